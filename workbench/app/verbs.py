@@ -48,6 +48,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
         "models": ("judges", "Check the model servers of a verifier."),
         "transcripts": ("verdicts", "Print the requests and responses that verdicts rest on."),
+        "template": ("templates", "Show and check what judges are told."),
         "preview": ("judges", "Show the exact requests a judge would send about an item."),
         "replay": ("servers", "Serve recorded replies over HTTP, as a model server."),
         "parse": ("judges", "Read recorded judge outputs again, under any parser."),
@@ -114,6 +115,10 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "duplicates": ("curate", "Find questions that say what another one says, and take them out."),
         "types": ("curate", "Have a model propose answer types, compare them, say types yourself."),
         "draw": ("curate", "Draw so many questions of each type, and freeze them as a set."),
+    },
+    "template": {
+        "check": ("templates", "Check a prompt: placeholders, what is sent, which parser reads the reply."),
+        "show": ("templates", "Print the template that a judge asks by."),
     },
     "code": {
         "write-tests": ("writing", "Have a model write a suite of tests, of problems or of single solutions."),

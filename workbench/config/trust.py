@@ -22,7 +22,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
-from workbench.config.verifiers import TEMPLATE, members_in, read_template
+from workbench.config.verifiers import members_in, own_prompts, read_template
 from workbench.core.errors import UsageError
 from workbench.llm.clock import Clock
 from workbench.llm.keys import KeySource
@@ -102,8 +102,8 @@ def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) ->
     """
     grants = dict.fromkeys(_server(url, server) for server in servers.values() for url in server.base_urls)
     everyone = (options, *(member.options for member in members_in(options)))
-    templates = dict.fromkeys(one[TEMPLATE] for one in everyone if TEMPLATE in one)
-    return [*grants, *(_template(path, read_template(Path(path))) for path in templates)]
+    templates = dict.fromkeys(path for one in everyone for path in own_prompts(one))
+    return [*grants, *(_template(str(path), read_template(path)) for path in templates)]
 
 
 def missing(database: Path, grants: list[Grant]) -> list[Grant]:

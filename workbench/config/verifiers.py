@@ -21,8 +21,14 @@ NAME = re.compile(r"[\w.+@/-]{1,100}")
 """What verifiers may be called."""
 TEMPLATE = "template"
 """The option that names a file with a prompt of the user's own."""
+PUBLISHED = "published"
+"""The option that names a copy of a paper's repository, whose prompt is asked by as it is."""
 TEMPLATE_VERSION = "template_version"
 """The option that says which version of one of our own is used."""
+PUBLISHED_FILES = {True: "prompt/w_ref.txt", False: "prompt/wo_ref.txt"}
+"""Where such a copy has the prompt with the reference answer, and the one without."""
+OWN_PROMPTS = frozenset({TEMPLATE, PUBLISHED})
+"""The options that name a file or a folder with prompts of the user's."""
 EXAMPLES = "examples"
 """The option that says how many settled items a judge is shown."""
 EXAMPLES_DRAWN = "examples_drawn"
@@ -102,6 +108,15 @@ def named_verifier(database: Path, name: str) -> NamedVerifier | None:
     return found
 
 
+def own_prompts(options: Mapping[str, str]) -> list[Path]:
+    """The files with prompts of the user's that a verifier with these options may read."""
+    files = [Path(options[TEMPLATE])] if TEMPLATE in options else []
+    if PUBLISHED in options:
+        released = (Path(options[PUBLISHED]) / file for file in PUBLISHED_FILES.values())
+        files += [path for path in released if path.is_file()]
+    return files
+
+
 def read_template(path: Path) -> str:
     """The text of a template file.
 
@@ -123,8 +138,8 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
     if not isinstance(kind, str) or not kind:
         raise UsageError(f"{place}.kind must name a kind of verifier.", "They are listed by: workbench verifiers DB")
     options = options_in(place, fields)
-    if TEMPLATE in options:
-        options[TEMPLATE] = str(inside(folder, f"{place}.{TEMPLATE}", options[TEMPLATE]))
+    for option in OWN_PROMPTS & options.keys():
+        options[option] = str(inside(folder, f"{place}.{option}", options[option]))
     return NamedVerifier(name=name, kind=kind, options=options, place=place)
 
 

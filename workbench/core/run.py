@@ -443,6 +443,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
         prompt_tokens: About so many tokens the model reads.
         completion_tokens: At most so many it says.
         cost: US dollars at most; None when a model has no price.
+        notes: What is said of the prompt that is asked by.
     """
 
     items: int
@@ -451,6 +452,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     prompt_tokens: int
     completion_tokens: int
     cost: float | None
+    notes: tuple[str, ...] = ()
 
 
 class CallBatch(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from workbench.config.verifiers import (
     MEMBERS,
     MEMBERS_MADE,
     NAME,
-    TEMPLATE,
+    OWN_PROMPTS,
     TEMPLATE_VERSION,
     NamedVerifier,
     PanelMember,
@@ -94,7 +94,7 @@ def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> 
     stored = stored_runs.verifier_named(project.database.reader(), name)
     bound = {} if stored is None or stored.kind != kind else stored.options
     asked = _filled_in(project, kind, given, bound)
-    if TEMPLATE in given or TEMPLATE_VERSION not in bound:
+    if OWN_PROMPTS & given.keys() or TEMPLATE_VERSION not in bound:
         return asked
     return {TEMPLATE_VERSION: bound[TEMPLATE_VERSION], **asked}
 
@@ -215,7 +215,6 @@ def _problem(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str,
 
 
 def _with_whole_path(options: Mapping[str, str]) -> dict[str, str]:
-    """The options; a template's path holds wherever the runner works."""
-    if TEMPLATE not in options:
-        return dict(options)
-    return {**options, TEMPLATE: str(Path(options[TEMPLATE]).absolute())}
+    """The options; the path of a template or a folder holds wherever the runner works."""
+    named = {option: str(Path(options[option]).absolute()) for option in OWN_PROMPTS & options.keys()}
+    return {**options, **named}

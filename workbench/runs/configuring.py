@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from msgspec import Struct, structs
 
 from workbench.config.file import file_of
-from workbench.config.verifiers import NAME, TEMPLATE, inside, save_verifier, verifiers
+from workbench.config.verifiers import NAME, OWN_PROMPTS, inside, save_verifier, verifiers
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
@@ -181,17 +181,18 @@ def preview(project: Project, kind: str, options: Mapping[str, str], completion:
 
 
 def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[str, str]:
-    """The options with a template's whole path.
+    """The options with the whole path of a template or a folder of prompts.
 
     Raises:
         OptionError: It is outside the project's folder.
     """
-    if TEMPLATE not in options:
-        return dict(options)
-    try:
-        return {**options, TEMPLATE: str(inside(project.path.parent, TEMPLATE, options[TEMPLATE]))}
-    except UsageError as error:
-        raise _refused(TEMPLATE, str(error).removeprefix(f"{TEMPLATE}: ")) from error
+    whole = dict(options)
+    for option in OWN_PROMPTS & options.keys():
+        try:
+            whole[option] = str(inside(project.path.parent, option, options[option]))
+        except UsageError as error:
+            raise _refused(option, str(error).removeprefix(f"{option}: ")) from error
+    return whole
 
 
 def _refused(option: str, wrong: str) -> OptionError:

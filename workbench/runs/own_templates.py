@@ -7,26 +7,30 @@ by it before its user has accepted it. One that a verifier asks by is never repl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
 from workbench.config.file import FILE_NAME, write_whole
-from workbench.config.verifiers import TEMPLATE, TEMPLATE_VERSION, NamedVerifier, read_template, verifiers
+from workbench.config.verifiers import PUBLISHED, TEMPLATE, TEMPLATE_VERSION, NamedVerifier, read_template, verifiers
 from workbench.core.errors import UsageError
 from workbench.core.files import temporary_folder
 from workbench.core.project import Project
+from workbench.llm.records import Sampling
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
-from workbench.verifiers.judges.template import MAX_BYTES, own, shown
+from workbench.verifiers.judges.published import ANSWER, prompt_named, read_prompt, standing_words
+from workbench.verifiers.judges.strategies import STRATEGIES
+from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, from_file, own, shown
 from workbench.verifiers.judges.verifier import asked_by
 
 __all__ = ["MAX_BYTES", "TEMPLATE"]
 
-ITS_OWN: Final = ("strategy", "variant", TEMPLATE_VERSION, "parser")
+ITS_OWN: Final = ("strategy", "variant", TEMPLATE_VERSION, PUBLISHED, "parser")
 """Options that say what a template of one's own says itself."""
 _ENDING: Final = ".toml"
 _FILE: Final = re.compile(r"\w[\w.+@-]{0,99}")
@@ -45,6 +49,47 @@ class TemplateDraft(Struct, frozen=True, kw_only=True):
     text: str
     file: str
     stored: str | None = None
+
+
+class CheckedCall(Struct, frozen=True, kw_only=True):
+    """One request of a template.
+
+    Attributes:
+        roles: Of its messages, in their order.
+        placeholders: What is put in.
+        optional: Of these, what the request can do without.
+        sampling: What is sent of it.
+    """
+
+    name: str
+    roles: tuple[str, ...]
+    placeholders: tuple[str, ...]
+    optional: tuple[str, ...]
+    sampling: dict[str, Any]
+
+
+class CheckedTemplate(Struct, frozen=True, kw_only=True):
+    """A file with a prompt, and what a judge would make of it.
+
+    Attributes:
+        kind: ``template``, ``rubric`` or ``published prompt``.
+        standing: For a published prompt, whether its bytes are those of the release, in words.
+        fence: Whether texts stand between lines that their author can't guess.
+        lacks: The texts of an item that no request shows.
+        option: What `verify` is told to ask by it.
+    """
+
+    file: str
+    kind: str
+    id: str
+    version: int
+    sha256: str
+    standing: str | None
+    calls: tuple[CheckedCall, ...]
+    fence: bool
+    parser: str
+    lacks: tuple[str, ...]
+    option: str
 
 
 class TemplateShape(Struct, frozen=True, kw_only=True):
@@ -97,12 +142,65 @@ def shape_of(text: str, file: str) -> TemplateShape:
         UsageError: It is none; the message names line and field.
     """
     template = own(_bytes(text), file)
+    return TemplateShape(calls=len(template.calls), parser=template.parser, lacks=_lacking(template, _ITEM_TEXTS))
+
+
+def _lacking(template: Template, texts: Iterable[str]) -> tuple[str, ...]:
     put_in = frozenset[str]().union(*(shown(text) for call in template.calls for _, text in call.messages))
-    return TemplateShape(
-        calls=len(template.calls),
+    return tuple(name for name in texts if name not in put_in)
+
+
+def checked_template(path: Path) -> CheckedTemplate:
+    """What a judge would make of a file: a template or rubric, or a prompt from a copy of a paper's repository.
+
+    Raises:
+        UsageError: It can't be read or is none of these; the message names file, line and field.
+    """
+    published = prompt_named(path)
+    if published is None:
+        template, standing = from_file(path), None
+        option = f"-o {TEMPLATE}={path}"
+    else:
+        template, standing = read_prompt(path, published, Sampling())
+        option = f"-o {PUBLISHED}={path.parent.parent}" + ("" if ANSWER in published.names else " -o reference=false")
+    kind = "rubric" if template.criteria else "template" if published is None else "published prompt"
+    return CheckedTemplate(
+        file=str(path),
+        kind=kind,
+        id=template.id,
+        version=template.version,
+        sha256=template.sha256,
+        standing=None if standing is None else standing_words(standing),
+        calls=tuple(map(_checked, template.calls)),
+        fence=published is None,
         parser=template.parser,
-        lacks=tuple(name for name in _ITEM_TEXTS if name not in put_in),
+        lacks=_lacking(template, _ITEM_TEXTS if published is None else sorted(published.names)),
+        option=option,
     )
+
+
+def _checked(call: TemplateCall) -> CheckedCall:
+    return CheckedCall(
+        name=call.name,
+        roles=tuple(role for role, _ in call.messages),
+        placeholders=tuple(sorted(call.names)),
+        optional=tuple(sorted(call.names - call.required)),
+        sampling=msgspec.to_builtins(call.sampling),
+    )
+
+
+def text_of(options: Mapping[str, str]) -> str:
+    """The text of the template that a judge with these options asks by.
+
+    Raises:
+        UsageError: An option is wrong, the file can't be read, or its strategy has no template to be replaced.
+    """
+    if (given := options.get(TEMPLATE)) is not None:
+        return read_template(Path(given))
+    try:
+        return asked_by(options)
+    except ValueError as error:
+        raise UsageError(f"{error}.", "Strategies: " + ", ".join(STRATEGIES)) from error
 
 
 def preview(

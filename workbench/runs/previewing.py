@@ -30,7 +30,7 @@ from workbench.runs.store import verdicts
 from workbench.runs.trust import require_trust
 from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
-from workbench.verifiers.judges.verifier import LlmJudge, PlannedRequest, preview
+from workbench.verifiers.judges.verifier import LlmJudge, PlannedRequest, preview, prompt_notes
 
 __all__ = ["DEFAULT_MAX_LINE", "parse_replies", "parser_names"]
 
@@ -128,7 +128,7 @@ def _call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
         exact=planned.exact,
         url=lane.url(built, server.base_urls[0]),
         body=msgspec.Raw(built.body),
-        notes=built.notes,
+        notes=(*prompt_notes(verifier), *built.notes),
     )
 
 

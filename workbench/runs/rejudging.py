@@ -18,7 +18,7 @@ from typing import BinaryIO, Final, cast
 import msgspec
 from msgspec import Struct
 
-from workbench.config.verifiers import TEMPLATE, TEMPLATE_VERSION
+from workbench.config.verifiers import OWN_PROMPTS, TEMPLATE_VERSION
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.progress import heed, step
 from workbench.core.project import Project
@@ -80,7 +80,7 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
     row = run_row(project.database.reader(), run)
     before = row.verifier.options
     kept = {key: value for key, value in before.items() if key not in changes}
-    if TEMPLATE in changes:
+    if OWN_PROMPTS & changes.keys():
         kept.pop(TEMPLATE_VERSION, None)
     given = {key: value for key, value in changes.items() if value is not None}
     choice = choose(project, row.verifier.kind, kept | given, name)

@@ -318,6 +318,8 @@ def estimate_of(
     Raises:
         UsageError: A price is wrong.
     """
+    from workbench.verifiers.judges.verifier import prompt_notes
+
     made = math.ceil(items * verifier.calls_per_item())
     sample = asyncio.run(_calls_about(project, verifier, some, in_batches=in_batches))
     each = made / len(sample) if sample else 0.0
@@ -328,6 +330,7 @@ def estimate_of(
         prompt_tokens=round(each * sum(call.prompt for call in sample)),
         completion_tokens=round(each * sum(call.completion for call in sample)),
         cost=each * sum(call.cost for call in sample) if _all_priced(project, verifier) else None,
+        notes=prompt_notes(verifier),
     )
 
 

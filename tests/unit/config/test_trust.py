@@ -87,6 +87,21 @@ def test_a_template_is_trusted_by_its_text(home: Path, tmp_path: Path) -> None:
         trust.require(tmp_path / "p.db", {"judge": server()}, options)
 
 
+def test_published_prompts_are_trusted_by_their_text(home: Path, tmp_path: Path) -> None:
+    prompt = tmp_path / "copy" / "prompt" / "w_ref.txt"
+    prompt.parent.mkdir(parents=True)
+    prompt.write_text("first")
+    options = {"published": str(tmp_path / "copy")}
+    assert "w_ref.txt" in refused(tmp_path / "p.db", server(), options)
+    accept(tmp_path / "p.db", server(), options)
+    trust.require(tmp_path / "p.db", {"judge": server()}, options)
+    (prompt.parent / "wo_ref.txt").write_text("another")
+    assert "wo_ref.txt" in refused(tmp_path / "p.db", server(), options)
+    (prompt.parent / "wo_ref.txt").unlink()
+    prompt.write_text("second")
+    assert "w_ref.txt" in refused(tmp_path / "p.db", server(), options)
+
+
 def test_what_is_kept_is_the_user_s_alone(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "sk-very-secret")
     accept(tmp_path / "p.db", server())

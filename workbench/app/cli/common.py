@@ -358,6 +358,7 @@ def estimate_words(found: Estimate) -> str:
     return (
         f"About {counted(found.calls, 'call')} for {counted(found.items, 'item')}: "
         f"{compact_count(found.prompt_tokens)} tokens in, at most {compact_count(found.completion_tokens)} out, {cost}."
+        + "".join(f" Note: {note}." for note in found.notes)
     )
 
 

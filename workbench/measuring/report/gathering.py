@@ -288,7 +288,18 @@ def _verdicts_of(item: ItemDetail, verifier: str) -> Iterator[ItemVerdict]:
 BREAKDOWNS = ("type", "subtype", "domain", "source", "model", "length", "dataset")
 """What accuracy is broken down by, where there is more than one group of it."""
 _DISTRIBUTION = "verifier-workbench"
-_IDENTITY = ("strategy", "template", "template_sha256", "parser", "model", "samples", "reference", "threshold", "of")
+_IDENTITY = (
+    "strategy",
+    "template",
+    "template_sha256",
+    "published",
+    "parser",
+    "model",
+    "samples",
+    "reference",
+    "threshold",
+    "of",
+)
 
 
 @at_one_moment

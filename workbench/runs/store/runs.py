@@ -10,6 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
+from workbench.config.verifiers import OWN_PROMPTS, TEMPLATE_VERSION
 from workbench.core import processes
 from workbench.core.code import Provenance
 from workbench.core.database import generation
@@ -324,7 +325,8 @@ def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
 def _pinned(kind: str, stored: _StoredVerifier) -> dict[str, str]:
     """The options; a judge keeps the first version of its template if it was bound when there was no other."""
     first = kind == "llm-judge" and str(stored.config.get("template")).endswith("@1")
-    return {"template_version": "1", **stored.options} if first and "template" not in stored.options else stored.options
+    ours = first and not OWN_PROMPTS & stored.options.keys()
+    return {TEMPLATE_VERSION: "1", **stored.options} if ours else stored.options
 
 
 def _decoded(text: str, type: type[Stored], what: str) -> Stored:

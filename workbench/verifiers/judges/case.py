@@ -88,7 +88,8 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
             # What is said of settled items has fences of its own.
             return text if fence is None or (shown and text is shown) else fenced(text, fence)
 
-        filled = [pieces(content, {**texts, _EXAMPLES: shown}, dress) for content in written]
+        put_in = {**texts, _EXAMPLES: shown} if shown else texts
+        filled = [pieces(content, put_in, dress, is_plain=call.is_plain) for content in written]
         # A text's end and what stands behind it may make a token together.
         contents = ["".join(part for part, _ in parts) for parts in filled]
         if self.neutralise:
@@ -125,6 +126,8 @@ def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: b
     Examples come before that, for they are the same for other items; else before the first text of an item.
     """
     written = [content for _, content in call.messages]
+    if call.is_plain:
+        return "", written
     marked = [place for place, content in enumerate(written) if NOTICE_MARK in content]
     told = fence is not None and bool(marked)
     if examples:

@@ -55,13 +55,19 @@ def fill(content: str, texts: Mapping[str, str], dress: Callable[[str], str]) ->
     return "".join(part for part, _ in pieces(content, texts, dress))
 
 
-def pieces(content: str, texts: Mapping[str, str], dress: Callable[[str], str]) -> list[tuple[str, bool]]:
-    """What `fill` makes, piece by piece, each with whether it was put in."""
+def pieces(
+    content: str, texts: Mapping[str, str], dress: Callable[[str], str], *, is_plain: bool = False
+) -> list[tuple[str, bool]]:
+    """What `fill` makes, piece by piece, each with whether it was put in.
+
+    Args:
+        is_plain: Whether there are no sections: a sign in braces is text.
+    """
     parts: list[tuple[str, bool]] = []
     at, hidden = 0, False
     for mark in _MARK.finditer(content):
         sign, name = mark.groups()
-        if name not in texts:
+        if name not in texts or (sign and is_plain):
             continue
         if not hidden:
             parts.append((content[at : mark.start()], False))
@@ -76,6 +82,11 @@ def pieces(content: str, texts: Mapping[str, str], dress: Callable[[str], str]) 
 def used(content: str, known: frozenset[str]) -> frozenset[str]:
     """The placeholders in a message."""
     return frozenset(name for _, name in _MARK.findall(content) if name in known)
+
+
+def plain_names(content: str, known: frozenset[str]) -> frozenset[str]:
+    """The placeholders in a message that has no sections."""
+    return frozenset(name for sign, name in _MARK.findall(content) if name in known and not sign)
 
 
 def shown(content: str) -> frozenset[str]:
@@ -166,6 +177,8 @@ class TemplateCall(Struct, frozen=True, kw_only=True):
         names: The placeholders in them.
         required: Those that stand outside a section of their own, so that nothing else can be asked without them.
         sampling: The template's, with what the user chose over it and the call's own settings over both.
+        is_plain: Whether nothing but placeholders means anything in its messages: no sections, and no place for words
+            of ours.
     """
 
     name: str
@@ -173,6 +186,7 @@ class TemplateCall(Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     required: frozenset[str]
     sampling: Sampling
+    is_plain: bool = False
 
 
 class Template(Struct, frozen=True, kw_only=True):

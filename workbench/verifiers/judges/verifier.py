@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, TEMPLATE_VERSION
+from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, PUBLISHED, TEMPLATE_VERSION
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
 from workbench.llm.server import Limits, ModelServer
@@ -21,6 +21,7 @@ from workbench.verifiers.judges.grading import WORDS, by_score
 from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 from workbench.verifiers.judges.parsers.rubric import rubric
+from workbench.verifiers.judges.published import ANSWER, Standing, from_folder, standing_words
 from workbench.verifiers.judges.strategies import RUBRIC, STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import Template, builtin, builtin_text, from_file
 from workbench.verifiers.judges.voting import vote
@@ -53,6 +54,7 @@ _OWN: dict[str, str] = {
     "variant": "another wording of the strategy: "
     + "; ".join(f"{name}: {', '.join(kind.variants)}" for name, kind in STRATEGIES.items() if kind.variants),
     "template": "your own template or rubric, a TOML file",
+    PUBLISHED: "your copy of VerifyBench's repository: its prompts as they are, without fence, read by its parser",
     TEMPLATE_VERSION: "which version of the strategy's own template (default: the newest)",
     "reference": "whether the judge sees the reference answer: true (default) or false",
     "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)} (default: the template's)",
@@ -68,6 +70,8 @@ _OWN: dict[str, str] = {
 _COMMON = {**SERVER_OPTIONS, **_OWN, **SAMPLING_OPTIONS, **LIMIT_OPTIONS}
 _MOST_LOGPROBS = 20
 _MOST_SAMPLES = 1000
+_OURS = frozenset({"template", TEMPLATE_VERSION, "variant", EXAMPLES})
+"""Options that put other words into a request."""
 _NONE = "none"
 """What leaves a setting out of requests."""
 _VOTE_TEMPERATURE = 0.7
@@ -92,8 +96,10 @@ class LlmJudge:
         self._limits = limits_from(options)
         self._samples = whole(options, "samples", least=1, most=_MOST_SAMPLES) or 1
         self._with_reference = switch(options, "reference", True)
-        self._fence = switch(options, "fence", True)
-        self._neutralise = switch(options, "neutralise", True)
+        as_published = PUBLISHED in options
+        self._fence = switch(options, "fence", not as_published)
+        self._neutralise = switch(options, "neutralise", not as_published)
+        self._standing: Standing | None = None
         own = "template" in options
         self._strategy_name = choice(options, "strategy", tuple(STRATEGIES), TEMPLATE if own else "verifybench")
         kind = STRATEGIES[self._strategy_name]
@@ -102,7 +108,8 @@ class LlmJudge:
             self._strategy_name = RUBRIC
         if (self._strategy_name == RUBRIC) != bool(self._template.criteria):
             raise ValueError("template: one with [[criteria]] goes with strategy=rubric, and only that")
-        if not self._with_reference and any("reference" in call.required for call in self._template.calls):
+        hidden = not self._with_reference and self._standing is None
+        if hidden and any("reference" in call.required for call in self._template.calls):
             raise ValueError(
                 f"reference: {self._template.id!r} can't do without; put it between {{?reference}} and {{/reference}}"
             )
@@ -138,6 +145,7 @@ class LlmJudge:
             "reference": self._with_reference,
             "fence": self._fence,
             "neutralise": self._neutralise,
+            **({} if self._standing is None else {PUBLISHED: self._standing}),
             **({} if self._threshold is None else {"threshold": self._threshold}),
             **({} if self._drawn_examples is None else self._drawn_examples.config()),
             **self._strategy.config(),
@@ -164,7 +172,7 @@ class LlmJudge:
         """The verdict on one completion; see `ServedVerifier`."""
         texts = {"question": item.question, "completion": item.completion}
         if self._with_reference:
-            texts["reference"] = item.reference
+            texts["reference"] = texts[ANSWER] = item.reference
         if item.example:
             texts["example"] = item.example
         fences = secret if self._fence else None
@@ -195,6 +203,11 @@ class LlmJudge:
         """Whether its verdicts have a score that is a chance, or like one."""
         return bool(self._template.criteria) or self._template.calls[-1].sampling.top_logprobs is not None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Of a published prompt, whether it is the one that was released."""
+        return () if self._standing is None else (standing_words(self._standing),)
+
     def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
         """The template; of its last call, which holds the verdict, the probabilities of tokens are asked for."""
         count = whole(options, TOP_LOGPROBS, least=1, most=_MOST_LOGPROBS)
@@ -211,14 +224,26 @@ class LlmJudge:
     def _drawn(self, options: Mapping[str, str], kind: Kind) -> Template:
         """The template; for a vote its replies are drawn at some temperature, or all of them are the same."""
         chosen = sampling_from(options)
-        template = _template(options, self._strategy_name, kind, chosen)
+        template = self._told(options, kind, chosen)
         is_drawn = "temperature" in chosen.left_out or any(call.sampling.temperature for call in template.calls)
         if self._samples == 1 or is_drawn:
             return _lengthened(template, options)
         if chosen.temperature == 0:
             raise ValueError("temperature: several samples need one above 0, or all of them are the same")
         chosen = structs.replace(chosen, temperature=_VOTE_TEMPERATURE)
-        return _lengthened(_template(options, self._strategy_name, kind, chosen), options)
+        return _lengthened(self._told(options, kind, chosen), options)
+
+    def _told(self, options: Mapping[str, str], kind: Kind, chosen: Sampling) -> Template:
+        if PUBLISHED not in options:
+            return _template(options, self._strategy_name, kind, chosen)
+        if self._strategy_name != "verifybench":
+            raise ValueError(f"{PUBLISHED}: there are VerifyBench's prompts, for strategy=verifybench alone")
+        added = [name for name in ("fence", "neutralise") if switch(options, name, False)]
+        for name in (*added, *sorted(_OURS & options.keys())):
+            raise ValueError(f"{name}: it would change the request that {PUBLISHED} asks for")
+        folder = Path(required(options, PUBLISHED))
+        template, self._standing = from_folder(folder, chosen, reference=self._with_reference)
+        return template
 
 
 def sampling_from(options: Mapping[str, str]) -> Sampling:
@@ -335,6 +360,11 @@ class PlannedRequest(Struct, frozen=True):
 
 class _PreviewStopped(Exception):
     pass
+
+
+def prompt_notes(verifier: ServedVerifier) -> tuple[str, ...]:
+    """What has to be said of the prompt that a verifier asks by."""
+    return verifier.notes if isinstance(verifier, LlmJudge) else ()
 
 
 async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) -> list[PlannedRequest]:

@@ -1,0 +1,58 @@
+"""``workbench template``: ours printed, a user's own checked before anybody is asked by it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands import Call, in_process
+
+call = pytest.fixture(in_process)
+
+
+def test_ours_is_printed_and_checks_as_what_it_is(call: Call, tmp_path: Path) -> None:
+    status, text, _ = call("template", "show", "-o", "strategy=codejudge")
+    assert status == 0
+    mine = tmp_path / "mine.toml"
+    mine.write_text(text)
+    status, text, _ = call("template", "check", mine, "--json")
+    found = json.loads(text)
+    assert (status, found["kind"], found["parser"], found["fence"], found["lacks"]) == (
+        0,
+        "template",
+        "codejudge",
+        True,
+        [],
+    )
+    analysis, summary = found["calls"]
+    assert analysis["placeholders"] == ["completion", "example", "question", "reference"]
+    assert analysis["optional"] == ["example", "reference"]
+    assert (summary["placeholders"], summary["sampling"]["max_tokens"]) == (["analysis"], 10)
+
+
+def test_a_prompt_of_the_release_is_known_by_its_bytes(call: Call, tmp_path: Path) -> None:
+    prompt = tmp_path / "prompt" / "wo_ref.txt"
+    prompt.parent.mkdir()
+    prompt.write_text("{question}\n{completion}")
+    status, text, _ = call("template", "check", prompt)
+    assert status == 0
+    assert "its bytes differ" in text
+    assert "as they are, without a fence" in text
+    assert f"-o published={tmp_path} -o reference=false" in text
+    prompt.write_text("{question}")
+    status, _, said = call("template", "check", prompt)
+    assert status == 2
+    assert "{completion} is missing" in said
+
+
+def test_what_is_wrong_is_said_with_its_line(call: Call, tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('id = "m"\nversion = 1\nparser = "verifybench"\n[[calls]]\nname = "cc"\n[[calls.messages]]\n')
+    status, _, said = call("template", "check", mine)
+    assert status == 2
+    assert f"{mine}:6" in said, said
+    status, _, said = call("template", "show", "-o", "strategy=mcts")
+    assert status == 2
+    assert "mcts has its own" in said

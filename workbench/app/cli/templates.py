@@ -1,0 +1,65 @@
+"""``workbench template``: what judges are told, ours shown and a user's own checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import click
+
+from workbench.app.cli import LazyGroup
+from workbench.app.cli.verb import Output, verb
+from workbench.app.verbs import WITHIN
+from workbench.core.options import NONE_GIVEN, Options, VerifierSettings, argument
+from workbench.runs.own_templates import CheckedTemplate, checked_template, text_of
+
+
+@click.group(name="template", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["template"])
+def template_command() -> None:
+    """Templates: what a judge is told, as a file that can be read, changed and checked."""
+
+
+class CheckOptions(Options, frozen=True, kw_only=True):
+    file: Annotated[Path, argument("FILE")]
+
+
+@verb
+def check_command(options: CheckOptions) -> Output:
+    """Check a prompt before anybody is asked by it: placeholders, what is sent, and which parser reads the reply.
+
+    FILE is a template or a rubric (TOML), or a prompt from your copy of VerifyBench's repository (w_ref.txt,
+    wo_ref.txt): it is said whether its bytes are those of the release. Nothing is sent.
+    """
+    return Output(checked_template(options.file), _lines)
+
+
+def _lines(found: CheckedTemplate) -> Iterator[str]:
+    yield f"{found.file}: {found.kind} {found.id}@{found.version}, sha256 {found.sha256}"
+    if found.standing is not None:
+        yield f"  {found.standing}"
+    for call in found.calls:
+        roles = ", ".join(call.roles)
+        yield f"  call {call.name}: {roles}; put in: {', '.join(call.placeholders) or 'nothing'}"
+        if call.optional:
+            yield f"    left out where there is none: {', '.join(call.optional)}"
+        settings = ", ".join(f"{name} {value}" for name, value in call.sampling.items())
+        yield f"    sampling: {settings or 'the server’s'}"
+    yield f"  texts stand {'between lines their author can’t guess' if found.fence else 'as they are, without a fence'}"
+    yield f"  parser: {found.parser}"
+    if found.lacks:
+        yield f"  shown nowhere: {', '.join(found.lacks)}"
+    yield f"  ask by it: workbench verify DB llm-judge {found.option}"
+
+
+class ShowOptions(Options, frozen=True, kw_only=True):
+    settings: VerifierSettings = NONE_GIVEN
+
+
+@verb(json=False)
+def show_command(options: ShowOptions) -> None:
+    """Print the template that a judge with these options asks by, to begin one of your own with.
+
+    workbench template show -o strategy=ice-score -o variant=cot
+    """
+    click.echo(text_of(options.settings), nl=False)

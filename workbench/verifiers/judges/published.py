@@ -1,0 +1,127 @@
+"""Judges as published: the prompts are read from the user's own copy of what a paper's authors released."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct, structs
+
+from workbench.config.verifiers import PUBLISHED_FILES
+from workbench.core.errors import UsageError
+from workbench.core.inputs import require_input
+from workbench.llm.records import Sampling
+from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, plain_names
+
+ANSWER: Final = "answer"
+"""What the releases call the reference."""
+
+
+class PublishedPrompt(Struct, frozen=True, kw_only=True):
+    """A prompt as its authors released it.
+
+    Attributes:
+        file: Where it lies in their repository.
+        sha256: Of the released file's bytes, in hexadecimal.
+        names: The placeholders that stand in it; nothing else in it is one.
+    """
+
+    file: str
+    sha256: str
+    names: frozenset[str]
+
+
+VERIFYBENCH: Final[dict[bool, PublishedPrompt]] = {
+    True: PublishedPrompt(
+        file=PUBLISHED_FILES[True],
+        sha256="0c8636d070a7af9d2ab3bf5b1b7a9c41dcbe038850c45eda110fba0c8a0ad718",
+        names=frozenset({"question", ANSWER, "completion"}),
+    ),
+    False: PublishedPrompt(
+        file=PUBLISHED_FILES[False],
+        sha256="3c59b3b793451a1c673d2cf9f6f367bad1c1af045adbacbfeb1672dd27a2a5fc",
+        names=frozenset({"question", "completion"}),
+    ),
+}
+"""VerifyBench's judge (arXiv 2505.15801, appendices C.2 and C.3): with a reference answer, and without."""
+PARSER: Final = "verifybench@1"
+"""The parser of that release: the last Yes or No anywhere."""
+Standing = Literal["as released", "changed"]
+
+
+def standing(data: bytes, prompt: PublishedPrompt) -> Standing:
+    """Whether a file's bytes are those that were released."""
+    return "as released" if hashlib.sha256(data).hexdigest() == prompt.sha256 else "changed"
+
+
+def standing_words(standing: Standing) -> str:
+    """The same in a sentence."""
+    if standing == "as released":
+        return "the prompt's bytes are those that VerifyBench's authors released"
+    return "the prompt is not the one that VerifyBench's authors released: its bytes differ"
+
+
+def prompt_named(path: Path) -> PublishedPrompt | None:
+    """The released prompt that a file has the name of."""
+    return next((prompt for prompt in VERIFYBENCH.values() if Path(prompt.file).name == path.name), None)
+
+
+def from_folder(folder: Path, chosen: Sampling, *, reference: bool) -> tuple[Template, Standing]:
+    """The request that the prompt in a copy of VerifyBench's repository makes: the file, its placeholders replaced.
+
+    Args:
+        chosen: Sampling; the temperature is 0 unless something else is chosen.
+        reference: Whether the judge sees the reference answer.
+
+    Raises:
+        UsageError: The file can't be read, is no UTF-8 text, or other placeholders stand in it.
+    """
+    prompt = VERIFYBENCH[reference]
+    return read_prompt(folder / prompt.file, prompt, chosen)
+
+
+def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[Template, Standing]:
+    """A released prompt, wherever its file lies; arguments and errors as with `from_folder`."""
+    data = _read(path, prompt)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: {error}.", "It is UTF-8 text.") from None
+    names = plain_names(text, frozenset({"question", ANSWER, "completion"}))
+    if names != prompt.names:
+        odd = " and ".join(f"{{{name}}}" for name in sorted(names ^ prompt.names))
+        says = "is missing" if prompt.names > names else "does not belong there"
+        listed = ", ".join(f"{{{name}}}" for name in sorted(prompt.names))
+        raise UsageError(f"{path}: {odd} {says}.", f"In the release there are {listed}, once or more each.")
+    call = TemplateCall(
+        name="judge",
+        messages=(("user", text),),
+        names=names,
+        required=names,
+        sampling=_sampling(chosen),
+        is_plain=True,
+    )
+    digest = hashlib.sha256(data).hexdigest()
+    return Template(id=path.stem, version=1, parser=PARSER, calls=(call,), sha256=digest), standing(data, prompt)
+
+
+def _sampling(chosen: Sampling) -> Sampling:
+    is_chosen = chosen.temperature is not None or "temperature" in chosen.left_out
+    return structs.replace(chosen, temperature=chosen.temperature if is_chosen else 0.0, left_out=())
+
+
+def _read(path: Path, prompt: PublishedPrompt) -> bytes:
+    try:
+        require_input(path)
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        hint = f"published= takes a copy of the authors' repository, in which {prompt.file} lies."
+        raise UsageError(f"{path}: there is no such file.", hint) from None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}.") from error
+    if len(data) > MAX_BYTES:
+        raise UsageError(f"{path}: a prompt has at most {MAX_BYTES // 1024} KiB.")
+    return data

@@ -181,10 +181,11 @@ class Lease:
                 time.sleep(_PAUSE_S)
 
     def _meet(self, error: StoreError) -> None:
-        """Nothing could be stored: say why, once, where that can be read."""
+        """Nothing could be stored: say why where that can be read, once for each cause."""
         if self._trouble is None:
             self._trouble = Trouble(error)
         trouble = self._trouble
+        trouble.meet(error)
         if not trouble.told and trouble.is_worth_telling:
             trouble.told = True
             _log.warning("nothing can be stored: %s", trouble.error)

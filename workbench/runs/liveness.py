@@ -49,7 +49,7 @@ class Trouble:
     """Transactions fail, one after the other.
 
     Attributes:
-        error: What the first one failed on.
+        error: What the last one failed on, the usual crowd aside.
         since: When that was, in seconds since the epoch.
         told: It has been said.
     """
@@ -59,6 +59,11 @@ class Trouble:
         self.since = processes.wall()
         self.told = False
         self._began = processes.uptime()
+
+    def meet(self, error: StoreError) -> None:
+        """Another one has failed, perhaps for another cause: a file that was moved may have another in its place."""
+        if error.cause not in ("busy", self.error.cause):
+            self.error, self.told = error, False
 
     @property
     def lasted(self) -> float:

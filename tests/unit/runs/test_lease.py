@@ -341,6 +341,24 @@ def test_a_runner_without_room_says_so_and_stores_once_there_is(
     assert after.run == info.run
 
 
+def test_a_runner_says_what_it_waits_for_now(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is moved before another stands in its place; a crowd meanwhile is no news."""
+    lease = acquired(project)
+    for cause, told in (("moved", "moved"), ("replaced", "replaced"), ("busy", "replaced"), ("space", "space")):
+        _fail(project, 1, StoreError(f"it is {cause}", cause=cause), monkeypatch)
+        with pytest.raises(StoreError), lease.write():
+            pass
+        notice = look(project.path)[0]
+        assert notice is not None
+        assert (notice.cause, notice.words) == (told, f"it is {told}")
+        assert lease.trouble is not None
+        assert lease.trouble.error.cause == told
+    lease.store(lambda _: None)
+    notice = look(project.path)[0]
+    assert notice is not None
+    assert notice.since is None
+
+
 @pytest.mark.parametrize("error", [FULL, StoreError("torn", cause="other")])
 def test_what_will_not_pass_or_has_lasted_ends_the_work(
     project: Project, monkeypatch: pytest.MonkeyPatch, error: StoreError

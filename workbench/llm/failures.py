@@ -92,6 +92,32 @@ def of_error_object(error: Any) -> AttemptFailed:
     return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
 
 
+_SAID_IN: Final = (
+    *("faultstring", "message", "detail", "msg", "status_msg", "error_msg"),
+    *("errors", "fault", "Message", "title", "reason"),
+)
+"""Where servers say what is wrong."""
+_REPLY: Final = frozenset({"choices", "content", "output", "data", "results"})
+_SHORT: Final = 200
+
+
+def instead_of_reply(data: Any) -> Any:
+    """What gateways, MiniMax and others say, with status 200, where there is no reply; None where there is one."""
+    if not isinstance(data, dict) or any(data.get(name) is not None for name in _REPLY):
+        return None
+    inner = data.get("base_resp")
+    said = inner if isinstance(inner, dict) else data
+    return said if any(said.get(name) for name in _SAID_IN) else None
+
+
+def refusal_in_words(text: str) -> AttemptFailed | None:
+    """What a short text says in the place of a reply, if it is about the key."""
+    if len(text) > _SHORT or not text[:1].isalpha():
+        return None
+    said = of_error_object(text)
+    return said if said.code == "auth" else None
+
+
 def _status_inside(error: Any) -> int | None:
     names = ("code", "status_code", "status", "http_status")
     for code in (error.get(name) for name in names) if isinstance(error, dict) else ():
@@ -101,14 +127,29 @@ def _status_inside(error: Any) -> int | None:
     return None
 
 
+_NO_KEY = (
+    r"authentication_error|unauthenticated|\bnot authenticated|\bunauthori[sz]ed\b"
+    r"|\bauthentication (?:has )?(?:fail\w*|error|is required|required)|\b(?:please log ?in|log ?in required)\b"
+    r"|\b(?:incorrect|invalid|wrong|missing|expired|no|empty)[ _-](?:or \w+ )?(?:x-)?api[ _-]?key"
+    r"|\b(?:x-)?api[ _-]?key (?:is |was |not )*(?:found|valid|provided|missing|invalid|required|expired|incorrect)"
+    r"|\b(?:could not|cannot|failed to|unable to) (?:validate|verify|authenticate)\b"
+    r"|\b(?:incorrect|invalid|missing|expired|no)\b[\w ]{0,24}\b(?<!max )"
+    r"(?:credentials?|token|auth(?:orization)?)\b(?! (?:count|limit|length|budget|usage))"
+    r"|\b(?<!max )(?:token|signature|jwt|credentials|authorization)\b[\w :]{0,40}"
+    r"\b(?:expired|invalid|missing|required)\b"
+    r"|无效的令牌|未提供令牌|令牌已过期"
+)
+"""What frameworks (FastAPI), gateways (Kong, Apigee, Istio, AWS, One API) and servers say of a key."""
+_ONLY_NO_KEY = re.compile(rf"[\w ,:.]{{0,40}}(?:{_NO_KEY})[\w ,:.]{{0,40}}", re.IGNORECASE)
+"""All that a gateway (AIBrix) says of it, with status 500."""
 _STATUSES = tuple(
     (status, re.compile(names, re.IGNORECASE))
     for status, names in (
         (402, r"billing_error|payment[_ ]?required|insufficient[_ ](?:balance|credits?|funds)"),
         (429, r"rate[_ ]?limit|too[_ ]?many[_ ]?requests|RESOURCE_EXHAUSTED|insufficient_quota|throttl"),
         (529, r"overloaded|\bUNAVAILABLE\b|engine_busy"),
-        (401, r"authentication_error|(?:invalid|missing)[_ ]?api[_ ]?key|UNAUTHENTICATED|unauthorized"),
-        (403, r"permission[_ ]?(?:denied|error)|forbidden"),
+        (401, _NO_KEY),
+        (403, r"permission[_ ]?(?:denied|error)|forbidden|\baccess[_ ]denied|\bnot authori[sz]ed"),
         (404, r"not[_ ]?found"),
         (413, r"request_too_large"),
         (
@@ -204,7 +245,7 @@ def _is_busy(status: int, whole: str, wait: float | None) -> bool:
 
 
 def _code(status: int, whole: str, wait: float | None) -> FailureCode:
-    if status in {400, 401, 403} and _KEY.search(whole):
+    if (status in {400, 401, 403} and _KEY.search(whole)) or (status == 500 and _ONLY_NO_KEY.fullmatch(whole)):
         return "auth"
     if status in {413, 429} and _TOO_LARGE.search(whole):
         return "context_length"
@@ -324,11 +365,7 @@ def _inner(data: dict[str, Any]) -> Any:
     metadata = data.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     return next(
-        (
-            one
-            for one in (raw, *(data.get(name) for name in ("error", "message", "detail", "msg", "status_msg")))
-            if one
-        ),
+        (one for one in (raw, *(data.get(name) for name in ("error", *_SAID_IN))) if one),
         None,
     )
 

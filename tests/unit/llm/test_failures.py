@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.servers.memory import HeldClock
 from tests.servers.scripted import chat_reply
 from workbench.llm.dialects import read
+from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, of_response, said_in
 from workbench.llm.pace import FEWEST_ATTEMPTS, MOST_ATTEMPTS, PATIENCE_S, Patience
 from workbench.llm.waits import asked_wait
@@ -128,6 +129,59 @@ def test_an_error_in_the_place_of_a_reply_is_what_it_says(body: Any, code: str) 
     with pytest.raises(AttemptFailed) as caught:
         read(json.dumps(body).encode(), "chat", "openai")
     assert caught.value.code == code
+
+
+NO_KEY: list[Any] = [
+    # FastAPI's own, and what its users' tutorials have.
+    *({"detail": said} for said in ("Not authenticated", "Could not validate credentials", "Invalid API key")),
+    *({"detail": said} for said in ("Invalid or missing API Key", "Token has expired", "Authorization header missing")),
+    {"detail": [{"loc": ["header", "authorization"], "msg": "Field required", "type": "missing"}]},
+    {"detail": {"message": "API key is required", "code": "no_key"}},
+    # API gateways: Kong, AWS, Apigee, Istio; One API, Baidu, problem details.
+    *({"message": said} for said in ("Unauthorized", "No API key found in request", "Missing Authentication Token")),
+    {"message": "The security token included in the request is invalid."},
+    {"fault": {"faultstring": "Invalid ApiKey", "detail": {"errorcode": "oauth.v2.InvalidApiKey"}}},
+    *({"message": "Jwt is missing"}, {"msg": "RBAC: access denied"}, {"Message": "User is not authorized to do this"}),
+    *(
+        {"success": False, "message": "无效的令牌"},
+        {"error_code": 110, "error_msg": "Access token invalid or no longer valid"},
+    ),
+    *(
+        {"status": 401, "title": "Unauthorized"},
+        {"errors": [{"message": "Unauthorized"}]},
+        {"errors": ["Unauthorized"]},
+    ),
+    *("Unauthorized", {"error": "Unauthorized"}),
+]
+
+
+@pytest.mark.parametrize("body", NO_KEY)
+@pytest.mark.parametrize("server", ["openai", "anthropic", "scores"])
+def test_a_refusal_of_the_key_is_one_whatever_its_status(body: Any, server: str) -> None:
+    """A run pauses for it at once where nothing has been answered yet."""
+    task, profile = ("score", "vllm") if server == "scores" else ("chat", server)
+    with pytest.raises(AttemptFailed) as caught:
+        read(json.dumps(body).encode(), task, profile)
+    assert (caught.value.code, caught.value.everywhere) == ("auth", True)
+
+
+def test_a_refusal_in_plain_words_in_a_stream_or_with_a_500() -> None:
+    for text in (b"Unauthorized", b"Not authenticated\n", b"invalid api key"):
+        with pytest.raises(AttemptFailed) as caught:
+            read(text, "chat", "openai")
+        assert (caught.value.code, caught.value.everywhere) == ("auth", True)
+    with pytest.raises(AttemptFailed) as caught:
+        read(unstreamed(b'data: {"detail": "Not authenticated"}\n\n'), "chat", "openai")
+    assert caught.value.code == "auth"
+    assert of_response(500, {}, b'{"error":"Unauthorized"}').code == "auth"
+
+
+@pytest.mark.parametrize("said", ["Invalid token count", "max token is invalid", "upstream failed", "no tokens left"])
+def test_what_only_sounds_like_a_key_is_asked_again(said: str) -> None:
+    with pytest.raises(AttemptFailed) as caught:
+        read(json.dumps({"message": said}).encode(), "chat", "openai")
+    assert caught.value.code == "server"
+    assert of_response(500, {}, json.dumps({"error": "x" * 100 + " unauthorized"}).encode()).code == "server"
 
 
 def test_what_stands_around_a_reply_takes_nothing_from_it() -> None:

@@ -25,7 +25,7 @@ from workbench.llm.dialects.openai import (
     prefilled,
     usage,
 )
-from workbench.llm.failures import malformed
+from workbench.llm.failures import instead_of_reply, malformed, of_error_object
 from workbench.llm.profiles import PROFILES, Dialect, Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, Request, Response, Sampling, Scoring, Usage
 from workbench.llm.server import NO_EXTRAS, RequestExtras
@@ -122,6 +122,8 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
         CallFailed: They are no such reply, or one that says that it is an error.
     """
     data = decoded(body)
+    if (error := instead_of_reply(data)) is not None:
+        raise of_error_object(error)
     if task != "chat":
         return read_scoring(data, task, count)
     dialect = PROFILES[profile].dialect if profile in PROFILES else "openai-chat"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.llm.failures import AttemptFailed, malformed, of_error_object, page_in
+from workbench.llm.failures import AttemptFailed, malformed, of_error_object, page_in, refusal_in_words
 from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, TokenChoice, Usage, is_filtered
 from workbench.llm.server import NO_EXTRAS, RequestExtras
@@ -32,8 +32,12 @@ def decoded(body: bytes) -> Any:
     try:
         data = msgspec.json.decode(without_keep_alives(body))
     except (ValueError, RecursionError) as error:
+        if (refusal := refusal_in_words(body[:1000].decode("utf-8", "replace").strip())) is not None:
+            raise refusal from None
         page = page_in(body)
         raise malformed(f"the reply is {page or f'no JSON: {error}'}", everywhere=page is not None) from None
+    if isinstance(data, str) and (refusal := refusal_in_words(data)) is not None:
+        raise refusal
     if isinstance(data, dict) and data.get("error"):
         raise of_error_object(data["error"])
     return data
@@ -192,8 +196,6 @@ def read(data: Any) -> Reply:
         AttemptFailed: It is no chat completion, reports an error, or was broken off by the server.
     """
     data = mapping(data, "the reply")
-    if (error := _instead_of_choices(data)) is not None:
-        raise of_error_object(error)
     choices = entries(data.get("choices"), "choices")
     if not choices:
         raise malformed("choices is empty")
@@ -218,15 +220,6 @@ def read(data: Any) -> Reply:
             usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
         ),
     )
-
-
-def _instead_of_choices(data: dict[str, Any]) -> dict[str, Any] | None:
-    """What gateways and MiniMax say, with status 200, where there is no reply."""
-    if data.get("choices") is not None:
-        return None
-    inner = data.get("base_resp")
-    said = inner if isinstance(inner, dict) else data
-    return said if any(isinstance(said.get(name), str) for name in ("message", "detail", "msg", "status_msg")) else None
 
 
 def tokens(logprobs: Any) -> Iterator[TokenChoice]:

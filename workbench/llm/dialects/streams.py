@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from workbench.llm.dialects.openai import without_keep_alives
-from workbench.llm.failures import AttemptFailed, malformed
+from workbench.llm.failures import AttemptFailed, instead_of_reply, malformed
 
 _DONE = "[DONE]"
 _FIELD = re.compile(rb"(?:data|event|id|retry|error):")
@@ -139,11 +139,13 @@ class _Completion:
         self._tokens += _objects(logprobs.get("content")) if isinstance(logprobs, dict) else []
 
     def whole(self) -> dict[str, Any]:
-        """The completion.
+        """The completion, or what was said in its place.
 
         Raises:
             AttemptFailed: It didn't come to its end.
         """
+        if not self._choice and instead_of_reply(self._beside) is not None:
+            return self._beside
         if not {"error", "finish_reason"} & self._choice.keys():
             raise _cut_off()
         message = {"role": "assistant", "content": None, **self._said.whole()}

@@ -84,6 +84,7 @@ class Runner:
                 while (run := self._take()) is not None:
                     self._lease.idle = False
                     self._do(run)
+                    self._lease.idle = not runs.waiting(self._database.reader())
                 self._take_out_trials()
                 self._lease.idle = True
                 runs.checkpoint(self._database)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psutil
@@ -31,6 +32,7 @@ from workbench.runs import lease as leases
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import Lock, ensure_runner, is_alive, lock_path, log_path, look
 from workbench.runs.run_status import removal
+from workbench.runs.runner import Runner
 from workbench.runs.store import runs as stored
 from workbench.runs.store.runs import LeaseRow
 from workbench.runs.verifying import pause, runs, start, wait
@@ -284,6 +286,29 @@ def test_a_runner_without_a_run_waits_for_no_file_that_is_away(
             (tmp_path / put_there).rename(project.path)
         until(lambda: not psutil.pid_exists(pid))
         away.replace(project.path)
+
+
+def test_a_runner_whose_run_has_just_ended_waits_for_no_file(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = Runner(project.database, acquired(project))
+    info = start(project, "exact")
+    complete = Runner._complete
+
+    def completed(self: Runner, run: Any) -> bool:
+        found = complete(self, run)
+        project.path.rename(project.path.with_name("away.db"))
+        return found
+
+    def waits(_: float) -> None:
+        raise AssertionError("it waits")
+
+    monkeypatch.setattr(Runner, "_complete", completed)
+    monkeypatch.setattr(leases, "time", SimpleNamespace(monotonic=time.monotonic, sleep=waits))
+    with pytest.raises(StoreError) as caught:
+        runner.work()
+    assert caught.value.cause == "moved"
+    project.path.with_name("away.db").replace(project.path)
+    assert runs(project)[0].state == "complete"
+    assert info.state == "queued"
 
 
 def _fail(project: Project, times: int, error: StoreError, monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -10,6 +10,7 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import click
 import pytest
 
 from workbench.app.cli import main
@@ -46,3 +47,12 @@ def run(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:
             main()
     texts = [stream.buffer.getvalue().decode() for stream in (out, said) if isinstance(stream.buffer, BytesIO)]
     return CompletedProcess(command, int(ended.value.code or 0), *texts)
+
+
+def parsed(command: click.Command, words: list[str], parent: click.Context | None = None) -> None:
+    """Have the command line read it, as far as that goes without running it."""
+    context = command.make_context(command.name, list(words), parent=parent)
+    if isinstance(command, click.Group):
+        _, inner, rest = command.resolve_command(context, [*context._protected_args, *context.args])
+        assert inner is not None
+        parsed(inner, rest, context)

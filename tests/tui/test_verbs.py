@@ -10,6 +10,7 @@ import click
 import pytest
 from textual.app import App
 
+from tests.commands import parsed
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
 from workbench.app.cli import root
@@ -130,15 +131,6 @@ def test_no_form_says_a_flag_and_its_line_is_read_by_the_command_line(
     monkeypatch.chdir(tmp_path)
     Path("FILE").touch()
     parsed(root, form.line(typed))
-
-
-def parsed(command: click.Command, words: list[str], parent: click.Context | None = None) -> None:
-    """Have the command line read it, as far as that goes without running it."""
-    context = command.make_context(command.name, list(words), parent=parent)
-    if isinstance(command, click.Group):
-        _, inner, rest = command.resolve_command(context, [*context._protected_args, *context.args])
-        assert inner is not None
-        parsed(inner, rest, context)
 
 
 # -- the line

@@ -23,6 +23,7 @@ from workbench.data.formats.source import detect_format, open_stream
 from workbench.data.store import browsing
 from workbench.measuring.columns import columns, gold_counts
 from workbench.measuring.judged import BASELINE, counting, judged
+from workbench.measuring.records.paper import BenchmarkScore
 from workbench.statistics.records.combined import (
     Association,
     DownstreamLine,
@@ -205,6 +206,30 @@ def _read(path: Path) -> DownstreamScores:
         first = [f"line {line.line}, {line.field or 'as a whole'}: {line.message}" for line in read.refused[:1]]
         raise FormatError(f"{path}: {why}.", " ".join(first) or FORM)
     return read
+
+
+def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
+    """Scores of verifiers on other benchmarks, in a file's order; several of one are averaged.
+
+    Raises:
+        FormatError: It can't be read, or a line of it is refused.
+        UsageError: A score is no share.
+    """
+    read = _read(path)
+    if read.refused:
+        first = read.refused[0]
+        raise FormatError(f"{path}:{first.line}:{first.field or 'line'}: {first.message}", FORM)
+    found: dict[tuple[str, str], list[float]] = {}
+    for line in read.lines:
+        if not 0 <= line.score <= 1:
+            raise UsageError(
+                f"{path}: {line.verifier} has {line.score:g} on {line.benchmark}.", "Scores are shares, 0 to 1."
+            )
+        found.setdefault((line.verifier, line.benchmark), []).append(line.score)
+    return [
+        BenchmarkScore(verifier=verifier, benchmark=benchmark, score=sum(scores) / len(scores))
+        for (verifier, benchmark), scores in found.items()
+    ]
 
 
 def _measured(project: Project, path: Path, named: Iterable[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import singledispatch
 from itertools import chain
 
-from workbench.core.database.selection import dataset_names
+from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project
@@ -21,6 +21,7 @@ from workbench.measuring.judged import judges_of
 from workbench.measuring.records.paper import (
     PAPER_NUMBERS,
     AccuracyTable,
+    BenchmarkScore,
     CountRow,
     CountsTable,
     DatasetAccuracy,
@@ -33,7 +34,7 @@ from workbench.measuring.records.paper import (
     ReferenceTable,
     SubtypeTable,
 )
-from workbench.measuring.report.card import GoldItems, counts_table, has_scores, unpaired
+from workbench.measuring.report.card import GoldItems, count_part, counts_of, has_scores, unpaired
 from workbench.measuring.scores import pairs
 from workbench.runs.store import runs
 from workbench.statistics.accuracy import group_order
@@ -221,11 +222,30 @@ def _pairwise(table: PairwiseTable) -> list[Table]:
             "Table 4. Pairwise accuracy (%): the correct completion of a question scores strictly above the "
             f"incorrect one, a tie is wrong; AVG is the {table.average} average, over pairs. "
             f"Gold {table.gold_choice}{sizes and '; ' + sizes}.",
-            _verifier_columns(cells, groups, chose),
+            (*_verifier_columns(cells, groups, chose), *_elsewhere(table.elsewhere)),
             dict.fromkeys(report.verifier for found in taken for report in found.reports),
-            notes=(*_pair_notes(table.sets), *what_marks_mean(chose)),
+            notes=(*_pair_notes(table.sets), *_strangers(table), *what_marks_mean(chose)),
         )
     ]
+
+
+def _elsewhere(scores: Sequence[BenchmarkScore]) -> Iterable[Column[str]]:
+    """The columns of other benchmarks, as their file has them."""
+    said = {(score.benchmark, score.verifier): score.score for score in scores}
+
+    def of(benchmark: str) -> Column[str]:
+        return column(
+            "AVG", lambda name: said.get((benchmark, name)), lambda score: percentage(score, _DECIMALS), over=benchmark
+        )
+
+    return (of(benchmark) for benchmark in dict.fromkeys(score.benchmark for score in scores))
+
+
+def _strangers(table: PairwiseTable) -> Iterable[str]:
+    """What a file of scores says of verifiers that stand in no row."""
+    here = {report.verifier for found in table.sets for report in found.reports}
+    for name in dict.fromkeys(score.verifier for score in table.elsewhere if score.verifier not in here):
+        yield f"{name} has scores on other benchmarks, but none on a pair here."
 
 
 def _pair_notes(sets: Sequence[DatasetPairs]) -> Iterable[str]:
@@ -336,15 +356,16 @@ _REFERENCE = "reference"
 
 
 class PaperFigures:
-    """What the tables are asked for: data sets, verifiers, and how to count.
+    """What the tables are asked for: data sets and frozen sets, verifiers, and how to count.
 
     Attributes:
-        datasets: The columns, in this order.
+        parts: The columns, in this order, each with its items.
         verifiers: The rows; empty for all that have a complete run.
         given: Pairs for table 3, a judge with the reference first; they come before those found by configuration.
+        elsewhere: Scores on benchmarks that are not here, for table 4.
 
     Raises (on creation):
-        UsageError: There is no such data set, or a verifier has no complete run.
+        UsageError: There is no such data set or set, one has another's name, or a verifier has no complete run.
     """
 
     def __init__(
@@ -352,20 +373,34 @@ class PaperFigures:
         project: Project,
         *,
         datasets: Sequence[str] = (),
+        sets: Sequence[str] = (),
+        only: Selection | None = None,
         verifiers: Sequence[str] = (),
         given: Sequence[tuple[str, str]] = (),
         protocol: Protocol3 = "strict",
         gold: GoldChoice = "final",
+        elsewhere: Sequence[BenchmarkScore] = (),
     ) -> None:
         known = dataset_names(project.database.reader())
         if unknown := [name for name in datasets if name not in known]:
             there = ", ".join(known) or "none yet"
             raise UsageError(f"There is no data set {', '.join(map(repr, unknown))}.", f"Data sets: {there}.")
         self.project, self.protocol, self.gold = project, protocol, gold
-        self.datasets = tuple(datasets or known)
+        self.parts = self._parts(datasets or (() if sets else known), sets, only or Selection())
         judges_of(project, tuple(verifiers))
         judges_of(project, tuple({name for pair in given for name in pair}))
-        self.verifiers, self.given = tuple(verifiers), tuple(given)
+        self.verifiers, self.given, self.elsewhere = tuple(verifiers), tuple(given), list(elsewhere)
+
+    def _parts(self, datasets: Iterable[str], sets: Iterable[str], only: Selection) -> dict[str, Selection]:
+        named = [("dataset", name) for name in datasets] + [("set", name) for name in sets]
+        twice = sorted({name for field, name in named if (field, name) != next(one for one in named if one[1] == name)})
+        if twice:
+            raise UsageError(f"{twice[0]!r} is a data set and a set.", "Name one of them: two columns need two names.")
+        reader = self.project.database.reader()
+        return {
+            name: check_names(reader, Selection((*only.conditions, Condition(field, "=", name))))
+            for field, name in named
+        }
 
     def table(self, number: PaperNumber) -> PaperTable:
         """One table by its number in the paper."""
@@ -380,7 +415,12 @@ class PaperFigures:
 
     def counts(self) -> CountsTable:
         """Table 1: what has gold, by type and domain."""
-        return counts_table(columns(self.project), self.gold, datasets=self.datasets)
+        everything = columns(self.project)
+        counts = {
+            name: count_part(everything, GoldItems.of(everything, self.gold, everything.chosen(chosen)))
+            for name, chosen in self.parts.items()
+        }
+        return counts_of(counts, self.gold)
 
     def accuracy(self) -> AccuracyTable:
         """Table 2: accuracy by type, and over all items."""
@@ -393,7 +433,7 @@ class PaperFigures:
         """Table 3: judges with and without the reference answer."""
         rows, notes = [], []
         for given, without in self._reference_pairs():
-            for name in self.datasets:
+            for name in self.parts:
                 try:
                     rows.append(self._reference_row(name, given, without))
                 except UsageError as error:
@@ -402,7 +442,8 @@ class PaperFigures:
 
     def pairwise(self) -> PairwiseTable:
         """Table 4: which completion of a question scores higher; only where each question has one of each kind."""
-        return PairwiseTable(gold_choice=self.gold, sets=[self._pairs(name) for name in self.datasets])
+        sets = [self._pairs(name) for name in self.parts]
+        return PairwiseTable(gold_choice=self.gold, sets=sets, elsewhere=self.elsewhere)
 
     def subtypes(self) -> SubtypeTable:
         """Table 5: accuracy by subtype, with the difference from the type's."""
@@ -423,9 +464,9 @@ class PaperFigures:
                 by=by,
                 protocol=self.protocol,
                 gold=self.gold,
-                selection=_of_dataset(name),
+                selection=chosen,
             )
-            for name in self.datasets
+            for chosen in self.parts.values()
         ]
         place = {name: number for number, name in enumerate(self.verifiers)}
         judging = [
@@ -438,7 +479,7 @@ class PaperFigures:
         deciding = {row.verifier for rows in judging for row in rows if row.coverage}
         sets = [
             DatasetAccuracy(dataset=name, rows=[row for row in rows if row.verifier in deciding])
-            for name, rows in zip(self.datasets, judging, strict=True)
+            for name, rows in zip(self.parts, judging, strict=True)
         ]
         undecided = dict.fromkeys(row.verifier for rows in judging for row in rows if row.verifier not in deciding)
         return sets, list(undecided)
@@ -467,7 +508,7 @@ class PaperFigures:
 
     def _reference_row(self, dataset: str, given: str, without: str) -> ReferenceRow:
         found = compare(
-            self.project, without, given, protocol=self.protocol, gold=self.gold, selection=_of_dataset(dataset)
+            self.project, without, given, protocol=self.protocol, gold=self.gold, selection=self.parts[dataset]
         )
         return ReferenceRow(
             dataset=dataset,
@@ -485,16 +526,15 @@ class PaperFigures:
 
     def _pairs(self, dataset: str) -> DatasetPairs:
         everything = columns(self.project)
-        part = GoldItems.of(everything, self.gold, dataset=dataset)
+        part = GoldItems.of(everything, self.gold, everything.chosen(self.parts[dataset]))
         if refused := unpaired(part):
             return DatasetPairs(dataset=dataset, refused=refused)
         reports, left_out = [], {}
         for judge in judges_of(self.project, self.verifiers):
             if has_scores(everything, judge.run, part):
                 try:
-                    reports.append(
-                        pairs(self.project, judge.name, by="type", gold=self.gold, selection=_of_dataset(dataset))
-                    )
+                    chosen = self.parts[dataset]
+                    reports.append(pairs(self.project, judge.name, by="type", gold=self.gold, selection=chosen))
                 except UsageError as error:
                     left_out[judge.name] = error.message
         return DatasetPairs(dataset=dataset, reports=reports, left_out=left_out)
@@ -506,11 +546,8 @@ def paper_tables(figures: PaperFigures, numbers: Sequence[PaperNumber] = PAPER_N
     Raises:
         UsageError: See `PaperFigures`.
     """
-    return PaperTables(tables=[figures.table(number) for number in sorted(set(numbers))])
-
-
-def _of_dataset(name: str) -> Selection:
-    return Selection((Condition("dataset", "=", name),))
+    with figures.project.database.reading():
+        return PaperTables(tables=[figures.table(number) for number in sorted(set(numbers))])
 
 
 def _types_before_subtypes(by_type: list[AccuracyRow], by_subtype: list[AccuracyRow]) -> list[AccuracyRow]:

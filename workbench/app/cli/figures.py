@@ -134,6 +134,11 @@ class TablesOptions(Options, frozen=True, kw_only=True):
     datasets: Annotated[
         tuple[str, ...], option("Only these, in this order (repeatable).", "--dataset", metavar="NAME")
     ] = ()
+    sets: Annotated[
+        tuple[str, ...],
+        option("A column of a frozen set, behind those of data sets (repeatable).", "--set", metavar="NAME"),
+    ] = ()
+    where: Where = ()
     verifiers: Verifiers = ()
     given: Annotated[
         tuple[str, ...],
@@ -143,6 +148,13 @@ class TablesOptions(Options, frozen=True, kw_only=True):
             metavar="A=B",
         ),
     ] = ()
+    elsewhere: Annotated[
+        Path | None,
+        option(
+            "Table 4: scores on other benchmarks as columns; a line has verifier, benchmark and score, from 0 to 1.",
+            metavar="FILE",
+        ),
+    ] = None
     protocol: Protocol = "strict"
     gold: Gold = "final"
     form: TableForm = TableForm()
@@ -150,12 +162,13 @@ class TablesOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def tables_command(project: Project, options: TablesOptions) -> Output:
-    """Show the tables of the VerifyBench paper for this project's data sets and verifiers.
+    """Show the tables of the VerifyBench paper for this project's data sets, or frozen sets, and verifiers.
 
     1 counts; 2 accuracy by answer type and its average over items; 3 judges with and without the reference answer;
     4 pairs of completions, for verifiers that give scores; 5 answer subtypes, set against their types. Undecided
     rows count as wrong here unless --protocol says otherwise: so did the paper's.
     """
+    from workbench.measuring.downstream import scores_elsewhere
     from workbench.measuring.paper import PaperFigures, paper_tables, tables_text
     from workbench.measuring.records.paper import PAPER_NUMBERS
 
@@ -163,10 +176,13 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
     figures = PaperFigures(
         project,
         datasets=options.datasets,
+        sets=options.sets,
+        only=selection_of(options.where),
         verifiers=options.verifiers,
         given=pairs,
         protocol=options.protocol,
         gold=options.gold,
+        elsewhere=() if options.elsewhere is None else scores_elsewhere(options.elsewhere),
     )
     found = paper_tables(figures, cast("tuple[PaperNumber, ...]", options.numbers) or PAPER_NUMBERS)
     return Output(found, lambda found: tables_text(found, options.form))

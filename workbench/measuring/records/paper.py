@@ -126,12 +126,29 @@ class DatasetPairs(Struct, frozen=True, kw_only=True):
     left_out: dict[str, str] = {}
 
 
+class BenchmarkScore(Struct, frozen=True, kw_only=True):
+    """What a verifier scores on a benchmark that is not here.
+
+    Attributes:
+        score: A share.
+    """
+
+    verifier: str
+    benchmark: str
+    score: float
+
+
 class PairwiseTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=4):
-    """How often the correct completion of a question scores above the incorrect one; a tie is wrong."""
+    """How often the correct completion of a question scores above the incorrect one; a tie is wrong.
+
+    Attributes:
+        elsewhere: What was said of other benchmarks, to stand beside it.
+    """
 
     average: Literal["micro"] = "micro"
     gold_choice: GoldChoice
     sets: list[DatasetPairs]
+    elsewhere: list[BenchmarkScore] = []
 
 
 class SubtypeTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=5):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
@@ -165,7 +165,7 @@ def data_card(
     files = [file for file in overview.imported_files(reader) if file.dataset in counts.datasets]
     texts = overview.text_hashes(reader) if texts is None else texts
     return DataCard(
-        counts=counts if together is None else _counts({together: count_part(everything, part)}, gold),
+        counts=counts if together is None else counts_of({together: count_part(everything, part)}, gold),
         crossing=_crossing(everything, part),
         gold=everything.gold_counts(gold, kept),
         sources=_with_licences(reader, _named(everything, part, "source")),
@@ -179,23 +179,15 @@ def data_card(
     )
 
 
-def counts_table(
-    everything: Columns, gold: GoldChoice, kept: BoolArray | None = None, datasets: tuple[str, ...] = ()
-) -> CountsTable:
-    """The paper's table 1.
-
-    Args:
-        kept: Only these items.
-        datasets: Only these, in this order.
-    """
-    names = datasets or tuple(sorted(everything.groups("dataset").names))
+def counts_table(everything: Columns, gold: GoldChoice, kept: BoolArray | None = None) -> CountsTable:
+    """The paper's table 1 of the data sets; of these items only, where not all are kept."""
+    names = sorted(everything.groups("dataset").names)
     found = {name: count_part(everything, GoldItems.of(everything, gold, kept, dataset=name)) for name in names}
-    if not datasets:
-        found = {name: counts for name, counts in found.items() if counts.items}
-    return _counts(found, gold)
+    return counts_of({name: counts for name, counts in found.items() if counts.items}, gold)
 
 
-def _counts(found: dict[str, PartCounts], gold: GoldChoice) -> CountsTable:
+def counts_of(found: Mapping[str, PartCounts], gold: GoldChoice) -> CountsTable:
+    """The paper's table 1 of parts by name."""
     rows = [
         CountRow(of=of, group=group, counts={name: counts.counts.get((of, group), 0) for name, counts in found.items()})
         for of, group in count_order(key for counts in found.values() for key in counts.counts)

@@ -10,13 +10,15 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
+from tests.commands import run
 from tests.helpers import make_project, numbered
+from tests.publishing import freeze, with_gold
 from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, selection_of
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.paper import PaperFigures
 from workbench.measuring.records.paper import AccuracyTable, PairwiseTable, ReferenceTable
@@ -116,3 +118,53 @@ def test_the_command_prints_what_its_schema_says(project: Project) -> None:
         "single n,single w/ ref,single w/o ref,single w/o ref +/-"
     )
     assert CliRunner().invoke(root, ["tables", str(project.path)]).exit_code == 2
+
+
+def frozen(project: Project, name: str, *items: int) -> None:
+    freeze(project, name, members=[member for member in with_gold(project) if member.item in items])
+
+
+def test_frozen_sets_are_columns_of_one_table(project: Project) -> None:
+    frozen(project, "easy", 1, 2, 3)
+    frozen(project, "hard", 9, 10)
+    figures = PaperFigures(project, sets=["easy", "hard"])
+    assert figures.counts().datasets == ["easy", "hard"]
+    by_kind = {row.of: row.counts for row in figures.counts().rows if row.group is None}
+    assert by_kind["completions"] == {"easy": 3, "hard": 2}
+    sets = figures.accuracy().sets
+    assert [{row.n for row in part.rows if row.group is None} for part in sets] == [{3}, {2}]
+    assert {row.dataset: row.n for row in figures.references().rows} == {"easy": 3, "hard": 2}
+    both = PaperFigures(project, datasets=["single"], sets=["easy"])
+    assert [part.dataset for part in both.accuracy().sets] == ["single", "easy"]
+    with pytest.raises(UsageError, match="no set"):
+        PaperFigures(project, sets=["none"])
+    frozen(project, "single", 1, 2)
+    with pytest.raises(UsageError, match="'single' is a data set and a set"):
+        PaperFigures(project, datasets=["single"], sets=["single"])
+
+
+def test_what_is_selected_is_counted_in_every_column(project: Project) -> None:
+    only = selection_of(("gold=correct",))
+    found = PaperFigures(project, only=only).counts()
+    by_kind = {row.of: row.counts for row in found.rows if row.group is None}
+    assert by_kind["completions"] == by_kind["correct"] == {"paired": 4, "single": 2}
+    assert set(by_kind["wrong"].values()) == {0}
+
+
+def test_other_benchmarks_stand_beside_the_pairs(project: Project, tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere.csv"
+    file.write_text("verifier,benchmark,score\nreward,RM-Bench,0.675\nreward,RewardBench,.5\nstranger,RM-Bench,0.9\n")
+    command = ["tables", str(project.path), "--paper", "--table", "4", "--elsewhere", str(file)]
+    done = CliRunner().invoke(root, [*command, "--format", "csv"])
+    assert done.exit_code == 0, done.output
+    head, row, *_ = done.stdout.splitlines()
+    assert head.endswith(",RM-Bench AVG,RewardBench AVG")
+    assert row.endswith(",67.50,50.00")
+    said = CliRunner().invoke(root, command).output
+    assert "67.50" in said
+    assert "stranger has scores on other benchmarks, but none on a pair here" in said
+    for score, said in (("67.5", "shares, 0 to 1"), ("much", ":2:score:")):
+        file.write_text(f"verifier,benchmark,score\nreward,RM-Bench,{score}\n")
+        refused = run(*command)
+        assert refused.returncode == 2
+        assert said in refused.stderr

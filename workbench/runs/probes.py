@@ -150,12 +150,13 @@ def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> P
     Items, gold and accuracy stay as they are.
 
     Args:
-        watch: Is told how many of ``probes + companions`` are judged.
+        watch: Is told how many of ``probes + companions`` are judged, and what is waited for after Ctrl-C.
 
     Raises:
         UsageError: The name is bound to another configuration.
         VerifierError: The verifier's workers can't start.
         RunError: No server can be asked; what was answered is stored, and the next probing goes on from there.
+        KeyboardInterrupt: Somebody ended it; the calls in flight had their time, unless it was ended twice.
     """
     began = time.monotonic()
     with project.database.write() as connection:

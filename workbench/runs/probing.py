@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 _CHUNK = 64
 Subject = Probe | Companion
-Watch = Callable[[int], None]
-"""Is told how many completions are judged."""
+Watch = Callable[[int, int | None], None]
+"""Is told how many completions are judged and, once it only waits for them before it ends, the calls in flight."""
 
 
 class JudgedSubject(Struct, frozen=True, kw_only=True):
@@ -112,7 +112,12 @@ class Collector:
     def check(self) -> None:
         """Tell how far it is."""
         if self._watch is not None:
-            self._watch(len(self.judged))
+            self._watch(len(self.judged), None)
+
+    def ending(self, calls: int) -> None:
+        """Tell what is waited for before this ends."""
+        if self._watch is not None:
+            self._watch(len(self.judged), calls)
 
 
 # -- Judging probes on model servers: each call is journalled and stored as a run's are, the verdicts are not.
@@ -137,7 +142,9 @@ def judge_by_servers(
         try:
             servers = servers_of(database, run, verifier)
             inputs = collector.inputs(subjects)
-            judge_on_servers(database, lease, servers, verifier, inputs, collector.check, collector.record)
+            judge_on_servers(
+                database, lease, servers, verifier, inputs, collector.check, collector.record, collector.ending
+            )
         except Halt as halt:
             raise RunError(halt.message, "What was answered is stored; probe again to go on.") from halt
         except LeaseLost as lost:

@@ -105,6 +105,8 @@ class _ItemCalls:
 
 Record = Callable[[RunJournal, int, Judged, Sequence[MadeCall]], Waiter]
 """Takes the verdict on an item and the calls it rests on; the result is done once it is committed."""
+Ending = Callable[[int], None]
+"""Is told, ten times a second, how many calls in flight are waited for before the work ends."""
 
 
 def judge_on_servers(
@@ -115,6 +117,7 @@ def judge_on_servers(
     chunks: Iterable[list[VerifierInput]],
     check: Callable[[], None],
     record: Record = RunJournal.record,
+    ending: Ending | None = None,
 ) -> int:
     """Judge every item; returns how many verdicts were stored.
 
@@ -122,6 +125,7 @@ def judge_on_servers(
         chunks: The items without a verdict.
         check: Raises whatever ends the work early; called ten times a second, it must not wait.
         record: Where verdicts go.
+        ending: Hears what the end of the work waits for, where it comes early.
 
     Raises:
         Halt: No call can succeed now; items without a verdict stay so.
@@ -130,7 +134,7 @@ def judge_on_servers(
 
     async def judge() -> int:
         async with opened_session(database, lease, [servers]) as session:
-            run = _ServedRun(verifier, secret(database.reader()), session, record)
+            run = _ServedRun(verifier, secret(database.reader()), session, record, ending)
             await run.judge(chunks, check)
         return session.clients[0].journal.stored
 
@@ -140,13 +144,16 @@ def judge_on_servers(
 class _ServedRun:
     """One start of a run: as many tasks as calls may be in flight."""
 
-    def __init__(self, verifier: ServedVerifier, secret: bytes, session: Session, record: Record) -> None:
+    def __init__(
+        self, verifier: ServedVerifier, secret: bytes, session: Session, record: Record, ending: Ending | None
+    ) -> None:
         self._verifier = verifier
         self._secret = secret
         self._session = session
         (self._client,) = session.clients
         self._journal, self._caller = self._client.journal, self._client.caller
         self._record = record
+        self._ending = ending
         self._held: list[tuple[int, Judged, list[MadeCall]]] = []
 
     async def judge(self, chunks: Iterable[list[VerifierInput]], check: Callable[[], None]) -> None:
@@ -163,6 +170,8 @@ class _ServedRun:
                 self._caller.halt_unless_answered()
             self._record_held()
         except BaseException:
+            if (ending := self._ending) is not None:
+                self._session.watch = lambda: ending(self._caller.in_flight)
             await self._session.end()
             self._record_held(own=True)
             raise

@@ -165,7 +165,7 @@ def test_the_plan_counts_before_anything_is_judged(project: Project) -> None:
     planned = plan(project, "naive", families=("P1", "P4"), limit=6)
     assert (planned.probes, planned.companions, planned.calls) == (6 * (10 + 9), 12, None)
     seen: list[int] = []
-    report = run(project, planned, seen.append)
+    report = run(project, planned, lambda done, _: seen.append(done))
     assert report.overall.n == planned.probes
     assert report.control.n + report.carrier.n == planned.companions
     assert seen == sorted(seen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,7 @@ from tests.servers.wire import Received, Scripted
 from workbench.core.errors import RunError
 from workbench.core.project import Project
 from workbench.runs import lease as standing_in
+from workbench.runs import session
 from workbench.runs.lease import Lease
 from workbench.runs.probes import ProbingPlan, accepted, plan, run
 from workbench.runs.verifying import runs
@@ -161,6 +163,29 @@ def test_calls_in_flight_at_ctrl_c_are_paid_for_and_kept(project: Project) -> No
         report = probed(project, there, "P1")
         assert (report.overall.n, len(there.received)) == (60, 66)
         assert len({one.raw for one in there.received}) == 66
+
+
+def test_ctrl_c_tells_what_it_waits_for_and_a_second_one_ends_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server never answers, and the calls in flight would have all the time there is."""
+    monkeypatch.setattr(session, "GRACE_S", 1e9)
+    never = threading.Event()
+    told: list[int] = []
+
+    def watch(done: int, awaited: int | None) -> None:
+        if awaited is not None:
+            told.append(awaited)
+        if len(there.received) == 6 and (awaited is None or len(told) == 3):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with scripted(lambda _: Scripted(body="", hold=never)) as there:
+        with pytest.raises(KeyboardInterrupt):
+            run(project, planned(project, there, "P1"), watch)
+        never.set()
+    assert told[:3] == [6, 6, 6]
+    assert rows(project, "SELECT state, count(*) FROM attempts GROUP BY 1") == [("sent", 6)]
+    assert rows(project, "SELECT count(*) FROM runner") == [(0,)]
 
 
 def test_a_reward_model_is_tried_with_what_concerns_it(project: Project) -> None:

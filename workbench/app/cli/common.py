@@ -182,6 +182,8 @@ def _require_items(project: Project, selection: Selection, verifiers: Sequence[s
 
 REFUSED_SOME = 3
 """Exit code: done, but some rows, lines or items were refused."""
+INTERRUPTED = 130
+"""Exit code: ended by Ctrl-C."""
 SHOWN = 20
 """Entries of a list that are spelled out on stderr."""
 _CONTROLS = re.compile("[\x7f-\x9f]")
@@ -380,7 +382,7 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
         say(f"  Watch it: {runs}   Cancel it: {runs} cancel {info.run}")
         if run_costs(project, run_info(project, info.run)).batches:
             say(f"  Its batch stays with the provider, also without this machine; then: {runs} resume {info.run}")
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
 
 
 def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], None]:

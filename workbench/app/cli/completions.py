@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from workbench.app.cli.common import REFUSED_SOME, one_line, say, show, tokens, trusting
+from workbench.app.cli.common import INTERRUPTED, REFUSED_SOME, one_line, say, show, tokens, trusting
 from workbench.app.cli.verb import Output, verb
 from workbench.benchmarks.records import CompletionsPlanned, CompletionsWritten, Expected, ModelPlan, ModelWritten
 from workbench.core.options import NONE_GIVEN, Options, Trust, argument, option, pair
@@ -22,8 +22,6 @@ from workbench.core.text.figures import NONE, compact_count, counted, dollars
 if TYPE_CHECKING:
     from workbench.benchmarks.sampling.asking import CompletionPlan
     from workbench.runs.generating import ModelProgress, Watch
-
-_INTERRUPTED = 130
 
 
 class CompleteOptions(Options, frozen=True, kw_only=True):
@@ -98,7 +96,7 @@ def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions)
             )
     except KeyboardInterrupt:
         say("Stopped. What was answered is stored; the same command goes on from there.")
-        sys.exit(_INTERRUPTED)
+        sys.exit(INTERRUPTED)
 
 
 @contextmanager

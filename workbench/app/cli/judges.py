@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 import click
 
 from workbench.app.cli.common import (
+    INTERRUPTED,
     REFUSED_SOME,
     estimate_words,
     follow,
@@ -59,6 +60,7 @@ from workbench.statistics.records.probe import AcceptedProbe
 if TYPE_CHECKING:
     from workbench.core.run import RunInfo
     from workbench.runs.probes import ProbingPlan
+    from workbench.runs.probing import Watch
 
 
 class ModelsOptions(Options, frozen=True, kw_only=True):
@@ -376,10 +378,30 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
         options.trust,
     )
     _announce(planned)
-    total = planned.probes + planned.companions
-    with one_line() as line:
-        report = run(project, planned, line and (lambda done: line(f"{done:,} of {total:,}")))
+    try:
+        with one_line() as line:
+            report = run(project, planned, _telling(planned.probes + planned.companions, line))
+    except KeyboardInterrupt:
+        kept = "What servers answered is stored; the same command goes on from there." if planned.calls else ""
+        say(f"Stopped. {kept}".rstrip())
+        sys.exit(INTERRUPTED)
     return Output(report, probe_text)
+
+
+def _telling(total: int, line: Callable[[str], None] | None) -> Watch:
+    """Shows how far a probing is on a line of its own, where there is one, and says once what its end waits for."""
+    told = False
+
+    def watch(done: int, awaited: int | None) -> None:
+        nonlocal told
+        waits = f"stopping when {counted(awaited or 0, 'call')} in flight have ended; Ctrl-C ends it at once"
+        if line is not None:
+            line(f"{done:,} of {total:,}" + ("" if awaited is None else f", {waits}"))
+        elif awaited is not None and not told:
+            told = True
+            say(f"  {waits[:1].upper()}{waits[1:]}.")
+
+    return watch
 
 
 def _announce(planned: ProbingPlan) -> None:

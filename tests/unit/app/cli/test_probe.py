@@ -11,11 +11,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+from click.testing import CliRunner
 
 from tests.background import install_plugin
 from tests.helpers import make_project
+from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.project import Project
+from workbench.runs.probes import ProbingPlan
+from workbench.runs.probing import Watch
 
 
 @pytest.fixture
@@ -46,6 +50,19 @@ def test_json_is_alone_on_stdout_and_the_cost_on_stderr(project: Project) -> Non
     assert {"parsed", "skipped", "control", "by_type", "suite", "seed", "config_hash", "created_at"} <= report.keys()
     assert report["seed"] == 4
     assert err.splitlines()[0].endswith("probes and 2 companions on 1 question.")
+
+
+def test_ctrl_c_says_what_is_waited_for_and_what_is_kept(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(project: Project, planned: ProbingPlan, watch: Watch) -> None:
+        for awaited in (None, 2, 1):
+            watch(5, awaited)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workbench.runs.probes.run", interrupted)
+    ran = CliRunner().invoke(root, ["probe", os.fspath(project.path), "naive"])
+    assert ran.exit_code == 130
+    assert ran.stderr.count("Stopping when 2 calls in flight have ended; Ctrl-C ends it at once.") == 1
+    assert ran.stderr.splitlines()[-1] == "Stopped."
 
 
 def test_the_table_and_the_list_of_what_was_accepted(project: Project) -> None:

@@ -11,9 +11,10 @@ from textual.widgets import OptionList
 
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
+from tests.servers.batches import batching, judge_reply
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.tui.stage import notices, opened, press, settle, text_of, until
-from tests.tui.test_runs import choose, field
+from tests.tui.test_runs import choose, field, tells
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.screens.start_run import TrialScreen
 from workbench.config.file import FOLDER_VARIABLE
@@ -182,3 +183,42 @@ async def test_a_judge_is_filled_in_tested_tried_and_started_without_a_second_ca
             await until(pilot, lambda: state(app) == "complete")
             assert [run.verifier for run in runs(project)] == ["my-judge"]
             assert len(server.received) == asked + ITEMS - 5
+
+
+async def test_calls_are_asked_together_and_their_batch_is_watched(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BATCH_KEY", "sk-batches")
+    with batching("openai", judge_reply) as provider:
+        provider.polls = 10**6
+        more = ['server = "openai"', 'api_key_env = "BATCH_KEY"']
+        configure(project, provider.url, *more, "[prices.qwen]", "input = 10.0", "output = 20.0", 'date = "2026-11-01"')
+        async with opened(project) as (app, pilot):
+            await press(pilot, *":v", "enter", "a")
+            form = await choose(app, pilot, "my-judge")
+            assert field(form, "batch").value == "no"
+            field(form, "batch").value = "yes"
+            await pilot.press("ctrl+r")
+            await until(pilot, lambda: "answered within a day" in question(app))
+            await press(pilot, "y")
+            await until(pilot, lambda: "the server " in question(app))
+            await press(pilot, "y")
+            await until(pilot, lambda: "waiting for a batch of 6 calls (in_progress)" in text_of(app, "#runs-run"))
+            await press(pilot, "d")
+            await until(pilot, lambda: "batch_0: 6 calls, in_progress, since " in text_of(app, "#run-detail Static"))
+            await press(pilot, "escape")
+            provider.end()
+            await until(pilot, lambda: state(app) == "complete")
+        assert (len(provider.batches), provider.calls.total(), provider.made.total()) == (1, 0, ITEMS)
+
+
+async def test_a_server_without_batches_is_named_at_the_field(project: Project) -> None:
+    configure(project, "http://127.0.0.1:9/v1")
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":v", "enter", "a")
+        form = await choose(app, pilot, "my-judge")
+        field(form, "batch").value = "yes"
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: tells(form, "batch", "has no batches; these have: OpenAI"))
+        assert app.screen is form
+    assert runs(project) == []

@@ -129,6 +129,23 @@ def require_free_name(project: Project, kind: str, options: Mapping[str, str], n
     raise OptionError(f"name: {wrong}", option="name", wrong=wrong)
 
 
+def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> None:
+    """Make sure that a verifier's calls can be asked in batches.
+
+    Raises:
+        OptionError: They can't; the error is the option ``batch``'s.
+        UsageError: As with `workbench.runs.choosing.choose`.
+        VerifierError: The kind can't be used.
+    """
+    # The client's libraries are for those runs alone that call servers.
+    from workbench.runs import batching
+
+    try:
+        batching.require_batches(make(choose(project, kind, options)))
+    except UsageError as error:
+        raise OptionError(f"batch: {error.message}", option="batch", wrong=error.message) from None
+
+
 def changeable(kind: str) -> tuple[FormOption, ...]:
     """The options of a kind that may change a verdict, those that cost nothing to change first."""
     sections = (one for one in form_of(kind) if one.title not in ("Server", "Limits")) if Registry().knows(kind) else ()

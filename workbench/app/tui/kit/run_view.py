@@ -51,7 +51,7 @@ def usage_sentence(usage: RunUsage) -> Content:
     return Content.assemble(" · ".join(word for word in words if word), "\n" if troubles else "", troubles)
 
 
-def estimate_text(expected: Estimate) -> str:
+def estimate_text(expected: Estimate, *, in_batches: bool = False) -> str:
     """What a run is about to use, in lines."""
     if not expected.items:
         return "Every item has its verdict already: nothing will be asked."
@@ -63,6 +63,10 @@ def estimate_text(expected: Estimate) -> str:
             f"calls   about {expected.calls:,}, less those whose replies are stored",
             f"tokens  about {said} in, at most {told} out",
             f"money   {cost}" if expected.cost is None else f"money   at most about {cost}",
+            *(
+                ["batch   answered within a day; what was sent is paid for, also when the run is cancelled"]
+                * in_batches
+            ),
         )
     )
 
@@ -84,6 +88,9 @@ def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
     for name, said in facts.items():
         if said:
             yield _fact(name, said)
+    for batch in costs.batches:
+        how = f"{batch.status or 'sent'}, since {batch.sent_at}"
+        yield _fact("batch", printable(f"{batch.name or NONE}: {counted(batch.calls, 'call')}, {how}"))
     for code, count in sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0])):
         yield _fact("failed", f"{count:,} × {_reason_words(code)}", "$text-error")
     for warning in usage.warnings:

@@ -228,7 +228,15 @@ class RunsScreen(TableScreen, LiveScreen):
         if not request.asks_server:
             self._do(partial(self._started, request))
             return
-        work = partial(estimate, self.project, request.kind, request.options, request.name, request.selection)
+        work = partial(
+            estimate,
+            self.project,
+            request.kind,
+            request.options,
+            request.name,
+            request.selection,
+            in_batches=request.in_batches,
+        )
         self.in_background(work, partial(self._confirm, request), group="estimate")
 
     def _confirm(self, request: StartRequest, expected: Estimate | None) -> None:
@@ -242,7 +250,8 @@ class RunsScreen(TableScreen, LiveScreen):
             answered(True)
             return
         title = f"Start {printable(request.name or request.kind)}?"
-        self.app.push_screen(ConfirmScreen(title, run_view.estimate_text(expected)), answered)
+        text = run_view.estimate_text(expected, in_batches=request.in_batches)
+        self.app.push_screen(ConfirmScreen(title, text), answered)
 
     def _started(self, request: StartRequest, trust: bool) -> RunInfo:
         return verifying.start(
@@ -253,6 +262,7 @@ class RunsScreen(TableScreen, LiveScreen):
             request.selection,
             workers=None,
             trust=trust,
+            in_batches=request.in_batches,
         )
 
     def action_pause(self) -> None:

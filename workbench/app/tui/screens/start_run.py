@@ -158,6 +158,7 @@ class StartRequest(Struct, frozen=True, kw_only=True):
 
     Attributes:
         asks_server: Its verifier asks a model server.
+        in_batches: Its calls are asked together.
     """
 
     kind: str
@@ -165,10 +166,16 @@ class StartRequest(Struct, frozen=True, kw_only=True):
     name: str | None
     selection: Selection
     asks_server: bool = False
+    in_batches: bool = False
 
 
 _WHERE = "items"
 _NAME = "name"
+_BATCH = "batch"
+_BATCHES = {
+    "no": "each call by itself, answered at once",
+    "yes": "all together, within a day, at half the price",
+}
 
 
 class StartOffer(NamedTuple):
@@ -216,6 +223,9 @@ class SetUpRunScreen(ServerTestScreen):
                 yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
             else:
                 yield Static(self._ready, id="set-up-ready", markup=False)
+            if self.asks_server:
+                about = "how its calls are asked; OpenAI, Anthropic, Gemini and Mistral take them together"
+                yield option_field(FormField(name=_BATCH, about=about, choices=_BATCHES, value="no"))
             yield Vertical(id="set-up-sections")
         yield Static(classes="form-tested", markup=False)
         yield Static(classes="form-trouble", markup=False)
@@ -294,12 +304,16 @@ class SetUpRunScreen(ServerTestScreen):
         if not self.chosen.is_configured:
             configuring.require_options(project, self.chosen.kind.name, self._options())
             configuring.require_free_name(project, self.chosen.name, self._options(), self._typed(_NAME) or None)
+        in_batches = self._typed(_BATCH) == "yes"
+        if in_batches:
+            configuring.require_batches(project, self.chosen.name, self._options())
         return StartRequest(
             kind=self.chosen.name,
             options=self._options(),
             name=self._typed(_NAME) or None,
             selection=Selection(tuple(conditions)),
             asks_server=self.asks_server,
+            in_batches=in_batches,
         )
 
     def trouble(self, error: BaseException | None) -> None:

@@ -41,6 +41,7 @@ from workbench.core.taxonomy import TypeReport, TypeSuggestion
 from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, KeptLine
 from workbench.interchange.records import ExportReport, Manifest, PairLine, Restored, SftLine
 from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan
+from workbench.measuring.costs import CostReport
 from workbench.measuring.records.curation import (
     CandidateQuestion,
     DrawReport,
@@ -144,6 +145,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "compare-errors": (JointErrorReport, "`workbench compare --errors --json`."),
     "what-if": (WhatIfReport, "`workbench what-if --json`."),
     "ensemble": (EnsembleReport, "`workbench ensemble --json`."),
+    "cost": (CostReport, "`workbench cost --json`."),
     "best-of": (BestOfReport, "`workbench best-of --json`."),
     "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),
     "downstream": (DownstreamReport, "`workbench downstream --json`."),

@@ -65,6 +65,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
         "ensemble": ("combined", "Let verifiers vote, against the best of them."),
+        "cost": ("combined", "Show accuracy beside tokens, seconds and dollars: who leads?"),
         "best-of": ("combined", "Let verifiers pick one of n completions."),
         "validity": ("combined", "Check what verdicts follow besides correctness."),
         "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),

@@ -12,7 +12,7 @@ Verifiers against each other, and together
     estimating: from few labels. downstream: models trained with them. combined: these four as tables and sentences.
 Scores and bias
     scores: what scores are worth. calibrating: scores as chances. validity: what verdicts follow besides correctness.
-    studies: sweeps and duels. pairwise: which of two completions.
+    studies: sweeps and duels. pairwise: which of two completions. costs: what verdicts take.
 What if
     what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
 What is next

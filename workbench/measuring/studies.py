@@ -164,13 +164,14 @@ def sweep_report(
                 message=info.message,
                 items=info.done,
                 accuracy=row,
-                consumption=dict(_consumption(sums, info.done)) if info.done else {},
+                consumption=dict(consumption(sums, info.done)) if info.done else {},
             )
         )
     return SweepReport(judge=judge, protocol=protocol, gold_choice=gold, points=found)
 
 
-def _consumption(sums: Sequence[StepSums], items: int) -> Iterator[tuple[Part, Consumption]]:
+def consumption(sums: Sequence[StepSums], items: int) -> Iterator[tuple[Part, Consumption]]:
+    """What replies are of an average item, by what they were for."""
     parts: dict[Part, list[StepSums]] = {"judging": [], "execution": [], "tests": []}
     for one in sums:
         parts[_part(one.step)].append(one)

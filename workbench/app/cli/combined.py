@@ -9,7 +9,19 @@ import click
 
 from workbench.app.cli.common import say, show
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import Basis, Force, Gold, Options, Run, Verifiers, Where, Whole, argument, option
+from workbench.core.options import (
+    Basis,
+    Force,
+    Gold,
+    Options,
+    Run,
+    TableForm,
+    Verifiers,
+    Where,
+    Whole,
+    argument,
+    option,
+)
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import what_marks_mean, with_mark
@@ -48,6 +60,33 @@ def ensemble_command(project: Project, options: EnsembleOptions) -> Output:
         **options.basis.arguments,
     )
     return Output(report, ensemble_text)
+
+
+# -- ``workbench cost DB``
+
+
+class CostOptions(Options, frozen=True, kw_only=True):
+    verifiers: Verifiers = ()
+    against: Annotated[
+        Literal["dollars", "tokens", "seconds", "calls"] | None,
+        option("What the leading ones take least of; dollars where all prices are known, else tokens, by default."),
+    ] = None
+    basis: Basis = Basis()
+    form: TableForm = TableForm()
+
+
+@verb
+def cost_command(project: Project, options: CostOptions) -> Output:
+    """Show what verdicts take beside how accurate they are: calls, tokens, seconds and dollars an item.
+
+    Each verifier is counted as if nothing had been stored before, so that one whose replies were shared is not cheaper
+    for it. Tokens are those that were written, thoughts included; those of simulated executions and of tests that were
+    written stand apart. ● leads: no other is as accurate for less, or more accurate for as much.
+    """
+    from workbench.measuring.costs import cost_text, costs
+
+    report = costs(project, options.verifiers, against=options.against, **options.basis.arguments)
+    return Output(report, lambda found: cost_text(found, options.form))
 
 
 # -- ``workbench best-of DB``

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
@@ -339,6 +340,8 @@ class StepSums(Struct, frozen=True):
     Attributes:
         prompt_tokens: None where a reply doesn't say.
         completion_tokens: None where a reply doesn't say.
+        cost: US dollars; None where a reply has no known price.
+        ms: From asking to the reply, summed.
     """
 
     step: str
@@ -346,16 +349,20 @@ class StepSums(Struct, frozen=True):
     calls: int
     prompt_tokens: int | None
     completion_tokens: int | None
+    cost: float | None
+    ms: float
 
 
-def by_step(connection: sqlite3.Connection, run: int) -> list[StepSums]:
-    """The sums over all verdicts of a run, wherever and whenever the replies were asked for."""
+def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> list[StepSums]:
+    """The sums over all verdicts of a run, or those on these items, wherever and whenever replies were asked for."""
     rows = connection.execute(
         "SELECT c.step, c.role, count(*), "
         "iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL), "
-        "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL) "
-        "FROM (SELECT DISTINCT completion_id, response_id, step, role FROM verdict_calls WHERE run_id = ?) AS c "
+        "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL), "
+        "iif(count(r.cost) = count(*), sum(r.cost), NULL), sum(r.ms) "
+        "FROM (SELECT DISTINCT completion_id, response_id, step, role FROM verdict_calls WHERE run_id = :run "
+        "AND (:items IS NULL OR completion_id IN (SELECT value FROM json_each(:items)))) AS c "
         "JOIN responses AS r ON r.id = c.response_id GROUP BY c.step, c.role ORDER BY c.step, c.role",
-        (run,),
+        {"run": run, "items": None if items is None else json.dumps(items)},
     )
     return [StepSums(*row) for row in rows]

@@ -1,0 +1,241 @@
+"""What verdicts take beside how accurate they are: calls, tokens, seconds and dollars of a verifier; who leads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.options import TableForm
+from workbench.core.project import Project, at_one_moment
+from workbench.core.selection import Selection
+from workbench.core.text.emphasis import what_marks_mean, with_mark
+from workbench.core.text.figures import NONE, counted
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.accuracy import accuracy
+from workbench.measuring.columns import columns
+from workbench.measuring.judged import judges_of
+from workbench.measuring.studies import consumption
+from workbench.runs.store import calls, verdicts
+from workbench.statistics.records.probe import Consumption, Part
+from workbench.statistics.records.report import AccuracyRow
+from workbench.tables.document import Table
+from workbench.tables.files import written
+from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
+
+Price = Literal["dollars", "tokens", "seconds", "calls"]
+"""What accuracy is set against."""
+THOUSAND: Final = 1_000
+
+
+class CostRow(Struct, frozen=True, kw_only=True):
+    """One verifier. What it takes is an average item's, as if nothing had been stored before.
+
+    Attributes:
+        items: Items of the selection with a verdict, over which the averages are taken.
+        calls: Replies its verdict rests on.
+        prompt_tokens: None where a server didn't say.
+        completion_tokens: What it wrote to judge, thoughts included; None where a server didn't say.
+        executing_tokens: The same of simulated executions (MCTS-Judge, arXiv 2502.12468, table 2, superscript).
+        writing_tokens: The same of tests that were written, which a problem's completions share.
+        seconds: From asking to the reply, summed over calls; of a verifier that asks nobody its own work.
+        dollars: None where a call has no known price.
+        leads: Whether no verifier of the table is as accurate for less, or more accurate for as much; None where its
+            accuracy or price is unknown.
+    """
+
+    verifier: str
+    accuracy: AccuracyRow
+    items: int
+    calls: float
+    prompt_tokens: float | None
+    completion_tokens: float | None
+    executing_tokens: float | None
+    writing_tokens: float | None
+    seconds: float
+    dollars: float | None
+    leads: bool | None = None
+
+    @property
+    def tokens(self) -> float | None:
+        """All that it wrote."""
+        parts = (self.completion_tokens, self.executing_tokens, self.writing_tokens)
+        known = [part for part in parts if part is not None]
+        return sum(known) if len(known) == len(parts) else None
+
+
+class CostReport(Struct, frozen=True, kw_only=True):
+    """Verifiers, the most accurate first.
+
+    Attributes:
+        against: What the leading ones are leading for.
+    """
+
+    protocol: Protocol3
+    gold_choice: GoldChoice
+    against: Price
+    rows: list[CostRow]
+
+
+@at_one_moment
+def costs(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    against: Price | None = None,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> CostReport:
+    """Accuracy of the newest complete run of each verifier, and what its verdicts on the same items took.
+
+    Args:
+        verifiers: Names; empty for all that have a complete run and judge completions.
+        against: Dollars by default where all are known, else tokens.
+
+    Raises:
+        UsageError: An unknown verifier, or one without a complete run.
+    """
+    report = accuracy(project, verifiers=verifiers, protocol=protocol, gold=gold, selection=selection)
+    over_all = {row.verifier: row for row in report.rows if row.group is None and row.kind == "verifier"}
+    known = columns(project)
+    kept = None if selection is None else known.chosen(selection)
+    items = None if kept is None else known.item[kept].tolist()
+    rows = [
+        _row(project, judge.run, over_all[judge.name], items)
+        for judge in judges_of(project, verifiers)
+        if judge.run is not None and judge.name in over_all
+    ]
+    price: Price = against or ("dollars" if all(row.dollars is not None for row in rows) else "tokens")
+    rows.sort(key=lambda row: -1.0 if row.accuracy.accuracy is None else row.accuracy.accuracy, reverse=True)
+    return CostReport(protocol=protocol, gold_choice=gold, against=price, rows=_led(rows, price))
+
+
+def _row(project: Project, run: int, found: AccuracyRow, items: Sequence[int] | None) -> CostRow:
+    reader = project.database.reader()
+    judged, own_ms = verdicts.work(reader, run, items)
+    sums = calls.by_step(reader, run, items)
+    parts = dict(consumption(sums, judged)) if judged else {}
+    asked = bool(sums)
+    priced = [one.cost for one in sums]
+    dollars = None if None in priced else sum(cost for cost in priced if cost is not None)
+    waited = sum(one.ms for one in sums) if asked else own_ms
+    return CostRow(
+        verifier=found.verifier,
+        accuracy=found,
+        items=judged,
+        calls=sum(part.calls for part in parts.values()),
+        prompt_tokens=_summed(part.prompt_tokens for part in parts.values()),
+        completion_tokens=_written(parts, "judging"),
+        executing_tokens=_written(parts, "execution"),
+        writing_tokens=_written(parts, "tests"),
+        seconds=waited / THOUSAND / judged if judged else 0.0,
+        dollars=dollars if dollars is None or not judged else dollars / judged,
+    )
+
+
+def _written(parts: dict[Part, Consumption], part: Part) -> float | None:
+    return parts[part].completion_tokens if part in parts else 0.0
+
+
+def _summed(values: Iterable[float | None]) -> float | None:
+    total = 0.0
+    for value in values:
+        if value is None:
+            return None
+        total += value
+    return total
+
+
+# -- Who leads: the Pareto front of accuracy and price.
+
+
+_PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
+    "dollars": lambda row: row.dollars,
+    "tokens": lambda row: row.tokens,
+    "seconds": lambda row: row.seconds,
+    "calls": lambda row: row.calls,
+}
+
+
+def _led(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
+    """The rows, each with whether it leads; `rows` are sorted, the most accurate first."""
+    from msgspec import structs
+
+    cost = _PRICES[price]
+    points = [(row.accuracy.accuracy, cost(row)) for row in rows]
+    return [structs.replace(row, leads=_leads(point, points)) for row, point in zip(rows, points, strict=True)]
+
+
+Point = tuple[float | None, float | None]
+
+
+def _leads(point: Point, points: Sequence[Point]) -> bool | None:
+    if point[0] is None or point[1] is None:
+        return None
+    return not any(_beats(other, point) for other in points)
+
+
+def _beats(one: Point, other: Point) -> bool:
+    """Whether one is at least as good in both, and better in either."""
+    if one[0] is None or one[1] is None or other[0] is None or other[1] is None:
+        return False
+    return one[0] >= other[0] and one[1] <= other[1] and one != other
+
+
+# -- The table.
+
+
+_LEADS: Final = {True: "●", False: "", None: NONE}
+
+
+def _whole(value: float | None) -> str:
+    return NONE if value is None else f"{value:,.0f}"
+
+
+def _seconds(value: float) -> str:
+    return "< 0.001" if 0 < value < 1 / THOUSAND else f"{value:,.3f}"
+
+
+def _thousand(value: float | None) -> str:
+    return NONE if value is None else f"{value * THOUSAND:,.2f}"
+
+
+def cost_table(report: CostReport) -> Table:
+    """Accuracy beside tokens, seconds and dollars."""
+    chose = [row.verifier for row in report.rows if row.accuracy.selection_judge]
+    shown: Columns[CostRow] = (
+        word("verifier", lambda row: with_mark(row.verifier, chose)),
+        text("leads", lambda row: _LEADS[row.leads]),
+        count("n", lambda row: row.accuracy.n),
+        figure("accuracy", lambda row: row.accuracy.accuracy),
+        ends(lambda row: row.accuracy.ci),
+        column("calls", lambda row: row.calls, "{:,.1f}".format),
+        column("tokens in", lambda row: row.prompt_tokens, _whole),
+        column("tokens", lambda row: row.completion_tokens, _whole),
+        column("executing", lambda row: row.executing_tokens, _whole),
+        column("writing tests", lambda row: row.writing_tokens, _whole),
+        column("seconds", lambda row: row.seconds, _seconds),
+        column("$ per 1,000", lambda row: row.dollars, _thousand),
+    )
+    unpriced = [row.verifier for row in report.rows if row.dollars is None]
+    most = max((row.accuracy.n for row in report.rows), default=0)
+    fewer = [f"{row.verifier} {row.accuracy.n:,}" for row in report.rows if row.accuracy.n < most]
+    unknown = [row.verifier for row in report.rows if row.leads is None]
+    notes = [
+        "What an item takes, on average, as if nothing had been stored before; dollars for a thousand items.",
+        f"● no other is as accurate for fewer {report.against}, or more accurate for as many: by the figures alone, "
+        "whatever their intervals.",
+        *([f"Not all count the same {most:,} items: n of {', '.join(fewer)}."] if fewer else []),
+        *([f"Without a known price: {', '.join(unpriced)}."] if unpriced else []),
+        *([f"{counted(len(unknown), 'verifier')} without accuracy or {report.against} can't lead."] if unknown else []),
+        *what_marks_mean(chose),
+    ]
+    caption = f"Accuracy and what it takes. Protocol {report.protocol}, gold {report.gold_choice}."
+    return table(caption, shown, report.rows, notes=notes)
+
+
+def cost_text(report: CostReport, form: TableForm) -> str:
+    """The table in the form that is wanted."""
+    return written([cost_table(report)], form)

@@ -16,6 +16,7 @@ from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.kit.reader import Reader
@@ -94,7 +95,9 @@ async def test_a_judge_is_added_by_keys_alone(project: Project, size: tuple[int,
         }
         # One key from here starts it, and the screen says which.
         assert screen_of(app, SetUpRunScreen).chosen.name == "my-judge"
-        assert "my-judge is ready: ^r starts it" in text_of(app, "#set-up-ready")
+        assert "my-judge is ready: f4 starts it" in text_of(app, "#set-up-ready")
+        assert "f3 tries it" in text_of(app, "#set-up-ready")
+        assert {"f4", "f3"} <= {key.name for key in app.screen.query_one(Footer).keys}
         assert [type(screen).__name__ for screen in app.screen_stack[1:]] == [
             "HomeScreen",
             "RunsScreen",

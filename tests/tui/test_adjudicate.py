@@ -21,12 +21,14 @@ from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import SYMBOLS, TitleBar
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen, VerdictsAfter
+from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling import guidelines, people
 from workbench.labelling.adjudicating import Ruling
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.conflict_classes import ConflictClasses
+from workbench.labelling.rulings import require_third
 
 NOTE = "[red]half a period is missing[/red]"
 
@@ -404,3 +406,19 @@ async def test_a_decision_that_contradicts_its_marks_is_asked_about(project: Pro
         assert decisions(project) == []
         await press(pilot, "2")
         assert [verdict for _, verdict in decisions(project)] == ["incorrect"]
+
+
+async def test_the_last_one_says_how_many_are_settled(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        for _ in range(20):
+            if screen(app)._current is None:
+                break
+            await press(pilot, "0")
+        assert f"That was the last one: {len(decisions(project))} settled by you in all." in seen(app)
+
+
+def test_who_labelled_is_no_third_person_at_the_form(project: Project) -> None:
+    with pytest.raises(UsageError, match="has labelled the items in conflict"):
+        require_third(project, "amira")
+    require_third(project, "somebody new")
+    require_third(project, "chen")

@@ -126,7 +126,7 @@ async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path) -> None
     async with opened(labelled(tmp_path)) as (app, pilot):
         await press(pilot, *":g", "enter")
         text = text_of(app, "#agreement-cell")
-        for part in ("ann – bob", "6 items, ≠ 2", "agreement 66.7 %", "kappa", "by domain: maths 6"):
+        for part in ("ann – bob", "6 items, ≠ 2", "agreement 66.7 %", "kappa", "in common: maths 6"):
             assert part in text
         await press(pilot, "left")
         assert "own repeats ↺ 100.0 (1)" in text_of(app, "#agreement-cell")
@@ -340,3 +340,36 @@ async def test_it_opens_with_what_agreement_means(tmp_path: Path) -> None:
         assert " ".join(text_of(app, "#agreement-conclusion").split()) == said
         assert said.startswith("People agree on ")
         assert app.screen.query_one("#agreement-conclusion").region.y == 1
+
+
+def skewed(folder: Path) -> Project:
+    """Two people who agree on ten of twelve items, nearly all of them incorrect."""
+    record = Record(make_project(folder, numbered(12)))
+    record.table(("ann", "bob"), ("i i i i i i i i i i i c", "i i i i i i i i i i c i"))
+    return record.project
+
+
+async def test_low_figures_at_a_skewed_prevalence_are_explained(tmp_path: Path) -> None:
+    project = skewed(tmp_path)
+    why = "Alpha and kappa are low because 91.7 % of the labels say incorrect: chance alone would agree on 84.7 %"
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":g", "enter")
+        assert why in text_of(app, "#agreement-conclusion")
+        line = app.screen.query_one("#agreement-conclusion")
+        assert line.size.height >= line.virtual_size.height
+    assert why in " ".join(agreement_text(agreement(project)).split())
+
+
+async def test_balanced_labels_that_differ_are_not_excused(tmp_path: Path) -> None:
+    async with opened(labelled(tmp_path)) as (app, pilot):
+        await press(pilot, *":g", "enter")
+        assert "chance alone" not in text_of(app, "#agreement-conclusion")
+
+
+async def test_columns_that_are_not_there_are_not_spoken_of(tmp_path: Path) -> None:
+    async with opened(skewed(tmp_path)) as (app, pilot):
+        await press(pilot, *":g", "enter")
+        source = screen_of(app).query_one(VirtualTable).source
+        assert source is not None
+        has = "sens" in {column.title for column in source.columns}
+        assert ("sens and spec" in text_of(app, "#agreement-view")) == has

@@ -331,7 +331,9 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
     people.add_annotators(project, ["zoe"])
     async with desk(project, "zoe") as it:
         assert "Nothing is left for zoe" in it.text()
-        assert "A coordinator opens them with Assign" in it.text()
+        assert "as soon as the coordinator opens some" in it.text()
+        assert "Assign" not in it.text()
+        assert "palette" not in it.text()
         await it.press("1", "l", "z", "t", "left_square_bracket")
         people.assign(project, ["zoe", "amira", "ben"], per_item=3)
         it.screen._look_again()

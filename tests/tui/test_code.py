@@ -390,3 +390,24 @@ async def test_an_item_that_is_no_solution_says_so(tmp_path: Path) -> None:
         await settle(pilot)
         await press(pilot, "i")
         assert "This item is no solution of a code problem." in notices(app)
+
+
+async def test_the_card_of_a_solution_says_what_matters_of_code(tmp_path: Path) -> None:
+    async with opened(solved_project(tmp_path)) as (app, pilot):
+        app.push_screen(ItemScreen(2))
+        await settle(pilot)
+        card = text_of(app, "#item-card")
+        assert "clip  3 of 5 passed" in card
+        assert "test 3 fails first" in card
+        titles = [str(pane.border_title) for pane in app.screen.query(Reader)]
+        assert not any("guess" in title for title in titles)
+
+
+async def test_words_of_code_are_explained_beside_the_keys(tmp_path: Path) -> None:
+    async with opened(solved_project(tmp_path)) as (app, pilot):
+        app.push_screen(CodeProblemScreen(1))
+        await settle(pilot)
+        await press(pilot, "question_mark")
+        said = text_of(app, "#help-keys")
+        for word in ("suite", "pattern", "forgeable", "L1 L2 L3", "set apart"):
+            assert word in said

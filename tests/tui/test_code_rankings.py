@@ -105,3 +105,17 @@ async def test_rounds_stand_with_bars_and_lead_to_the_evolved_suite(tmp_path: Pa
         assert document is not None
         assert document.lines[0].text.endswith("from round 0")
     project.close()
+
+
+async def test_where_nothing_can_be_ranked_it_is_said_in_full_and_what_to_do(tmp_path: Path) -> None:
+    project = solved_project(tmp_path)
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM verdicts WHERE run_id = 3")
+        connection.execute("UPDATE runs SET completed_at = NULL WHERE id = 3")
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter", "V")
+        notes = app.screen.query_one("#code-rankings-notes")
+        said = text_of(app, "#code-rankings-notes")
+        assert "There is no complete run with scores" in said
+        assert "stands on each problem" in said
+        assert notes.size.height >= notes.virtual_size.height > 3

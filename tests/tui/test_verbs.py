@@ -215,3 +215,16 @@ async def test_names_of_files_are_completed(tmp_path: Path) -> None:
     assert await suggest(f"{tmp_path}/") == f"{tmp_path}/raw/"
     assert await suggest(f"{tmp_path}/.h") == f"{tmp_path}/.hidden"
     assert await suggest(f"{tmp_path}/nothing/x") is None
+
+
+async def test_the_reason_of_a_refused_overwrite_is_in_sight(project: Project) -> None:
+    there = project.path.with_name("there.csv")
+    there.write_text("x", encoding="utf-8")
+    async with opened(project) as (app, pilot):
+        app.open_verb("export", file=str(there))
+        await settle(pilot)
+        await press(pilot, "f4")
+        await until(pilot, lambda: app.screen.query_one("#option-force", OptionField).wrong)
+        await settle(pilot)
+        assert app.screen.region.contains_region(app.screen.query_one("#option-force .about").region)
+    assert there.read_text(encoding="utf-8") == "x"

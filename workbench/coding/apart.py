@@ -2,12 +2,57 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from workbench.coding.store import exclusions
 from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 
 _LONGEST = 500
+
+
+class TestApart(Struct, frozen=True, kw_only=True):
+    """A test that counts for nobody; also an element of ``workbench code exclude DB --list --json``.
+
+    Attributes:
+        test: Its number in the suite, from 1.
+    """
+
+    __test__ = False
+
+    dataset: str
+    task_id: str
+    suite: str
+    test: int
+    reason: str
+    by: str
+    at: str
+
+
+def tests_set_apart(project: Project) -> list[TestApart]:
+    """All tests that people have set apart, in the order of import."""
+    return [
+        TestApart(dataset=dataset, task_id=key, suite=suite, test=place + 1, reason=reason, by=by, at=at)
+        for dataset, key, suite, place, reason, by, at in exclusions.apart(project.database.reader())
+    ]
+
+
+def problem_named(project: Project, task_id: str, dataset: str | None = None) -> int:
+    """Row id of the problem of that id.
+
+    Raises:
+        UsageError: There is none, or several data sets have one.
+    """
+    found = exclusions.problems_named(project.database.reader(), task_id, dataset)
+    if not found:
+        raise UsageError(f"There is no code problem {task_id[:100]!r}{f' in {dataset!r}' if dataset else ''}.")
+    if len(found) > 1:
+        raise UsageError(
+            f"Several data sets have a problem {task_id[:100]!r}: {', '.join(name for _, name in found)}.",
+            "Say which: --dataset NAME",
+        )
+    return found[0][0]
 
 
 def set_apart(project: Project, question: int, suite: str, position: int, *, reason: str, by: str) -> bool:

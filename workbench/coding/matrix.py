@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from workbench.coding.evolution.evolving import origin_of
 from workbench.coding.store import pass_matrix
 from workbench.coding.store.pass_matrix import GridSolution
-from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution
+from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -142,6 +142,52 @@ def solution_code(project: Project, matrix: PassMatrix, completion: int) -> Solu
         source=code_of(matrix.problem, stored, form, extractor).source,
         extractor=extractor,
     )
+
+
+class SolutionStanding(NamedTuple):
+    """What came of a solution's tests, in short.
+
+    Attributes:
+        suite: Whose tests they are; "" where it has not been run.
+        failing: The place of the first test it was run on and did not pass; None where there is none.
+        source: That test's text.
+        why: What was got instead, or the error; "" where it was not kept.
+    """
+
+    entry_point: str
+    suite: str
+    outcomes: str
+    failing: int | None
+    source: str
+    why: str
+
+
+def solution_standing(project: Project, completion: int) -> SolutionStanding | None:
+    """How a solution stands in the run that is shown first; None for what is no solution of a code problem."""
+    with project.database.reading() as reader:
+        question = pass_matrix.problem_of(reader, completion)
+        if question is None:
+            return None
+        run = next(iter(pass_matrix.suite_runs(reader, question)), None)
+        found = {} if run is None else verdicts.of_run(reader, run.run, [completion]).get(completion, {})
+        execution = None if run is None else found.get(run.suite)
+        problem = tests.problems_of(project.database, [question], [] if run is None else [run.suite])[question]
+    entry = problem.entry_point or ""
+    if run is None or execution is None:
+        return SolutionStanding(entry, "", "", None, "", "")
+    letters, suite = execution.outcomes, problem.suites.get(run.suite, ())
+    failing = next((place for place, one in enumerate(letters) if one not in (PASS, NOT_RUN, BROKEN)), None)
+    failure = next((one for one in execution.failures if one.position == failing), None)
+    source = suite[failing].source if failing is not None and failing < len(suite) else ""
+    return SolutionStanding(entry, run.suite, letters, failing, source, _why(failure))
+
+
+def _why(failure: Failure | None) -> str:
+    if failure is None:
+        return ""
+    if failure.got is not None:
+        return f"got {failure.got}"
+    return ": ".join(filter(None, (failure.error, failure.message)))
 
 
 def _extractor(project: Project, shown: SuiteRun | None) -> str:

@@ -30,12 +30,17 @@ class Matter(Struct, frozen=True, kw_only=True):
 
 
 class DatasetInfo(Struct, frozen=True, kw_only=True):
-    """One data set. ``types`` is ``trusted`` (imported with its items) or ``labelled`` (people settle them)."""
+    """One data set. ``types`` is ``trusted`` (imported with its items) or ``labelled`` (people settle them).
+
+    Attributes:
+        out: Why people have taken it out; None for one that is in.
+    """
 
     name: str
     items: int
     questions: int
     types: str
+    out: str | None = None
 
 
 class PersonProgress(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ from workbench.data.formats.logs.logged import Grade
 from workbench.data.formats.reading import AUTO, FORMATS, FilePlan, first_task_ids, plan_file, read_grades, read_records
 from workbench.data.formats.source import QUESTIONS, Progress, file_hash, path_text
 from workbench.data.formats.verdict_words import GraderColumns, parse_verdicts, summed
-from workbench.data.store import import_rows
+from workbench.data.store import datasets, import_rows
 from workbench.data.store import importing as store
 from workbench.data.store.importing import SHOWN, ImportCounts
 from workbench.data.store.problems import UNKNOWN_PROBLEM, holding
@@ -228,12 +228,18 @@ def _name(dataset: str | None, plans: Sequence[FilePlan], database: Database | N
     name = dataset
     if name is None:
         name = _of_problems(plans, database) if plans[0].needs_problems else default_dataset(plans)
-    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise UsageError(
-            f"{name[:_LONGEST_NAME]!r} is no name for a data set.",
-            f"Say --dataset NAME, with 1 to {_LONGEST_NAME} printable characters.",
-        )
+    datasets.require_name(name)
+    _require_in(database, name)
     return name
+
+
+def _require_in(database: Database | None, name: str) -> None:
+    why = datasets.why_out(database.reader()).get(name) if database is not None else None
+    if why is not None:
+        raise UsageError(
+            f"The data set {name!r} was taken out: {why}.",
+            "Give that one another name to import this one under its own, or take it in again: workbench datasets DB",
+        )
 
 
 def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:

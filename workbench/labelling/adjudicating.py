@@ -94,6 +94,10 @@ class AdjudicationSession:
             found = conflicts.waiting(reader, self.person.id, frozenset())
         return None if found is None else self.open(*found)
 
+    def settled(self) -> int:
+        """How many decisions of this person stand."""
+        return events.count_own(self._database.reader(), self.person.id, "adjudication")
+
     def left(self) -> int:
         """How many conflicts this person may settle."""
         return conflicts.count(self._database.reader(), self.person.id)

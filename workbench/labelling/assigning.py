@@ -251,7 +251,8 @@ def open_batch(
         final_too: Whether items whose label is final get slots as well.
 
     Raises:
-        UsageError: An item has fewer people than slots, or one of the team is to settle an item's conflicts.
+        UsageError: An item has fewer people than slots, one of the team is to settle an item's conflicts, or who is to
+            settle them has labelled one.
     """
     with step("choosing items"):
         found = reading.frame(connection, selection.unlimited, checks=False)
@@ -265,6 +266,7 @@ def open_batch(
     joined = _join(connection, team, items)
     final = set[int]() if final_too else assignments.final(connection, items)
     wanted = [item for item in items if item.completion not in final]
+    _require_third(connection, team, wanted)
     completions = list(_item_slots(connection, team, per_item, wanted, places))
     questions = list(_question_slots(connection, per_item, wanted, places))
     if completions or questions:
@@ -331,6 +333,16 @@ def _join(connection: people.Connection, team: Team, items: Sequence[BatchItem])
     if assignments.adjudicators(connection, standing).intersection(team.annotators):
         raise UsageError("One of these people is to settle conflicts of these items.", "Name others to label them.")
     return sum(assignments.join(connection, batch, team.annotators, team.caps) for batch in standing)
+
+
+def _require_third(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> None:
+    if team.adjudicator is None:
+        return
+    if own := assignments.labelled_by(connection, team.adjudicator, (item.completion for item in items)):
+        raise UsageError(
+            f"Who is to settle conflicts has labelled {own:,} of these items, and nobody settles what they labelled.",
+            "Name a third person, or nobody: then any third person may.",
+        )
 
 
 def _item_slots(

@@ -37,7 +37,8 @@ class Forecast(Struct, frozen=True, kw_only=True):
     def words(self, now: datetime) -> str:
         """The pace and the end in half a sentence."""
         if self.per_day is None:
-            return "nobody has labelled for a week, so that no end can be told"
+            when = "nobody has labelled for a week" if self.done else "nobody has labelled yet"
+            return f"{when}, so that no end can be told"
         pace = f"at {counted(round(self.per_day), 'label')} a day" if self.per_day >= 1 else "at less than one a day"
         if self.ends_at is None:
             return f"{pace} no end is in sight"

@@ -282,6 +282,20 @@ def newcomers_conflicts(project: Project) -> int:
     return conflicts.count(project.database.reader(), 0)
 
 
+def require_third(project: Project, name: str) -> None:
+    """Refuse somebody as the third person who is here and may settle nothing.
+
+    Raises:
+        UsageError: All conflicts are of items they have labelled, or left to others.
+    """
+    reader = project.database.reader()
+    known = next((one for one in people.everyone(project.database) if one.name == name), None)
+    if known is not None and not conflicts.count(reader, known.id) and conflicts.count(reader, 0):
+        raise UsageError(
+            f"{name!r} has labelled the items in conflict: they can't settle them.", "Name somebody who has not."
+        )
+
+
 def _offer(reader: people.Connection, person: people.Annotator, role: Role) -> Offer:
     if role == "annotator":
         counts = claiming.counts(reader, person.id)

@@ -393,7 +393,7 @@ def _verify(facts: ProjectFacts) -> Iterator[Matter]:
         from workbench.data.store import problems
 
         of_code = {name for _, name in problems.datasets(facts.project.database.reader())}
-        code = of_code >= {one.name for one in facts.counts.datasets}
+        code = of_code >= {one.name for one in facts.counts.datasets if one.out is None}
         easy = "execution runs solutions against their tests" if code else "rules needs no model server"
         yield Matter(
             kind="verify",
@@ -437,6 +437,19 @@ def _label(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
+def _out(facts: ProjectFacts) -> Iterator[Matter]:
+    for one in facts.counts.datasets:
+        if one.out is not None:
+            yield Matter(
+                kind="out",
+                sentence=f"The data set {one.name} was taken out ({_beginning(one.out)}): {counted(one.items, 'item')} "
+                f"and {counted(one.questions, 'question')} that nothing counts.",
+                about={"dataset": one.name},
+                size=one.items,
+                command=f"workbench datasets DB restore {shlex.quote(one.name)}",
+            )
+
+
 _NOTHING: Final = Matter(
     kind="nothing",
     sentence="Nothing is open: a report says what these figures rest on.",
@@ -473,6 +486,7 @@ KINDS: Final = {
     "import": MatterKind(_import),
     "verify": MatterKind(_verify),
     "label": MatterKind(_label, late=True),
+    "out": MatterKind(_out),
 }
 """Every kind of matter by name, the most pressing first."""
 

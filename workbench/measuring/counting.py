@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.core.database import states
 from workbench.core.project import Project
-from workbench.core.status import Status
+from workbench.core.status import DatasetInfo, Status
 from workbench.labelling.store import check_items, flags
 from workbench.measuring.store import overview
 
@@ -22,3 +22,9 @@ def status(project: Project) -> Status:
             people=overview.people(project.database),
             **overview.totals(reader)._asdict(),
         )
+
+
+def every_dataset(project: Project) -> list[DatasetInfo]:
+    """Data sets with their sizes, in the order they came."""
+    with project.database.reading() as reader:
+        return overview.datasets(reader)

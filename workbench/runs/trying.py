@@ -7,9 +7,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.core.database.selection import chosen_ids
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, VerdictEvidence
-from workbench.core.selection import Selection
+from workbench.core.selection import Condition, Selection
 from workbench.runs.run_status import delete, light_info, wait
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcript
@@ -43,13 +44,15 @@ def try_out(
     trust: bool = False,
     allow_unsafe: bool = False,
 ) -> VerifierTrial:
-    """Judge the first items of a selection; nothing of it is left but replies of model servers, which are used again.
+    """Judge the first items of a selection, of those that have gold where some have: these tell whether it is right.
+
+    Nothing of it is left but replies of model servers, which are used again.
 
     Raises:
         UsageError, NotTrustedError, VerifierError, RunError: As when a run is started.
     """
     take_out_broken_off(project)
-    name, few = stored_runs.trial_name(), Selection(selection.conditions, TRIED)
+    name, few = stored_runs.trial_name(), _telling(project, selection)
     run = start(project, kind, dict(options), name, few, 1, trust, allow_unsafe).run
     try:
         ended = wait(project, run)
@@ -60,6 +63,11 @@ def try_out(
             cancel(project, run)
             obeyed(project, run)
         delete(project, run)
+
+
+def _telling(project: Project, selection: Selection) -> Selection:
+    known = Selection((*selection.conditions, Condition("gold", "!=", "none")), TRIED)
+    return known if chosen_ids(project.database.reader(), known) else Selection(selection.conditions, TRIED)
 
 
 def _replies(project: Project, run: int, found: Iterable[VerdictEvidence]) -> dict[int, str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import in_process
 from tests.tui.solved import solved_project
 from workbench.coding import problems
 from workbench.coding.apart import count_again, set_apart
@@ -90,3 +91,45 @@ def test_a_new_run_does_not_run_it(project: Project) -> None:
 def test_what_is_no_test_or_has_no_reason_is_refused(project: Project, suite: str, position: int, reason: str) -> None:
     with pytest.raises(UsageError):
         set_apart(project, 1, suite, position, reason=reason, by="ines")
+
+
+def test_the_command_line_sets_apart_lists_and_takes_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    project = solved_project(tmp_path)
+    call, path = in_process(monkeypatch, capfd), project.path
+    number = ("code", "exclude", path, "own/clip", "5")
+    assert call(*number, "--reason", WHY, "--by", "ines")[:2] == (
+        0,
+        "test 5 of base, own/clip: is set apart: no figure counts it\n",
+    )
+    assert (clip(project).passing, clip(project).judged) == (2, 6)
+    assert WHY in call("code", "exclude", path, "--list")[1]
+    assert "already" in call(*number, "--reason", "again")[1]
+    assert call(*number, "--undo")[0] == 0
+    assert call("code", "exclude", path, "--list")[1] == "0 set apart\n"
+    assert clip(project).passing == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("own/clip", "5"), "for a reason"),
+        (("own/clip", "99", "--reason", "x"), "no test 99"),
+        (("own/clip", "0", "--reason", "x"), "no test 0"),
+        (("own/none", "1", "--reason", "x"), "no code problem"),
+        (("own/clip", "1", "--reason", "x", "--suite", "plus2"), "no test 1"),
+        (("own/clip",), "TASK_ID NUMBER"),
+    ],
+)
+def test_what_can_t_be_set_apart_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    said: str,
+) -> None:
+    project = solved_project(tmp_path)
+    code, _, told = in_process(monkeypatch, capfd)("code", "exclude", project.path, *words)
+    assert (code, said in told) == (2, True)
+    assert project.database.reader().execute("SELECT count(*) FROM test_exclusions").fetchone()[0] == 0

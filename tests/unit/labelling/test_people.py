@@ -217,3 +217,12 @@ def test_who_is_paused_gets_nothing_and_is_told_so_until_they_are_resumed(tmp_pa
     assert session.paused() == ""
     assert session.submit(held, Answer(verdict="correct")) != []
     session.close()
+
+
+def test_who_has_labelled_settles_nothing_of_it(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    people.assign(project, ["ann", "ben"], per_item=2)
+    label_all(project, "ann")
+    with pytest.raises(UsageError, match=r"has labelled 4 of these items.*Name a third person"):
+        people.assign(project, ["cy", "dora"], per_item=3, adjudicator="ann")
+    assert people.assign(project, ["cy", "dora"], per_item=3, adjudicator="eve").assigned == 4

@@ -310,7 +310,7 @@ def test_progress_has_a_forecast_by_the_pace_of_the_last_week(tmp_path: Path) ->
     project = project_of(tmp_path, 10)
     people.assign(project, ["amira", "ben"], per_item=2)
     assert said(project)["progress"] == (
-        "0 of 20 labels that were asked for are there; nobody has labelled for a week, so that no end can be told."
+        "0 of 20 labels that were asked for are there; nobody has labelled yet, so that no end can be told."
     )
     label_all(project, "amira", Answer(verdict="correct"))
     found = said(project)["progress"]

@@ -16,7 +16,7 @@ from tests.background import runner_ends, runner_pid, until
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, scripted
 from workbench.core.project import Project
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, selection_of
 from workbench.runs import verifying
 from workbench.runs.run_status import runs
 from workbench.runs.trying import TRIED, take_out_broken_off, try_out
@@ -97,3 +97,12 @@ def test_a_trial_whose_runner_was_killed_too_goes_when_somebody_comes(project: P
         go_on.set()
         take_out_broken_off(project)
         assert stored(project) == (0, 0, 0)
+
+
+def test_items_that_have_gold_are_tried_first(tmp_path: Path) -> None:
+    rows = [*numbered(6, gold=None), *numbered(2, dataset="known")]
+    with runner_ends(make_project(tmp_path, rows)) as project:
+        gold = try_out(project, "rules", {}, Selection())
+        assert [one.item for one in gold.evidence] == [7, 8]
+        rest = try_out(project, "rules", {}, selection_of(["dataset!=known"]))
+        assert [one.item for one in rest.evidence] == [1, 2, 3, 4, 5]

@@ -2,7 +2,8 @@
 
 verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
 write. opening: the app.
-data, completions, curate: items and pools. people, labels: who labels, and what they said. disagreements: reviews.
+data, datasets, completions, curate: items and pools. people, labels: who labels, and what they said.
+disagreements: reviews.
 verifiers, verdicts, judges, templates: what is run, and what came of it. figures, combined, what_if: tables.
 auditing: figures counted twice. sets: frozen ones. code: code.
 servers: for browsers, trainers and judges. care: backups, and what is hurt. helping: help by topic.

@@ -164,7 +164,8 @@ def _lines(done: Assigned) -> Iterator[str]:
         yield f"No slot was opened. {done.nothing}"
     else:
         yield chosen_text(done)
-        yield f"{done.assigned:,} slots opened on items, {done.type_slots:,} on questions."
+        types = f", {done.type_slots:,} for the answer types of their questions" if done.type_slots else ""
+        yield f"{done.assigned:,} slots opened on items{types}."
         yield from filter(None, [final_text(done)])
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."

@@ -17,6 +17,7 @@ from textual import events
 from textual.app import App, SuspendNotSupported, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.command import Provider
 from textual.css.query import NoMatches
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -26,6 +27,7 @@ from textual.worker import WorkerFailed
 from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.key_order import KeyOrder
 from workbench.app.tui.keymap import Action, bindings, key_names
+from workbench.app.tui.kit.commands import SaidCommands
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.screen import WorkbenchScreen
@@ -114,6 +116,7 @@ class WorkbenchApp(App[None]):
 
     TITLE = "workbench"
     CSS_PATH = "app.tcss"
+    COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {SaidCommands}
 
     EVERYWHERE: ClassVar[tuple[Action, ...]] = (
         Action("app.help", "question_mark,f1", "help", "Keys", "Show the keys of this screen."),

@@ -91,8 +91,9 @@ class FormScreen(WorkbenchScreen):
 
     def _show_complaint(self, field: OptionField, text: str) -> None:
         field.complain(text)
-        field.line.focus()
-        field.scroll_visible(animate=False)
+        field.line.focus(scroll_visible=False)
+        # What is wrong adds lines to the field: only laid out it is as high as what is to be seen of it.
+        field.call_after_refresh(field.scroll_visible, animate=False)
 
     @on(OptionField.Changed)
     def _something_changed(self) -> None:

@@ -120,12 +120,14 @@ _SOON_S = 0.05
 _NOTHING_LEFT = """\
 Nothing is left for {name} to label.
 
-New items appear here by themselves. A coordinator opens them with Assign, which the palette has (ctrl+p).
+New items appear here by themselves{assign}.
 
 If you work on a bundle of your own, send the file back: workbench merge brings the labels home.
 
 [ goes back to your own labels, z takes the last one back.
 """
+_ASSIGN = " once you open some with Assign, which the palette has (ctrl+p)"
+_OPENED = " as soon as the coordinator opens some"
 _PAUSED = """\
 {sentence}
 
@@ -411,7 +413,8 @@ class ItemFlow(JudgingScreen):
         elif self._desk is not None and self._desk.paused:
             self._say_empty(_PAUSED.format(sentence=self._desk.paused))
         else:
-            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person)))
+            assign = _ASSIGN if self.workbench.annotator is None else _OPENED
+            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign))
 
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None

@@ -115,8 +115,10 @@ class PersonScreen(WorkbenchScreen):
     def _make_known(self, name: str) -> None:
         """Who settles joins the people, unless they are among them."""
         from workbench.labelling.people import add_annotators
+        from workbench.labelling.rulings import require_third
 
         if self.ROLE == "adjudicator":
+            require_third(self.project, name)
             add_annotators(self.project, [name])
 
     def _hand_over(self, name: str) -> None:

@@ -63,6 +63,8 @@ class WorkbenchScreen(Screen[None]):
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
     TITLE_TEXT: ClassVar[str] = ""
     BINDINGS: ClassVar[list[Any]] = []
+    WORDS: ClassVar[Mapping[str, str]] = {}
+    """Words that stand on the screen, explained where its keys are shown."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "ACTIONS" in cls.__dict__:

@@ -247,7 +247,7 @@ def _given(offer: Copyable, *, nearby: bool) -> tuple[str, str | None]:
 
 
 def _saved(screen: WorkbenchScreen, path: Path) -> None:
-    screen.notify(str(path), title="Written", markup=False)
+    screen.notify(str(path.absolute()), title="Written", markup=False)
 
 
 def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:

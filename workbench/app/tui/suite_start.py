@@ -62,7 +62,7 @@ def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
 
 def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
     """Open the form of the export, filled for outcomes of tests; the format is what the file's name says."""
-    path = app.project.path
+    path = app.project.path.absolute()
     app.open_verb("export", file=str(path.with_name(f"{path.stem}-{table}.csv")), table=table, where=where)
 
 

@@ -25,6 +25,24 @@ def is_apart(connection: sqlite3.Connection, question: int, suite: str, position
     return row is not None
 
 
+def apart(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str, str, str]]:
+    """All tests that are set apart: data set, problem, suite, place, why, who, and when."""
+    return connection.execute(
+        "SELECT d.name, q.key, x.suite, x.position, x.reason, x.person, x.created_at FROM tests_apart AS x "
+        "JOIN questions AS q ON q.id = x.question_id JOIN datasets AS d ON d.id = q.dataset_id "
+        "ORDER BY q.id, x.suite, x.position"
+    ).fetchall()
+
+
+def problems_named(connection: sqlite3.Connection, task_id: str, dataset: str | None) -> list[tuple[int, str]]:
+    """Row ids and data sets of the problems of that id."""
+    return connection.execute(
+        "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
+        "JOIN code_problems AS p ON p.question_id = q.id WHERE q.key = ? AND ? IN (d.name, '') ORDER BY q.id",
+        (task_id, dataset or ""),
+    ).fetchall()
+
+
 def put(
     connection: sqlite3.Connection, question: int, suite: int, position: int, reason: str | None, person: int
 ) -> None:

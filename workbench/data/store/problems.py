@@ -16,11 +16,14 @@ from workbench.core.database.selection import GOLD, VISIBLE, VISIBLE_QUESTION
 from workbench.core.database.values import integers, now
 from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
 from workbench.data.records.pass_matrix import ProblemKind, ProblemQuery, ProblemRow, SuiteRun
+from workbench.data.store.datasets import OUT_WITH_ALL
 from workbench.data.store.item_rows import ItemInserter, Matched
 from workbench.data.store.searching import holds
 
 UNKNOWN_PROBLEM: Final = "unknown_problem"
 """Code of a refused solution whose problem is not there; it may be there when the file is read again."""
+_IN: Final = f"{VISIBLE_QUESTION} AND NOT ({OUT_WITH_ALL})"
+"""Of a problem ``q``: people see it, and its data set was not taken out."""
 _INSERT_PROBLEM = (
     "INSERT INTO code_problems (question_id, entry_point, setup, language, seconds, reference_by, extra) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -215,7 +218,7 @@ def holding(connection: sqlite3.Connection, task_ids: Iterable[str]) -> list[str
     for task_id in task_ids:
         rows = connection.execute(
             "SELECT d.name FROM datasets AS d JOIN questions AS q ON q.dataset_id = d.id AND q.key = ? "
-            f"JOIN code_problems AS p ON p.question_id = q.id WHERE {VISIBLE_QUESTION}",
+            f"JOIN code_problems AS p ON p.question_id = q.id WHERE {_IN}",
             (task_id,),
         )
         found.update(name for (name,) in rows)
@@ -269,8 +272,9 @@ def _contradicted(record: ProblemRecord, code: str, field: str, other: str) -> R
         code=code,
         field=field,
         message=f"Problem {record.problem.task_id[:80]!r} {where} {other}. "
-        "Give it an id of its own, import the file as another data set, or give corrected tests a suite of their own "
-        '(a field suites: {"name": [tests]}); single wrong tests are set apart with x on the problem.',
+        "Give it an id of its own, import the file as another data set (that one can be renamed or taken out, by "
+        'datasets), or give corrected tests a suite of their own (a field suites: {"name": [tests]}); single wrong '
+        "tests are set apart with x on the problem.",
         raw=record.raw[:KEPT_RAW],
     )
 
@@ -379,7 +383,7 @@ def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[in
     """Row ids behind ``after``, in the order of import; of all problems."""
     rows = connection.execute(
         f"SELECT q.id FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id "
-        f"WHERE q.id > ? AND {VISIBLE_QUESTION} ORDER BY p.question_id LIMIT ?",
+        f"WHERE q.id > ? AND {_IN} ORDER BY p.question_id LIMIT ?",
         (after, limit),
     )
     return [row[0] for row in rows]
@@ -388,7 +392,7 @@ def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[in
 def count(connection: sqlite3.Connection) -> int:
     """How many problems there are."""
     row: tuple[int] = connection.execute(
-        f"SELECT count(*) FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id WHERE {VISIBLE_QUESTION}"
+        f"SELECT count(*) FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id WHERE {_IN}"
     ).fetchone()
     return row[0]
 
@@ -437,7 +441,7 @@ def rows(
 
 def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
     """Row ids of the problems with this task id, one a data set at most."""
-    rows = connection.execute(f"SELECT q.id FROM {_FROM} WHERE q.key = ? AND {VISIBLE_QUESTION} ORDER BY q.id", (key,))
+    rows = connection.execute(f"SELECT q.id FROM {_FROM} WHERE q.key = ? AND {_IN} ORDER BY q.id", (key,))
     return [row[0] for row in rows]
 
 
@@ -445,7 +449,7 @@ def datasets(connection: sqlite3.Connection) -> list[tuple[int, str]]:
     """Row ids and names of the data sets that have problems, the oldest first."""
     return connection.execute(
         "SELECT d.id, d.name FROM datasets AS d WHERE EXISTS (SELECT 1 FROM questions AS q JOIN code_problems AS p "
-        f"ON p.question_id = q.id WHERE q.dataset_id = d.id AND {VISIBLE_QUESTION}) ORDER BY d.id"
+        f"ON p.question_id = q.id WHERE q.dataset_id = d.id AND {_IN}) ORDER BY d.id"
     ).fetchall()
 
 
@@ -457,7 +461,7 @@ def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task
         "LEFT JOIN sources AS s ON s.id = q.source_id "
         "LEFT JOIN suites AS u ON u.dataset_id = q.dataset_id AND u.name = ? "
         "LEFT JOIN tests AS t ON t.question_id = q.id AND t.suite_id = u.id "
-        f"WHERE q.dataset_id = ? AND {VISIBLE_QUESTION} GROUP BY q.id ORDER BY q.id",
+        f"WHERE q.dataset_id = ? AND {_IN} GROUP BY q.id ORDER BY q.id",
         (suite, dataset),
     )
     return list(map(Task._make, rows))
@@ -470,7 +474,7 @@ def _bound(sql: str, run: SuiteRun | None) -> list[object]:
 
 
 def _where(query: ProblemQuery) -> tuple[str, list[object]]:
-    texts, parameters = [VISIBLE_QUESTION], list[object]()
+    texts, parameters = [_IN], list[object]()
     if query.dataset is not None:
         texts.append("d.name = ?")
         parameters.append(query.dataset)

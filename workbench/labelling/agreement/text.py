@@ -40,6 +40,7 @@ def agreement_text(report: AgreementReport) -> str:
         f"{why} Blind labels count: workbench open DB --as NAME" if why else "",
         "\n".join(f"{name:<22}{value:>8}  {ends:<18}{words}" for name, value, ends, words in _headline(report)),
         _said(report),
+        fill(why_low(report), _WIDTH),
     ]
     blocks += [fill(f"ceiling: {ceiling_in_words(one)}", _WIDTH) for one in report.ceiling]
     blocks += [_pairs(report), _people(report.per_annotator)]
@@ -63,6 +64,27 @@ def why_nothing(report: AgreementReport) -> str:
     else:
         return "Nobody has labelled yet."
     return f"{said} Whoever gave them had seen, or could see, gold, verdicts or others' labels."
+
+
+_SKEWED = 0.75
+"""The share of one value from which agreement by chance alone is high."""
+_LOW = 0.667
+"""Below it alpha carries no conclusion (Krippendorff)."""
+
+
+def why_low(report: AgreementReport) -> str:
+    """Why alpha and kappa are low although people agree: nearly all labels say the same; "" where it is not that."""
+    alpha, agree, shares = report.krippendorff_alpha, report.percent_agreement, report.prevalence
+    if alpha is None or agree is None or not shares or alpha >= _LOW:
+        return ""
+    name, most = max(shares.items(), key=lambda share: share[1])
+    by_chance = sum(one * one for one in shares.values())
+    if most < _SKEWED or agree < 0.5:
+        return ""
+    return (
+        f"Alpha and kappa are low because {percent(most)} % of the labels say {inert(name)}: chance alone would agree "
+        f"on {percent(by_chance)} %, and they count what lies above that. AC1 and PABAK depend less on it."
+    )
 
 
 def head(report: AgreementReport) -> str:
@@ -198,10 +220,14 @@ def _more(rows: Sequence[object]) -> str:
     return f"\n… and {len(rows) - SHOWN:,} more; --json has them all" if len(rows) > SHOWN else ""
 
 
-def shared(pair: PairAgreement, most: int = 3) -> str:
-    """A pair's common items by group, the largest first."""
+def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
+    """A pair's common items by group, the largest first.
+
+    Args:
+        by: What the groups are of: types stand with their names.
+    """
     groups = sorted(pair.shared.items(), key=lambda group: -group[1])
-    words = [f"{inert(name or '(none)')} {n:,}" for name, n in groups[:most]]
+    words = [f"{inert(group_name(name, by))} {n:,}" for name, n in groups[:most]]
     return ", ".join(words) + (f", {len(groups) - most} more" if len(groups) > most else "")
 
 

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.people import now
 from workbench.core.database.selection import FROM_ITEMS, SUBTYPE
 from workbench.core.database.values import vector
@@ -392,6 +393,17 @@ def adjudicators(connection: sqlite3.Connection, batches: Iterable[int]) -> set[
         (json.dumps(list(batches)),),
     )
     return {row[0] for row in rows}
+
+
+def labelled_by(connection: sqlite3.Connection, person: int, completions: Iterable[int]) -> int:
+    """On how many of the items a label of the person stands."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(DISTINCT e.subject) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' "
+        f"AND e.task = 'correctness' AND {IN_FORCE} AND {OF_THIS_ROUND} "
+        "AND e.subject IN (SELECT value FROM json_each(?))",
+        (person, json.dumps(list(completions))),
+    ).fetchone()
+    return row[0]
 
 
 def members(connection: sqlite3.Connection) -> set[int]:

@@ -15,6 +15,7 @@ from workbench.core.database.people import COORDINATOR, everyone
 from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION, shown_question
 from workbench.core.database.values import vector
 from workbench.core.status import DatasetInfo, PersonProgress
+from workbench.data.store.datasets import why_out
 from workbench.labelling.store import claiming, conflicts
 from workbench.labelling.store.assignments import members
 from workbench.measuring.records.card import ImportedFile
@@ -35,7 +36,11 @@ def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
     most = max(rows, key=lambda row: row[3], default=None)
     sizes = {row[0]: _items_of(connection, row[0]) for row in rows if row is not most}
     rest = states.total(connection) - sum(sizes.values())
-    return [DatasetInfo(name=row[1], types=row[2], questions=row[3], items=sizes.get(row[0], rest)) for row in rows]
+    out = why_out(connection)
+    return [
+        DatasetInfo(name=row[1], types=row[2], questions=row[3], items=sizes.get(row[0], rest), out=out.get(row[1]))
+        for row in rows
+    ]
 
 
 def _items_of(connection: sqlite3.Connection, dataset: int) -> int:

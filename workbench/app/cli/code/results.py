@@ -1,15 +1,20 @@
-"""``workbench code results DB``."""
+"""``workbench code results DB`` and ``exclude``."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from workbench.app.cli.common import print_line, say_without_tests
-from workbench.app.cli.verb import verb
-from workbench.core.options import Options, Run, Where, option
+from workbench.app.cli.verb import Output, verb
+from workbench.core.errors import UsageError
+from workbench.core.options import By, Options, Run, Where, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
+
+if TYPE_CHECKING:
+    from workbench.coding.apart import TestApart
 
 
 class CodeResultsOptions(Options, frozen=True, kw_only=True):
@@ -36,3 +41,56 @@ def results_command(project: Project, options: CodeResultsOptions) -> None:
         print_line(line)
     sys.stdout.flush()
     say_without_tests(found.without_tests)
+
+
+# -- ``workbench code exclude DB TASK_ID NUMBER --reason TEXT``, ``--undo`` and ``--list``
+
+
+class CodeExcludeOptions(Options, frozen=True, kw_only=True):
+    problem: Annotated[str, argument("[TASK_ID]")] = ""
+    number: Annotated[int | None, argument("[NUMBER]")] = None
+    suite: Annotated[str, option("The suite the test stands in.", metavar="NAME")] = "base"
+    dataset: Annotated[
+        str | None, option("The problem's data set, where several have one of that id.", metavar="NAME")
+    ] = None
+    reason: Annotated[str, option("Why the test is to count for nobody.", metavar="TEXT")] = ""
+    by: By = "coordinator"
+    undo: Annotated[bool, option("Let the test count again.")] = False
+    listing: Annotated[bool, option("List the tests that are set apart: why, and who said so.", "--list")] = False
+
+
+@verb
+def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
+    """Set a suspect test apart, so that it counts for nobody; list those that are, or take one in again.
+
+    workbench code exclude DB HumanEval/140 3 --reason "wants what the problem doesn't ask for"
+
+    workbench code exclude DB HumanEval/140 3 --undo
+
+    Tests are numbered as on the problem's screen, from 1. Figures of stored outcomes follow at once; verdicts do when
+    the solutions are run again: workbench verify DB execution --where question_id=TASK_ID --ask-again
+    """
+    from workbench.coding import apart
+
+    if options.listing:
+        return Output(apart.tests_set_apart(project), _apart_lines)
+    if not options.problem or options.number is None:
+        raise UsageError("Write: workbench code exclude DB TASK_ID NUMBER --reason TEXT (or --list)")
+    if options.undo and options.reason:
+        raise UsageError("--undo needs no reason.")
+    question = apart.problem_named(project, options.problem, options.dataset)
+    place = (question, options.suite, options.number - 1)
+    changed = (
+        apart.count_again(project, *place, by=options.by)
+        if options.undo
+        else apart.set_apart(project, *place, reason=options.reason, by=options.by)
+    )
+    how = "counts again" if options.undo else "is set apart: no figure counts it"
+    said = f"test {options.number} of {options.suite}, {options.problem}: {'' if changed else 'already '}{how}"
+    return Output({"changed": changed}, lambda _: [said])
+
+
+def _apart_lines(found: Sequence[TestApart]) -> Iterator[str]:
+    for one in found:
+        yield "\t".join((one.dataset, one.task_id, one.suite, str(one.test), one.by, one.reason))
+    yield f"{len(found)} set apart"

@@ -17,5 +17,5 @@ To be filled in
     prompt_bar: a line. text_editor: many lines. choices: a menu. option_field: an option. type_picker: an answer type.
     path_suggester: completes a file's name. file_picker: a tree of files.
 Around a screen
-    title_bar, footer.
+    title_bar, footer. commands: the palette's.
 """

@@ -26,7 +26,7 @@ MEASURES: dict[Measure, str] = {
 
 View = Literal["people", "groups", "time", "pairs"]
 VIEWS: dict[View, str] = {
-    "people": "each person, in % (n); sens and spec by the consensus model",
+    "people": "each person, in % (n){of_people}",
     "groups": "by {by}",
     "time": "over time, in blocks of items",
     "pairs": "pairs, with what they share",
@@ -43,7 +43,8 @@ _BLIND = "Blind labels count: in Annotate, ^r in the list of people (P) hands th
 def conclusion(report: AgreementReport) -> str:
     """How far people agree, or why nothing can be said of that, and what to do."""
     why = words.why_nothing(report)
-    return agreement_sentence(report) or (f"{why} {_BLIND}" if report.unblinded else why)
+    said = f"{agreement_sentence(report)} {words.why_low(report)}".strip()
+    return said or (f"{why} {_BLIND}" if report.unblinded else why)
 
 
 def figures(report: AgreementReport) -> Content:
@@ -165,7 +166,7 @@ def cell_sentence(
         why = f" that counts: {counted(unblinded, 'label')} of theirs unblinded" if unblinded else ""
         return names + Content(f" · no item in common{why}")
     kappa = "undefined (one class)" if pair.kappa is None else number(pair.kappa)
-    shares = f"by {by}: {words.shared(pair, most=4)}" if by else ""
+    shares = f"in common: {words.shared(pair, by=by)}" if by else ""
     return names + Content(
         f" · {counted(pair.n, 'item')}, ≠ {differing(pair):,} · agreement {percent(pair.agreement)} %"
         f" · kappa {kappa} {words.ends(pair.ci)}\n{printable(shares)}"
@@ -173,6 +174,12 @@ def cell_sentence(
 
 
 # -- the lower table -------------------------------------------------------------------------------
+
+
+def table_title(report: AgreementReport, view: View, by: str) -> str:
+    """What the lower table shows; what it lacks is not spoken of."""
+    modelled = any(person.sensitivity is not None for person in report.per_annotator)
+    return VIEWS[view].format(by=by, of_people="; sens and spec by the consensus model" if modelled else "")
 
 
 def table(report: AgreementReport, view: View) -> tuple[Columns[Any], Sequence[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import structs
 from textual.content import Content
@@ -11,6 +11,7 @@ from textual.content import Content
 from workbench.app.tui.kit.card_texts import as_guess
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import fit, printable
+from workbench.app.tui.kit.pass_texts import passed_words
 from workbench.app.tui.kit.wrapping import Wrapped, prepare
 from workbench.core.text.document import ANSWER_SIGN, RenderedText
 from workbench.core.text.excerpt import render_answer
@@ -21,6 +22,9 @@ from workbench.labelling.annotating import FinalAnswer
 from workbench.measuring.browsing import final_answers, origin
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.records.review import Review
+
+if TYPE_CHECKING:
+    from workbench.coding.matrix import SolutionStanding
 
 TEXTS: Final = ("question", "reference", "completion")
 PANES: Final = (*TEXTS, "evidence")
@@ -54,6 +58,7 @@ class ReadyItem(NamedTuple):
     Attributes:
         reviews: What reviewers have decided of it, the newest last.
         why: Why it stands in the queue it was opened from; empty elsewhere.
+        solution: What came of its tests; None for what is no code.
     """
 
     item: ItemDetail
@@ -61,6 +66,7 @@ class ReadyItem(NamedTuple):
     panes: dict[str, Pane]
     reviews: tuple[Review, ...] = ()
     why: str = ""
+    solution: SolutionStanding | None = None
 
 
 class AnswerReading(NamedTuple):
@@ -82,6 +88,21 @@ def answer_card(item: ItemDetail, width: int) -> Content:
     said = [Content.assemble("gold ", _mark(item.gold))]
     said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in item.verdicts]
     return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", Content(" · ").join(said))
+
+
+def solution_card(item: ItemDetail, solution: SolutionStanding) -> Content:
+    """What matters of a solution: what is called, how many tests it passes, then gold and what verifiers say."""
+    said = [Content.assemble("gold ", _mark(item.gold))]
+    said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in item.verdicts]
+    ran = f"{passed_words(solution.outcomes)}{f' of suite {solution.suite}' if solution.suite else ''}"
+    card = Content.assemble((printable(solution.entry_point or "a program"), "bold"), f"  {printable(ran)}   ")
+    card += Content(" · ").join(said)
+    if solution.failing is None:
+        return card
+    why = f": {solution.why}" if solution.why else ""
+    source = "".join(solution.source.strip().splitlines()[:1])
+    first = f"test {solution.failing + 1} fails first{why} · {source}"
+    return card + Content.styled(f"\n{printable(first)}", "$text-error")
 
 
 def _mark(word: str) -> Content:
@@ -106,12 +127,16 @@ def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
     return structs.replace(item, verdicts=tuple(order))
 
 
-def readings(item: ItemDetail, verifier: str | None = None) -> tuple[AnswerReading, AnswerReading]:
+def readings(
+    item: ItemDetail, verifier: str | None = None, *, is_code: bool = False
+) -> tuple[AnswerReading, AnswerReading]:
     """Where a verifier found the final answers of reference and completion.
 
-    The workbench's own reading stands in where there is no verdict or it names no place.
+    The workbench's own reading stands in where there is no verdict or it names no place; code has no final answer.
     """
     verdict = verdict_of(item, verifier)
+    if is_code and (verdict is None or verdict.candidate_span is None):
+        return AnswerReading("", None), AnswerReading("", None)
     reference, completion = final_answers(item)
     if verdict is None:
         return _own(reference), _own(completion)
@@ -142,26 +167,33 @@ def _reading(
     return _own(own, f" ({verdict.verifier} names no place)")
 
 
-def ready(item: ItemDetail, view: View, widths: Mapping[str, int]) -> ReadyItem:
+def ready(
+    item: ItemDetail, view: View, widths: Mapping[str, int], solution: SolutionStanding | None = None
+) -> ReadyItem:
     """Render the texts of an item and wrap them; slow for long ones.
 
     Args:
         item: The item.
         view: How to show it.
         widths: Pane -> cells to wrap to; those without are wrapped by their reader.
+        solution: What came of its tests, where it is code.
     """
     panes = {}
-    for name, title, text in _texts(item, view):
+    for name, title, text in _texts(item, view, is_code=solution is not None):
         width = widths.get(name, 0)
         panes[name] = Pane(title, prepare(text, width) if width > 0 else text)
-    return ReadyItem(item, view, panes)
+    return ReadyItem(item, view, panes, solution=solution)
 
 
-def _texts(item: ItemDetail, view: View) -> Iterator[tuple[str, str, RenderedText]]:
-    reference, completion = readings(item, view.verifier)
+def _texts(item: ItemDetail, view: View, *, is_code: bool) -> Iterator[tuple[str, str, RenderedText]]:
+    reference, completion = readings(item, view.verifier, is_code=is_code)
     yield "question", "Question", _render(item.question, AnswerReading("", None), view)
-    yield "reference", f"Reference · {reference.title}", _render(item.reference, reference, view)
-    yield "completion", f"Completion · {completion.title}", _render(item.completion, completion, view)
+    yield "reference", _titled("Reference", reference), _render(item.reference, reference, view)
+    yield "completion", _titled("Completion", completion), _render(item.completion, completion, view)
+
+
+def _titled(name: str, read: AnswerReading) -> str:
+    return " · ".join(filter(None, (name, read.title)))
 
 
 def _render(text: str, read: AnswerReading, view: View) -> RenderedText:

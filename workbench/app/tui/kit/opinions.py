@@ -119,15 +119,16 @@ def _opinion_words(opinion: Opinion, between: str = "\n") -> Content:
 
 
 def _looked(opinion: Opinion) -> str:
-    """How long the person looked, and at what: "12 s of 20 s · opened completion · raw"."""
-    times = [opinion.focused_ms, opinion.open_ms]
-    words = [" of ".join(f"{ms / 1000:,.0f} s" for ms in times if ms is not None)]
+    """How long the person looked, and at what: "looked 12 s, open 20 s · opened completion · raw"."""
+    times = {"looked": opinion.focused_ms, "open": opinion.open_ms}
+    said = [f"{name} {ms / 1000:,.0f} s" for name, ms in times.items() if ms is not None]
+    words = [", ".join(dict.fromkeys(said))]
     parts, _, forms = opinion.view.partition(" ")
     opened = [part for part in parts.split("+") if part not in ("", "card")]
     if opened:
         words.append(f"opened {', '.join(opened)}")
     elif parts:
-        words.append("card only")
+        words.append("the card alone")
     if "raw" in forms.split("+"):
         words.append("raw")
     return printable(" · ".join(word for word in words if word))

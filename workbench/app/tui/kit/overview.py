@@ -64,7 +64,8 @@ def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Cont
         Content.assemble(
             (fit(info.name, room), "bold"),
             f" {info.items:>9,} items {info.questions:>9,} questions",
-            f"  {types[info.types]}" if width > NARROW else "",
+            f"  {types[info.types]}" if width > NARROW and info.out is None else "",
+            ("  ⊘ out" if info.out is not None else "", "$foreground-muted"),
         )
         for info in datasets
     )

@@ -31,6 +31,17 @@ LEVELS: Final[dict[Level, str]] = {
 }
 """How solutions are kept in, in words."""
 
+WORDS: Final[dict[str, str]] = {
+    "suite": "Tests that came together: base is a problem's own, plus a harder one; a run is of one or more.",
+    "pattern": "Solutions with the same outcome of every test: one pattern, in one bracket.",
+    "forgeable": "A pass that the sandbox's inside alone reports (~): a solution made to cheat could claim it. "
+    "Direct calls (assert f(1) == 2) are compared outside, where it can't.",
+    "L1 L2 L3": "How a solution was kept in: by limits alone; by Landlock and seccomp; in namespaces of its own, too.",
+    "set apart": "A test that people excluded, with a reason (x): it counts for nobody. Broken: the reference fails.",
+    "pass@1": "The share of solutions that pass every test that counts; – where no test counts.",
+}
+"""Words of code's screens."""
+
 MOST: Final = 10_000
 """Characters of a test's source that are shown."""
 

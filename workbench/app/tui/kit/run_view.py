@@ -215,7 +215,7 @@ def sentence(run: RunInfo) -> Content:
     asked = () if run.usage is None else (usage_sentence(run.usage), "\n")
     return Content.assemble(
         (printable(run.verifier), "bold"),
-        f" #{run.run} · version {printable(run.version)} · {_about(run)} · {process(run)}\n",
+        f" #{run.run} · {printable(run.kind)} version {printable(run.version)} · {_about(run)} · {process(run)}\n",
         *_verdicts(run),
         *asked,
         _remark(run),

@@ -330,16 +330,20 @@ class AdjudicateScreen(JudgingScreen):
             self.action_undo()
             return
         self._saved = ruling
-        self.store(self._next, self._show_after, f"saved ✓ {_value(ruling)}")
+        self.store(lambda: (self._next(), self._settled_so_far()), self._show_after, f"saved ✓ {_value(ruling)}")
         if answer == "case":
             self.ask_line(_CASE, None, self._case_said)
 
-    def _show_after(self, opened: OpenedConflict | None) -> None:
+    def _settled_so_far(self) -> int:
+        return 0 if self._session is None else self._session.settled()
+
+    def _show_after(self, found: tuple[OpenedConflict | None, int]) -> None:
         """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
+        opened, settled_so_far = found
         self._show(opened)
         if opened is None:
             done = NOTHING_LEFT.format(name=printable(self._person))
-            self._say_empty(f"Saved ✓ That was the last one.\n\n{done}")
+            self._say_empty(f"Saved ✓ That was the last one: {settled_so_far:,} settled by you in all.\n\n{done}")
         if self._saved is not None:
             self._said = f"saved ✓ {_value(self._saved)}"
 

@@ -180,7 +180,7 @@ class AgreementScreen(LiveScreen):
     def _fill_table(self) -> None:
         if self.report is None:
             return
-        self.query_one("#agreement-view", Static).update(view.VIEWS[self.view].format(by=self.asked.by))
+        self.query_one("#agreement-view", Static).update(view.table_title(self.report, self.view, self.asked.by))
         columns, records = view.table(self.report, self.view)
         self.query_one(VirtualTable).show_records(columns, enumerate(records))
 

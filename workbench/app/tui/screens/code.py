@@ -11,6 +11,7 @@ from msgspec import convert, structs
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.pass_view import run_words
 from workbench.app.tui.kit.sources import PagedSource
 from workbench.app.tui.live import LiveScreen
@@ -37,6 +38,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     CSS_PATH = "code.tcss"
     TITLE_TEXT = "Code"
+    WORDS = WORDS
     PREFIX, ABOVE, KIND = "code", ("caption",), ("problem", "task id")
     SEARCH_HINT = "part of a task id, an entry point or a prompt"
     JUMP_HINT = "row number, or a task id"

@@ -18,6 +18,7 @@ from workbench.app.tui.kit import pass_view as view
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.pass_grid import PassGrid
+from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.live import LiveScreen
@@ -76,6 +77,7 @@ class CodeProblemScreen(LiveScreen):
 
     CSS_PATH = "code_problem.tcss"
     TITLE_TEXT = "Problem"
+    WORDS = WORDS
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-problem.open", "enter", "open_solution", "Open", "Open the solution: its code, why it fails."),
@@ -85,7 +87,13 @@ class CodeProblemScreen(LiveScreen):
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
         Action("code-problem.export", "e", "export", "Export", "Write the outcomes to a file.", footer=False),
-        Action("code-problem.exclude", "x", "exclude", "Set apart", "Have the test count for nobody; asks why."),
+        Action(
+            "code-problem.exclude",
+            "x",
+            "exclude",
+            "Set apart",
+            "Exclude a suspect test: it counts for nobody; asks why.",
+        ),
         Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", footer=False),
         Action("code-problem.undo", "z", "undo", "Undo", "Take the last decision on a test back.", footer=False),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),

@@ -59,6 +59,12 @@ class RankedProblem(NamedTuple):
     problem: ScoredProblem | None
 
 
+_EMPTY: Final = """\
+Here verifiers that score solutions, such as judges, are held against the order that the tests give: start one with \
+:v and a. The order by tests alone stands on each problem (esc, enter): the best solution comes first.\
+"""
+
+
 class CodeRankingsScreen(WorkbenchScreen):
     """Figures of the verifiers above the solutions of one problem.
 
@@ -130,6 +136,7 @@ class CodeRankingsScreen(WorkbenchScreen):
     # -- showing -----------------------------------------------------------------------------------
 
     def _show_figures(self, found: RankedVerifiers) -> None:
+        self.set_class(False, "empty")
         self._compared, self.report = found, found.report
         self.say(printable(self.project.path.name))
         self._tell_figures()
@@ -186,8 +193,8 @@ class CodeRankingsScreen(WorkbenchScreen):
         """What is missing for figures stands in their place."""
         if isinstance(error, UsageError):
             self.say("no figures yet")
-            said = printable(without_command(error))
-            self.query_one("#code-rankings-notes", Static).update(said)
+            self.set_class(True, "empty")
+            self.query_one("#code-rankings-notes", Static).update(f"{printable(without_command(error))}\n\n{_EMPTY}")
         else:
             super().trouble(error)
 

@@ -16,6 +16,7 @@ from workbench.app.tui.kit import pass_texts as texts
 from workbench.app.tui.kit import solution_view as kit_view
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.kit.pass_view import found_by
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
@@ -58,6 +59,7 @@ class CodeSolutionScreen(WorkbenchScreen):
 
     CSS_PATH = "code_solution.tcss"
     TITLE_TEXT = "Solution"
+    WORDS = WORDS
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-solution.next-test", "n", "go_test(1)", "Next test", "Go to the next test in the list."),

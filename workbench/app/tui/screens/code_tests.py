@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.pass_texts import WORDS
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.text.figures import counted, percent
@@ -46,6 +47,7 @@ class CodeTestsScreen(TableScreen, LiveScreen):
 
     CSS_PATH = "code_tests.tcss"
     TITLE_TEXT = "Tests"
+    WORDS = WORDS
     PREFIX = "code-tests"
     EMPTY = "No test here: the run has outcomes of no problem that is listed."
     ACTIONS: ClassVar[tuple[Action, ...]] = (

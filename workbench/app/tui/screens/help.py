@@ -99,6 +99,8 @@ class HelpScreen(ModalScreen[None]):
         own = [self._line(action.id, action.keys, action.help) for action in self.below.own_actions()]
         if own := [line for line in own if line.keys]:
             yield "This screen", own
+        if self.below.WORDS:
+            yield "Words", [HelpLine(word, text) for word, text in self.below.WORDS.items()]
         everywhere = self.below.workbench.EVERYWHERE
         yield "Everywhere", [self._line(action.id, action.keys, action.help) for action in everywhere]
         for title, widget in _WIDGETS.items():

@@ -20,7 +20,17 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.evidence import CHOSEN, FIRST, evidence
 from workbench.app.tui.kit.footer import Footer
-from workbench.app.tui.kit.item_panes import PANES, TEXTS, ReadyItem, View, answer_card, ready, verdict_of, with_first
+from workbench.app.tui.kit.item_panes import (
+    PANES,
+    TEXTS,
+    ReadyItem,
+    View,
+    answer_card,
+    ready,
+    solution_card,
+    verdict_of,
+    with_first,
+)
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.queue_view import review_lines
@@ -210,7 +220,10 @@ class ItemScreen(Reviewing):
             item = browsing.detail(self.project, completion, self.workbench.names_worked_under)
         else:
             item = browsing.read(self.project, completion)
-        made = ready(with_first(item, self.first_of(item)), self.viewed(item, view), widths)
+        from workbench.coding.matrix import solution_standing
+
+        solution = solution_standing(self.project, completion)
+        made = ready(with_first(item, self.first_of(item)), self.viewed(item, view), widths, solution)
         return made._replace(reviews=tuple(reviews_of(self.project, completion)), why=self.why(completion))
 
     def first_of(self, item: ItemDetail) -> Sequence[str]:
@@ -311,7 +324,9 @@ class ItemScreen(Reviewing):
         gold = f"gold {OUTCOME_MARKS[item.gold][0]} {item.gold}" + (f" ({item.gold_from})" if item.gold_from else "")
         kind = item.subtype if item.subtype == UNTYPED else type_display(item.subtype)
         facts = [kind, item.state, gold, item.model, item.source]
-        self.query_one("#item-card", Static).update(answer_card(item, self.size.width - 2))
+        solution = None if self._shown is None else self._shown.solution
+        card = answer_card(item, self.size.width - 2) if solution is None else solution_card(item, solution)
+        self.query_one("#item-card", Static).update(card)
         self.query_one("#item-facts", Static).update(Content(printable(" · ".join(filter(None, facts)))))
 
     # -- deciding ----------------------------------------------------------------------------------

@@ -240,7 +240,7 @@ class SetUpRunScreen(ServerTestScreen):
         """What can be done with a configuration at once."""
         known = {action.id: action.keys for action in self.ACTIONS}
         start, tried, test = (
-            self.workbench.shown_keys(name, known[name])[-1]
+            self.workbench.shown_keys(name, known[name])[0]
             for name in ("set-up-run.start", "set-up-run.try", "set-up-run.test")
         )
         server = f", {test} asks its server" if self.asks_server else ""
@@ -360,7 +360,7 @@ class SetUpRunScreen(ServerTestScreen):
         self.in_background(work, partial(self._saved, name), group="set-up-save")
 
     def _saved(self, name: str, path: Path) -> None:
-        key = self.workbench.shown_keys("set-up-run.start", "f4,ctrl+r")[-1]
+        key = self.workbench.shown_keys("set-up-run.start", "f4,ctrl+r")[0]
         self.notify(f"It stands in {path}. {key} starts it.", title=f"{printable(name)} saved", markup=False)
 
 

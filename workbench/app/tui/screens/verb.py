@@ -91,7 +91,7 @@ class VerbOutputScreen(FindingScreen):
 
     def _saved(self, path: Path) -> None:
         self._file = path
-        self.notify(str(path), title="Written", markup=False)
+        self.notify(str(path.absolute()), title="Written", markup=False)
 
     def action_copy(self) -> None:
         """Copy what was said, whole."""

@@ -1,0 +1,72 @@
+"""``workbench datasets DB``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from workbench.app.cli.verb import Output, verb
+from workbench.core.errors import UsageError
+from workbench.core.options import By, Options, argument, option
+from workbench.core.project import Project
+from workbench.core.text.figures import counted
+
+if TYPE_CHECKING:
+    from workbench.benchmarks.curating.datasets import DatasetChanged
+    from workbench.core.status import DatasetInfo
+
+_NAMES: Final = {"list": "", "rename": "NAME NEW_NAME", "exclude": "NAME --reason TEXT", "restore": "NAME"}
+
+
+class DatasetsOptions(Options, frozen=True, kw_only=True):
+    verb: Annotated[Literal["list", "rename", "exclude", "restore"], argument()] = "list"
+    names: Annotated[tuple[str, ...], argument("[NAME] [NEW_NAME]")] = ()
+    reason: Annotated[str, option("Why the data set is taken out.", metavar="TEXT")] = ""
+    by: By = "coordinator"
+
+
+@verb
+def datasets_command(project: Project, options: DatasetsOptions) -> Output:
+    """List data sets, rename one, take one out of every table, or take it in again.
+
+    workbench datasets DB rename problems problems-wrong
+
+    workbench datasets DB exclude problems-wrong --reason "tests call candidate"
+
+    workbench datasets DB restore problems-wrong
+
+    Nothing is deleted: of a data set that is out every item is excluded, with who did it and why, and figures, runs'
+    tables and lists of code problems leave it out. Items that were excluded before stay so when it comes back. Its
+    name can be given to a corrected file once it has another one. While a run is going on it none of this is done.
+    """
+    if len(options.names) != len(_NAMES[options.verb].split(" --")[0].split()):
+        raise UsageError(f"Write: workbench datasets DB {options.verb} {_NAMES[options.verb]}".rstrip())
+    if options.reason and options.verb != "exclude":
+        raise UsageError("--reason goes with exclude.")
+    if options.verb == "list":
+        from workbench.measuring.counting import every_dataset
+
+        return Output(every_dataset(project), _lines)
+    from workbench.benchmarks.curating import datasets
+
+    name = options.names[0]
+    if options.verb == "rename":
+        changed = datasets.rename(project, *options.names)
+    elif options.verb == "exclude":
+        changed = datasets.take_out(project, name, reason=options.reason, by=options.by)
+    else:
+        changed = datasets.take_in_again(project, name, by=options.by)
+    return Output(changed, lambda done: [_said(options, done)])
+
+
+def _said(options: DatasetsOptions, done: DatasetChanged) -> str:
+    if options.verb == "rename":
+        return f"{options.names[0]} is called {done.dataset} from now on"
+    where = "out of every table" if options.verb == "exclude" else "in again"
+    return f"{done.dataset}: {counted(done.items, 'item')} and {counted(done.questions, 'question')} {where}"
+
+
+def _lines(found: Sequence[DatasetInfo]) -> Iterator[str]:
+    for one in found:
+        out = f"\tout: {one.out}" if one.out is not None else ""
+        yield f"{one.name}\t{counted(one.items, 'item')}\t{counted(one.questions, 'question')}{out}"

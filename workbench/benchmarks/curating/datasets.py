@@ -1,0 +1,113 @@
+"""Whole data sets: taken out and in again, and under another name. Nothing of them is deleted."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from workbench.benchmarks.curating.pool import decide
+from workbench.core.database.selection import dataset_names
+from workbench.core.errors import UsageError, nearest
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.data.store import datasets as store
+from workbench.data.store.importing import discard_dead_imports
+from workbench.labelling import coordinating
+from workbench.measuring.store.curation import CurationDecision
+
+_LONGEST: Final = 500
+
+
+class DatasetChanged(Struct, frozen=True, kw_only=True):
+    """What was done with a data set.
+
+    Attributes:
+        dataset: Its name from now on.
+        items: Those that went out or came in again; others were out before, each for a reason of its own.
+    """
+
+    dataset: str
+    items: int = 0
+    questions: int = 0
+
+
+def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetChanged:
+    """Take a data set out: its items leave every table and its questions every list, each with the reason.
+
+    What was killed on the way goes on when it is asked for again.
+
+    Args:
+        by: The person who decides it.
+
+    Raises:
+        UsageError: There is no such data set, no reason, or a run is going on it.
+        StoreError: An import is running.
+    """
+    said = " ".join(reason.split())
+    if not said or len(said) > _LONGEST:
+        raise UsageError("A data set is taken out for a reason.", f"Write why, in at most {_LONGEST} characters.")
+    dataset = _at_rest(project, name)
+    with project.database.reading() as reader:
+        items, questions = store.items_in(reader, dataset), store.questions(reader, dataset, out=False)
+    coordinating.exclude(project, items, reason="other", note=f"{store.NOTE}{said}", by=by)
+    decide(project, [CurationDecision(question=one, reason=store.TAKEN_OUT, note=said) for one in questions], by)
+    return DatasetChanged(dataset=name, items=len(items), questions=len(questions))
+
+
+def take_in_again(project: Project, name: str, *, by: str) -> DatasetChanged:
+    """Undo `take_out`; what was out for another reason stays out. Arguments and errors as there."""
+    dataset = _at_rest(project, name)
+    with project.database.reading() as reader:
+        items, questions = store.items_out(reader, dataset), store.questions(reader, dataset, out=True)
+    if not items and not questions:
+        raise UsageError(f"The data set {name!r} is not out.")
+    coordinating.lift(project, items, by=by)
+    decide(project, [CurationDecision(question=one, reason=None) for one in questions], by)
+    return DatasetChanged(dataset=name, items=len(items), questions=len(questions))
+
+
+def rename(project: Project, name: str, to: str) -> DatasetChanged:
+    """Give a data set another name, so that another one can have its own.
+
+    Raises:
+        UsageError: There is no such data set, the new name is none or taken, a run is going on it or may go on by its
+            name, or people have items of it in bundles, whose labels find them by the name.
+        StoreError: An import is running.
+    """
+    store.require_name(to)
+    dataset = _at_rest(project, name)
+    with project.database.write("full") as connection:
+        if away := store.in_bundles(connection, dataset):
+            raise UsageError(
+                f"{away:,} of its items are in bundles, whose labels come back by the data set's name.",
+                "Merge the bundles first, or take the data set out and import the new one under another name.",
+            )
+        if paused := [use.run for use in store.uses(connection) if name in _named(_selection(use))]:
+            raise UsageError(f"Run {paused[0]} may go on, by the name {name!r}.", "Let it end, or cancel it.")
+        if not store.rename(connection, dataset, to):
+            raise UsageError(f"There is a data set {to!r} already.", "Take another name.")
+    return DatasetChanged(dataset=to)
+
+
+def _at_rest(project: Project, name: str) -> int:
+    """Row id of a data set on which nothing is going on."""
+    discard_dead_imports(project.database)
+    reader = project.database.reader()
+    dataset = store.number_of(reader, name)
+    if dataset is None:
+        raise UsageError(f"There is no data set {name!r}.", nearest(name, dataset_names(reader), "Data sets"))
+    for use in store.uses(reader):
+        if use.state != "paused" and _named(_selection(use)) <= {name}:
+            raise UsageError(f"Run {use.run} is going on it.", "Wait until it has ended, or pause or cancel it.")
+    return dataset
+
+
+def _selection(use: store.Use) -> Selection:
+    return msgspec.json.decode(use.selection, type=Selection)
+
+
+def _named(selection: Selection) -> set[str]:
+    """The data sets to which a selection keeps; none where it may be about any."""
+    return {one.value for one in selection.conditions if one.field == "dataset" and one.operator == "="}

@@ -1,0 +1,123 @@
+"""Whole data sets: their names, and which of them people have taken out."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final, NamedTuple
+
+from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION
+from workbench.core.errors import UsageError
+
+TAKEN_OUT: Final = "dataset"
+"""Why a question is out whose data set was taken out; people's other reasons are `EXCLUSION_REASONS`."""
+NOTE: Final = "data set taken out: "
+"""What the note on each of its items begins with; the person's reason follows."""
+
+_DECIDED: Final = "(SELECT k.{} FROM curation AS k WHERE k.question_id = q.id ORDER BY k.id DESC LIMIT 1)"
+OUT_WITH_ALL: Final = f"{_DECIDED.format('reason')} IS '{TAKEN_OUT}'"
+"""Of a question ``q``: its data set was taken out, and it with it."""
+_BY_COORDINATOR: Final = (
+    "EXISTS (SELECT 1 FROM task_states AS t WHERE t.task = 'correctness' AND t.subject = c.id "
+    "AND t.state = 'excluded' AND t.decided_by = 'coordinator')"
+)
+
+
+_LONGEST: Final = 200
+
+
+class Use(NamedTuple):
+    """A run that has not ended, and what it takes, as it is stored."""
+
+    run: int
+    state: str
+    selection: str
+
+
+def require_name(name: str) -> None:
+    """Refuse what can't be a data set's name.
+
+    Raises:
+        UsageError: It is empty, too long or not printable.
+    """
+    if not name.strip() or len(name) > _LONGEST or not name.isprintable():
+        raise UsageError(
+            f"{name[:_LONGEST]!r} is no name for a data set.",
+            f"Use 1 to {_LONGEST} printable characters (import: --dataset NAME).",
+        )
+
+
+def number_of(connection: sqlite3.Connection, name: str) -> int | None:
+    """Row id of a data set; None where there is none of that name."""
+    row = connection.execute(f"SELECT d.id FROM datasets AS d WHERE d.name = ? AND {SHOWN_DATASET}", (name,)).fetchone()
+    return None if row is None else int(row[0])
+
+
+def why_out(connection: sqlite3.Connection) -> dict[str, str]:
+    """Names of the data sets that were taken out -> why."""
+    if connection.execute("SELECT 1 FROM curation WHERE reason = ? LIMIT 1", (TAKEN_OUT,)).fetchone() is None:
+        return {}
+    rows = connection.execute(
+        f"SELECT d.name, coalesce({_DECIDED.format('note')}, '') FROM datasets AS d JOIN questions AS q ON q.id = "
+        f"(SELECT q.id FROM questions AS q WHERE q.dataset_id = d.id AND {OUT_WITH_ALL} LIMIT 1)"
+    )
+    return dict(rows.fetchall())
+
+
+def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
+    """Row ids of its items that no coordinator has excluded."""
+    rows = connection.execute(
+        "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
+        f"WHERE q.dataset_id = ? AND {VISIBLE} AND NOT {_BY_COORDINATOR} ORDER BY c.id",
+        (dataset,),
+    )
+    return [item for (item,) in rows]
+
+
+def items_out(connection: sqlite3.Connection, dataset: int) -> list[int]:
+    """Row ids of its items that are out because the data set was taken out."""
+    rows = connection.execute(
+        "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
+        "WHERE q.dataset_id = ? AND EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' "
+        "AND e.subject = c.id AND e.kind = 'exclusion' AND substr(e.note, 1, ?) = ? AND NOT EXISTS (SELECT 1 "
+        "FROM label_events AS l WHERE l.task = e.task AND l.subject = e.subject AND l.supersedes = e.uuid)) "
+        f"AND {_BY_COORDINATOR} ORDER BY c.id",
+        (dataset, len(NOTE), NOTE),
+    )
+    return [item for (item,) in rows]
+
+
+def questions(connection: sqlite3.Connection, dataset: int, *, out: bool) -> list[int]:
+    """Row ids of its questions: those that are out with it, or those that are in."""
+    asked = OUT_WITH_ALL if out else f"{_DECIDED.format('kind')} IS NOT 'exclude'"
+    rows = connection.execute(
+        f"SELECT q.id FROM questions AS q WHERE q.dataset_id = ? AND {VISIBLE_QUESTION} AND {asked} ORDER BY q.id",
+        (dataset,),
+    )
+    return [question for (question,) in rows]
+
+
+def rename(connection: sqlite3.Connection, dataset: int, name: str) -> bool:
+    """Give it another name, in the caller's transaction. Returns whether the name was free."""
+    if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (name,)).fetchone():
+        return False
+    connection.execute("UPDATE datasets SET name = ? WHERE id = ?", (name, dataset))
+    return True
+
+
+def uses(connection: sqlite3.Connection) -> list[Use]:
+    """Runs that wait, work or may go on."""
+    rows = connection.execute(
+        "SELECT id, state, selection FROM runs WHERE state IN ('queued', 'running', 'paused') ORDER BY id"
+    )
+    return list(map(Use._make, rows))
+
+
+def in_bundles(connection: sqlite3.Connection, dataset: int) -> int:
+    """How many of its items people have taken along in bundles that have not come back."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(DISTINCT a.subject) FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
+        "JOIN questions AS q ON q.id = c.question_id "
+        "WHERE a.state = 'away' AND a.task = 'correctness' AND q.dataset_id = ?",
+        (dataset,),
+    ).fetchone()
+    return row[0]

@@ -148,7 +148,7 @@ def test_the_shown_combinations_of_verifiers_work(
     shutil.copytree(ROOT / "sample_data", sample.parent / "sample_data", dirs_exist_ok=True)
     monkeypatch.chdir(sample.parent)
     commands, call = shown_commands("docs/combining.md"), in_process(monkeypatch, capfd)
-    assert {command[1] for command in commands} == {"ensemble", "best-of", "downstream", "estimate"}
+    assert {command[1] for command in commands} == {"ensemble", "best-of", "cost", "downstream", "estimate"}
     for command in commands:
         code, _, said = call(*command[1:])
         assert code == 0, f"{command}: {said}"

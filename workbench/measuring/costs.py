@@ -17,7 +17,7 @@ from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judges_of
 from workbench.measuring.studies import consumption
-from workbench.runs.store import calls, verdicts
+from workbench.runs.store import calls
 from workbench.statistics.records.probe import Consumption, Part
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
@@ -114,7 +114,7 @@ def costs(
 
 def _row(project: Project, run: int, found: AccuracyRow, items: Sequence[int] | None) -> CostRow:
     reader = project.database.reader()
-    judged, own_ms = verdicts.work(reader, run, items)
+    judged, own_ms = calls.work(reader, run, items)
     sums = calls.by_step(reader, run, items)
     parts = dict(consumption(sums, judged)) if judged else {}
     asked = bool(sums)

@@ -366,3 +366,13 @@ def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | Non
         {"run": run, "items": None if items is None else json.dumps(items)},
     )
     return [StepSums(*row) for row in rows]
+
+
+def work(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> tuple[int, float]:
+    """How many items a run, or its verdicts on these, have judged, and the milliseconds that took, summed."""
+    row: tuple[int, float] = connection.execute(
+        "SELECT count(*), coalesce(sum(ms), 0.0) FROM verdicts WHERE run_id = :run AND sample = 0 "
+        "AND (:items IS NULL OR completion_id IN (SELECT value FROM json_each(:items)))",
+        {"run": run, "items": None if items is None else json.dumps(items)},
+    ).fetchone()
+    return row

@@ -598,13 +598,3 @@ def levels(connection: sqlite3.Connection, run: int) -> dict[Level, int]:
 def runs_with(connection: sqlite3.Connection) -> set[int]:
     """Numbers of the runs that have outcomes."""
     return {run for (run,) in connection.execute("SELECT DISTINCT run_id FROM test_results")}
-
-
-def work(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> tuple[int, float]:
-    """How many items a run, or its verdicts on these, have judged, and the milliseconds that took, summed."""
-    row: tuple[int, float] = connection.execute(
-        "SELECT count(*), coalesce(sum(ms), 0.0) FROM verdicts WHERE run_id = :run AND sample = 0 "
-        "AND (:items IS NULL OR completion_id IN (SELECT value FROM json_each(:items)))",
-        {"run": run, "items": None if items is None else json.dumps(items)},
-    ).fetchone()
-    return row

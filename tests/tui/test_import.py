@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ from textual.widgets import DirectoryTree, Input, Static
 from tests.helpers import make_project
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
 from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit import import_view
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.option_field import OptionField, Pick, PickMany
 from workbench.app.tui.screens.import_data import ImportScreen
 from workbench.app.tui.screens.quarantine import QuarantineScreen
+from workbench.interchange.importing import plan_import, preview_import
 
 ODD = """\
 Prompt text,Expected result,What the model said,Human OK?,Grader says,[red]Notes[/
@@ -248,3 +251,14 @@ async def look_again(screen: ImportScreen, pilot: Pilot[None], path: Path) -> No
 
 def trouble(app: App[None]) -> str:
     return str(app.screen.query_one(".form-trouble", Static).content)
+
+
+def test_the_preview_of_problems_says_which_part_is_which(tmp_path: Path) -> None:
+    path = tmp_path / "p.jsonl"
+    row = {"task_id": "p/1", "prompt": "def f(): ...", "entry_point": "f", "tests": ["assert f() == 1"]}
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    found = preview_import(None, plan_import([path]))
+    (shown,) = found.first or []
+    assert (shown.entry_point, shown.tests, shown.reference) == ("f", {"base": 1}, "")
+    said = "1: prompt: def f(): ... │ reference: none │ entry point: f │ tests: base 1"
+    assert said in str(import_view.preview(found))

@@ -176,7 +176,7 @@ def preview_import(
         rows.begin_file()
 
         def add(items: list[Record], refused: list[Refusal], counts: store.ImportCounts = counts) -> list[Refusal]:
-            taken = (one for one in items if isinstance(one, ItemRecord | QuestionRecord))
+            taken = (one for one in items if isinstance(one, ItemRecord | QuestionRecord | ProblemRecord))
             first.extend(islice(map(_preview, taken), _FIRST - len(first)))
             matched = rows.add(items)
             store.count(counts, matched, len(refused))
@@ -191,7 +191,18 @@ def refused_rows(project: Project) -> list[RefusedRow]:
     return import_rows.refused(project.database.reader(), _MOST_REFUSED, _OF_REFUSED)
 
 
-def _preview(record: ItemRecord | QuestionRecord) -> PreviewRow:
+def _preview(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
+    if isinstance(record, ProblemRecord):
+        problem = record.problem
+        return PreviewRow(
+            line=record.line,
+            question=problem.prompt[:_SHOWN_OF_TEXT],
+            reference=problem.canonical[:_SHOWN_OF_TEXT],
+            completion=None,
+            gold=None,
+            entry_point=problem.entry_point or "",
+            tests={name: len(suite) for name, suite in problem.suites.items()},
+        )
     completion = record.completion if isinstance(record, ItemRecord) else None
     return PreviewRow(
         line=record.line,
@@ -468,13 +479,20 @@ class FileReport(_RowCounts, frozen=True, kw_only=True):
 
 
 class PreviewRow(Struct, frozen=True, kw_only=True):
-    """What would be taken of a row; its texts are their beginnings."""
+    """What would be taken of a row; its texts are their beginnings.
+
+    Attributes:
+        entry_point: What a code problem's tests call; "" where its file doesn't say.
+        tests: How many tests a code problem has, by suite.
+    """
 
     line: int
     question: str
     reference: str
     completion: str | None
     gold: bool | None
+    entry_point: str | UnsetType = UNSET
+    tests: dict[str, int] | UnsetType = UNSET
 
 
 class ImportReport(_RowCounts, frozen=True, kw_only=True):

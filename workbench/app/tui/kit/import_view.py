@@ -14,6 +14,7 @@ from workbench.core.text.figures import counted
 from workbench.interchange.importing import ImportReport, PreviewRow
 
 _SHOWN = 70
+_OF_CODE = 40
 _OF_LINES = ("csv", "tsv", "jsonl", "verifybench")
 """Formats in which a row is counted by its line."""
 _REFUSED = 5
@@ -47,9 +48,23 @@ def _counts(found: ImportReport, done: str) -> str:
 
 def _first(rows: Sequence[PreviewRow]) -> Iterator[str]:
     for row in rows:
+        if row.tests:
+            yield printable(f"  {row.line}: {_of_problem(row)}")
+            continue
         gold = "" if row.gold is None else f" │ {'correct' if row.gold else 'incorrect'}"
         texts = [text for text in (row.question, row.reference, row.completion) if text is not None]
         yield printable(f"  {row.line}: {' │ '.join(map(_beginning, texts))}{gold}")
+
+
+def _of_problem(row: PreviewRow) -> str:
+    """Which part of a code problem was found where: what is not there is said, too."""
+    parts = {
+        "prompt": row.question,
+        "reference": row.reference,
+        "entry point": row.entry_point or "",
+        "tests": ", ".join(f"{name} {number:,}" for name, number in (row.tests or {}).items()),
+    }
+    return " │ ".join(f"{name}: {_beginning(said)[:_OF_CODE] or 'none'}" for name, said in parts.items())
 
 
 def _beginning(text: str) -> str:

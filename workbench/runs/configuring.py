@@ -218,8 +218,7 @@ def _refused(option: str, wrong: str) -> OptionError:
 
 def _form(kind: VerifierKind) -> VerifierForm:
     from workbench.verifiers.judges.strategies import STRATEGIES
-    from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS
-    from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS
+    from workbench.verifiers.serving import LIMIT_OPTIONS, SAMPLING_OPTIONS, SERVER_OPTIONS
 
     strategies = STRATEGIES if _STRATEGY in kind.options else {}
     groups: dict[str, list[str]] = {"Server": [], "Judging": [], "Sampling": [], "Limits": []}

@@ -24,9 +24,16 @@ from workbench.runs.configuring import bound_run
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.trust import require_servers
 from workbench.verifiers.control_tokens import neutralised
-from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from
+from workbench.verifiers.serving import (
+    LIMIT_OPTIONS,
+    SAMPLING_OPTIONS,
+    SERVER_OPTIONS,
+    limits_from,
+    require_sendable,
+    sampling_from,
+    server_from,
+)
 
 if TYPE_CHECKING:
     from workbench.runs.generating import ReplyRequest, Servers

@@ -63,6 +63,16 @@ LIMIT_OPTIONS: Final[dict[str, str]] = {
     "max_cost": "US dollars at most, over all starts of the run",
 }
 """Options of `limits_from`, and what they do."""
+SAMPLING_OPTIONS: Final[dict[str, str]] = {
+    "temperature": "how freely replies are drawn; 0 for the likeliest, none sends none (default: the template's)",
+    "top_p": "draw from the likeliest tokens of this total probability",
+    "top_k": "draw from so many likeliest tokens, where the server can",
+    "max_tokens": "longest reply, in tokens; none to leave it to the server",
+    "seed": "seed of all draws: a search's own, and the server's where it takes one",
+}
+"""Options of `sampling_from`, and what they do."""
+NOT_SENT: Final = "none"
+"""In the place of a setting: it is the server's to choose."""
 Word = TypeVar("Word", bound=str)
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _MOST_CONCURRENT = 10_000
@@ -267,6 +277,24 @@ def limits_from(options: Mapping[str, str]) -> Limits:
         max_calls=whole(options, "max_calls"),
         max_tokens=whole(options, "max_tokens_total"),
         max_cost=number(options, "max_cost", least=0),
+    )
+
+
+def sampling_from(options: Mapping[str, str]) -> Sampling:
+    """What `SAMPLING_OPTIONS` choose; other options are let alone.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+    left_out = tuple(name for name in ("temperature", "top_p", "top_k", "max_tokens") if options.get(name) == NOT_SENT)
+    given = {name: value for name, value in options.items() if name not in left_out}
+    return Sampling(
+        temperature=number(given, "temperature", least=0),
+        top_p=number(given, "top_p", above=0, most=1),
+        top_k=whole(given, "top_k", least=1),
+        max_tokens=whole(given, "max_tokens", least=1),
+        seed=whole(given, "seed"),
+        left_out=left_out,
     )
 
 

@@ -20,6 +20,8 @@ from workbench.measuring.pairwise import pairwise_report, pairwise_text, start_p
 from workbench.measuring.scores import pairs
 from workbench.runs.verifying import start
 from workbench.statistics.records.probe import PairwiseReport
+from workbench.verifiers.base import identity
+from workbench.verifiers.duel.pairwise import Pairwise
 
 WORDS = ("right", "wrong")
 
@@ -70,6 +72,22 @@ def test_a_judge_that_knows_is_steady_and_right(tmp_path: Path) -> None:
     assert calls == 10
     assert (found.items, found.pairs, found.read, found.ties, found.inconsistent) == (10, 5, 5, 0, 0)
     assert shares(found) == [(5, 1.0), (10, 0.5), (5, 1.0)]
+
+
+def test_replies_are_drawn_as_somebody_chose(tmp_path: Path) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def drawn(got: Received) -> str:
+        asked.append(got.body)
+        return first(got)
+
+    report(tmp_path, drawn, rows(1), temperature="none", max_tokens="64", seed="7")
+    assert {(one.get("temperature"), one["max_tokens"], one["seed"]) for one in asked} == {(None, 64, 7)}
+    given = {"base_url": "http://127.0.0.1:9/v1", "model": "m"}
+    assert identity(Pairwise(**given)) != identity(Pairwise(**given, temperature="0.7"))
+    assert identity(Pairwise(**given)) == identity(Pairwise(**given, temperature="0", max_tokens="2048"))
+    with pytest.raises(ValueError, match="top_k: it can't be sent"):
+        Pairwise(**given, top_k="5")
 
 
 def test_a_judge_that_takes_the_first_is_biased_and_every_pair_a_tie(tmp_path: Path) -> None:

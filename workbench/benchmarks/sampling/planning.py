@@ -30,8 +30,16 @@ from workbench.llm.pace import ASSUMED_REPLY, cost_of
 from workbench.llm.records import Sampling, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.runs.store import calls
-from workbench.verifiers.judges.verifier import SAMPLING_OPTIONS, sampling_from
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, limits_from, require_sendable, server_from, whole
+from workbench.verifiers.serving import (
+    LIMIT_OPTIONS,
+    SAMPLING_OPTIONS,
+    SERVER_OPTIONS,
+    limits_from,
+    require_sendable,
+    sampling_from,
+    server_from,
+    whole,
+)
 
 _MINUTE_S: Final = 60.0
 

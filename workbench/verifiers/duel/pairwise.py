@@ -16,7 +16,16 @@ from workbench.verifiers.duel.verifier import Place, preferences, winner
 from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, silent
 from workbench.verifiers.judges.template import prompt
 from workbench.verifiers.judges.voting import together
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, switch, whole
+from workbench.verifiers.serving import (
+    LIMIT_OPTIONS,
+    SAMPLING_OPTIONS,
+    SERVER_OPTIONS,
+    OneServer,
+    require_sendable,
+    sampling_from,
+    switch,
+    whole,
+)
 
 READING: Final = "pairwise@1"
 """The way replies are read; it goes up when the same reply would be read differently."""
@@ -51,6 +60,7 @@ class Pairwise(OneServer):
         **SERVER_OPTIONS,
         "opponents": "completions of the question that each is compared with, as many before as behind it (default 2)",
         "reference": "whether the judge sees the reference answer: true (default) or false",
+        **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,
     }
     preload: ClassVar[tuple[str, ...]] = ()
@@ -64,7 +74,8 @@ class Pairwise(OneServer):
         if self.opponents % 2:
             raise ValueError("opponents: it is an even number: as many before an item as behind it")
         self._with_reference = switch(options, "reference", True)
-        self._prompt = prompt(_PROMPT, "compare", _TEXTS)
+        self._prompt = prompt(_PROMPT, "compare", _TEXTS, sampling_from(options))
+        require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
     def config(self) -> dict[str, object]:
         """What a comparison depends on."""

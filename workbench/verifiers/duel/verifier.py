@@ -15,7 +15,15 @@ from workbench.verifiers.judges.case import JudgeCase, silent
 from workbench.verifiers.judges.parsers.base import last_found, own_lines
 from workbench.verifiers.judges.template import prompt
 from workbench.verifiers.judges.voting import together
-from workbench.verifiers.serving import LIMIT_OPTIONS, SERVER_OPTIONS, OneServer, whole
+from workbench.verifiers.serving import (
+    LIMIT_OPTIONS,
+    SAMPLING_OPTIONS,
+    SERVER_OPTIONS,
+    OneServer,
+    require_sendable,
+    sampling_from,
+    whole,
+)
 
 # -- What a comparison of two examinations says, and what both orders of them say together.
 
@@ -79,6 +87,7 @@ class JudgeDuel(OneServer):
         **SERVER_OPTIONS,
         "a": "the first judge's run, by its number",
         "b": "the second judge's run, by its number",
+        **SAMPLING_OPTIONS,
         **LIMIT_OPTIONS,
     }
     preload: ClassVar[tuple[str, ...]] = ()
@@ -90,7 +99,8 @@ class JudgeDuel(OneServer):
     def __init__(self, **options: str) -> None:
         super().__init__(options)
         self.a, self.b = _run(options, "a"), _run(options, "b")
-        self._prompt = prompt(_PROMPT, "compare", _TEXTS)
+        self._prompt = prompt(_PROMPT, "compare", _TEXTS, sampling_from(options))
+        require_sendable(self._server, self._prompt.call.sampling, options.keys() & SAMPLING_OPTIONS.keys())
 
     def config(self) -> dict[str, object]:
         """What a comparison depends on."""

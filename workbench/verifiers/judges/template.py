@@ -374,18 +374,23 @@ def _by_criteria(form: _RubricFile, where: str, text: str, chosen: Sampling) -> 
 
 def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) -> TemplateCall:
     contents = [message.content for message in form.messages]
-    settings: dict[str, Any] = {}
-    for one in sampling:
-        settings |= {name: value for name, value in structs.asdict(one).items() if value is not None}
-    for name in settings.pop("left_out", ()):
-        settings.pop(name, None)
     return TemplateCall(
         name=form.name,
         messages=tuple((message.role, message.content) for message in form.messages),
         names=frozenset().union(*(used(content, known) for content in contents)),
         required=frozenset().union(*(required(content, known) for content in contents)),
-        sampling=msgspec.convert(settings, Sampling),
+        sampling=_settled(sampling),
     )
+
+
+def _settled(sampling: tuple[Struct, ...]) -> Sampling:
+    """What several say of how to draw, the later ones before the earlier."""
+    settings: dict[str, Any] = {}
+    for one in sampling:
+        settings |= {name: value for name, value in structs.asdict(one).items() if value is not None}
+    for name in settings.pop("left_out", ()):
+        settings.pop(name, None)
+    return msgspec.convert(settings, Sampling)
 
 
 def _check_parser(name: str, where: str, text: str) -> None:
@@ -419,6 +424,7 @@ def _place(text: str, message: str) -> int:
 
 
 _SAMPLING: Final = Sampling(temperature=0.0, max_tokens=2048)
+_AS_IT_IS: Final = Sampling()
 
 
 class Prompt(Struct, frozen=True):
@@ -436,16 +442,19 @@ class Prompt(Struct, frozen=True):
         return {"template_sha256": self.sha256, "sampling": structs.asdict(self.call.sampling)}
 
 
-def prompt(path: Path, name: str, texts: frozenset[str]) -> Prompt:
+def prompt(path: Path, name: str, texts: frozenset[str], chosen: Sampling = _AS_IT_IS) -> Prompt:
     """The prompt in a file of this package.
 
     Args:
         path: UTF-8 text with placeholders.
         name: The call's.
         texts: The placeholders in it, all of them required.
+        chosen: How replies are to be drawn, where that isn't left to it.
     """
     text = path.read_text(encoding="utf-8").rstrip("\n")
-    call = TemplateCall(name=name, messages=(("user", text),), names=texts, required=texts, sampling=_SAMPLING)
+    call = TemplateCall(
+        name=name, messages=(("user", text),), names=texts, required=texts, sampling=_settled((_SAMPLING, chosen))
+    )
     return Prompt(call, hashlib.sha256(text.encode()).hexdigest())
 
 

@@ -27,12 +27,14 @@ from workbench.verifiers.judges.template import Template, builtin, builtin_text,
 from workbench.verifiers.judges.voting import vote
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
+    SAMPLING_OPTIONS,
     SERVER_OPTIONS,
     choice,
     limits_from,
     number,
     require_sendable,
     required,
+    sampling_from,
     server_from,
     switch,
     whole,
@@ -40,14 +42,6 @@ from workbench.verifiers.serving import (
 
 JUDGE_VERSION = "5"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
-SAMPLING_OPTIONS: dict[str, str] = {
-    "temperature": "how freely replies are drawn; 0 for the likeliest, none sends none (default: the template's)",
-    "top_p": "draw from the likeliest tokens of this total probability",
-    "top_k": "draw from so many likeliest tokens, where the server can",
-    "max_tokens": "longest reply, in tokens; none to leave it to the server",
-    "seed": "seed of all draws: a search's own, and the server's where it takes one",
-}
-"""Options of `sampling_from`, and what they do."""
 TOP_LOGPROBS: Final = "top_logprobs"
 _OWN: dict[str, str] = {
     "strategy": f"way of judging: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
@@ -72,7 +66,6 @@ _MOST_LOGPROBS = 20
 _MOST_SAMPLES = 1000
 _OURS = frozenset({"template", TEMPLATE_VERSION, "variant", EXAMPLES})
 """Options that put other words into a request."""
-_NONE = "none"
 """What leaves a setting out of requests."""
 _VOTE_TEMPERATURE = 0.7
 
@@ -244,24 +237,6 @@ class LlmJudge:
         folder = Path(required(options, PUBLISHED))
         template, self._standing = from_folder(folder, chosen, reference=self._with_reference)
         return template
-
-
-def sampling_from(options: Mapping[str, str]) -> Sampling:
-    """What `SAMPLING_OPTIONS` choose; other options are let alone.
-
-    Raises:
-        ValueError: An option is wrong.
-    """
-    left_out = tuple(name for name in ("temperature", "top_p", "top_k", "max_tokens") if options.get(name) == _NONE)
-    given = {name: value for name, value in options.items() if name not in left_out}
-    return Sampling(
-        temperature=number(given, "temperature", least=0),
-        top_p=number(given, "top_p", above=0, most=1),
-        top_k=whole(given, "top_k", least=1),
-        max_tokens=whole(given, "max_tokens", least=1),
-        seed=whole(given, "seed"),
-        left_out=left_out,
-    )
 
 
 def _parser(options: Mapping[str, str], template: Template) -> Parser:

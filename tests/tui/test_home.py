@@ -20,6 +20,8 @@ from workbench.app.tui.screens.conflicts import ConflictsScreen
 from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.app.tui.screens.home import HomeScreen
 from workbench.app.tui.screens.runs import RunsScreen
+from workbench.app.tui.screens.verb import VerbOutputScreen
+from workbench.benchmarks.curating.datasets import take_out
 from workbench.core.database.people import add
 from workbench.core.errors import StoreError
 from workbench.core.project import Project
@@ -27,6 +29,7 @@ from workbench.core.verdict import Outcome
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.counting import every_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -291,3 +294,16 @@ async def test_hostile_names_are_only_text(tmp_path: Path, size: tuple[int, int]
             assert type(app.screen).__name__ != "HomeScreen"
             await press(pilot, "escape")
         assert not notices(app)
+
+
+async def test_a_data_set_that_is_out_is_said_and_comes_back_from_there(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [*numbered(4, dataset="wrong one"), *numbered(2, dataset="right")])
+    take_out(project, "wrong one", reason="another file's labels", by="ines")
+    async with opened(project) as (app, pilot):
+        at = next(number for number, one in enumerate(screen_of(app, HomeScreen).matters, 1) if one.kind == "out")
+        assert "⊘ wrong one" in text_of(app, "#home-datasets Static")
+        await press(pilot, str(at))
+        await settle(pilot)
+        await press(pilot, "f4")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert [one.out for one in every_dataset(project)] == [None, None]

@@ -62,10 +62,10 @@ def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Cont
     room = width - 37 - (17 if width > NARROW else 0)
     return _lines(
         Content.assemble(
-            (fit(info.name, room), "bold"),
+            (fit(info.name if info.out is None else f"⊘ {info.name}", room), "bold" if info.out is None else "dim"),
             f" {info.items:>9,} items {info.questions:>9,} questions",
             f"  {types[info.types]}" if width > NARROW and info.out is None else "",
-            ("  ⊘ out" if info.out is not None else "", "$foreground-muted"),
+            "  out" if width > NARROW and info.out is not None else "",
         )
         for info in datasets
     )

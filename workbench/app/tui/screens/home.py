@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 from textual import events, on
@@ -348,6 +349,8 @@ class HomeScreen(LiveScreen):
             self.query_one("#home-people").scroll_visible(top=True)
         elif matter.kind == "unknown-types":
             self._open_breakdown(str(about["by"]))
+        elif matter.kind == "out":
+            self.workbench.open_verb("datasets", verb="restore", names=quote(str(about["dataset"])))
         elif matter.screen == "accuracy":
             self._open_cell(str(about["verifier"]), str(about["by"]), str(about["group"]))
         elif matter.screen == "disagreements":

@@ -305,7 +305,7 @@ class _TraceReader:
             outcome=node.outcome,
             q=node.q,
             n=node.n,
-            uct=uct(node, parent.n) if parent is not None and node.n and parent.n else None,
+            uct=uct(node, parent.n, self._trace.options.alpha) if parent is not None and node.n and parent.n else None,
             chosen=drawn is not None and node.id in drawn.path,
             calls=self._calls([(subtask, node.rollout)]) if subtask is not None and done else (),
         )

@@ -115,6 +115,43 @@ def test_a_self_assessment_decides_one_choice_in_ten() -> None:
     assert all(choice["chosen"] in (choice["favourite"], choice["assessed"]) for choice in choices)
 
 
+@pytest.mark.parametrize(("w_u", "w_l", "followed"), [("1", "0", "favourite"), ("0", "1", "assessed")])
+def test_the_weights_say_who_decides(w_u: str, w_l: str, followed: str) -> None:
+    choices = [
+        choice
+        for seed in range(6)
+        for rollout in trace(Coin(seed), w_u=w_u, w_l=w_l, rollouts="12", reward="self_consistency")["rollouts"]
+        for choice in rollout["choices"]
+    ]
+    assert any(choice["assessed"] != choice["favourite"] for choice in choices)
+    assert all(choice["chosen"] == choice[followed] for choice in choices)
+
+
+def test_the_constant_of_uct_says_how_far_a_search_explores() -> None:
+    def deepest_share(alpha: str) -> float:
+        found = trace(Coin(), alpha=alpha, selection="uct", rollouts="40", reward="self_consistency")
+        visits: list[int] = [found["nodes"][child]["n"] for child in found["nodes"][0]["children"]]
+        return max(visits) / sum(visits)
+
+    assert deepest_share("0") > deepest_share("3") >= deepest_share("100") >= 0.5
+
+
+def test_what_is_earned_is_epsilon() -> None:
+    rewards = {rollout["reward"] for rollout in trace(Coin(), epsilon="2.5", rollouts="20")["rollouts"]}
+    assert rewards == {0.0, 2.5}
+
+
+def test_the_papers_constants_make_no_other_judge() -> None:
+    usual = llm_judge(strategy="mcts")
+    same = llm_judge(strategy="mcts", alpha="3", w_u="0.9", w_l="0.1", epsilon="1.1")
+    assert same.config() == usual.config()
+    assert not {"alpha", "w_u", "w_l", "epsilon"} & usual.config().keys()
+    for option in ("alpha", "w_u", "w_l", "epsilon"):
+        assert llm_judge(strategy="mcts", **{option: "0.5"}).config() == {**usual.config(), option: 0.5}
+    with pytest.raises(ValueError, match="nothing would decide"):
+        llm_judge(strategy="mcts", w_u="0", w_l="0")
+
+
 def test_another_reward_needs_no_tests_and_leaves_the_first_trajectory() -> None:
     simulated = Coin()
     first = without(trace(simulated)["rollouts"][0], "call")

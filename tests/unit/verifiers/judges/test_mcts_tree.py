@@ -53,18 +53,18 @@ def test_weighted_draws_follow_the_weights() -> None:
 
 
 def test_uct_is_the_papers_formula_and_ties_go_to_the_subtask() -> None:
-    tree = Tree(2)
+    tree = Tree(2, 3.0)
     task, null = tree.add(tree.root, "subtask", 0), tree.add(tree.root, "null", 1)
     backpropagate([tree.root, task], 1.1)
     backpropagate([tree.root, null], 1.1)
     assert tree.favourite(tree.root) == "subtask"
-    assert uct(null, 2) == pytest.approx(1.1 + 3 * 0.6931471805599453**0.5)
+    assert uct(null, 2, 3.0) == pytest.approx(1.1 + 3 * 0.6931471805599453**0.5)
     backpropagate([tree.root, task], 0.0)
     assert tree.favourite(tree.root) == "null"
 
 
 def test_a_node_has_one_subtask_and_the_null_action_and_none_at_the_greatest_depth() -> None:
-    tree = Tree(1)
+    tree = Tree(1, 3.0)
     assert tree.untried(tree.root) == ("subtask", "null")
     leaf = tree.add(tree.root, "null", 0)
     assert tree.untried(tree.root) == ("subtask",)
@@ -97,7 +97,7 @@ def test_g_is_a_vote_or_a_tiebreak(
 
 
 def test_a_trajectory_weighs_what_its_nodes_have_or_what_it_earned() -> None:
-    tree = Tree(2)
+    tree = Tree(2, 3.0)
     task = tree.add(tree.root, "subtask", 0)
     leaf = tree.add(task, "null", 1)
     first, second = rollout(True, reward=1.1, path=(0, 1)), rollout(False, path=(0, 1, 2))

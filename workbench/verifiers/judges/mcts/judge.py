@@ -26,7 +26,6 @@ from workbench.verifiers.judges.mcts.subtasks import (
     subtasks_for,
 )
 from workbench.verifiers.judges.mcts.tree import (
-    REWARD,
     Action,
     Node,
     Rollout,
@@ -194,10 +193,6 @@ def answer(rollouts: Sequence[Rollout], draws: Draws) -> SearchResult:
 # -- The search: selection, expansion, simulation, backpropagation.
 
 
-UCT_WEIGHT = 0.9
-"""How often the selection follows UCT; else it follows the self-assessment. Source: MCTS-Judge, table 6."""
-
-
 class ItemSearch:
     """One item's search.
 
@@ -218,10 +213,11 @@ class ItemSearch:
         g: bool | None,
     ) -> None:
         self.options, self.order, self.g = options, order, g
-        self.tree = Tree(min(options.depth, len(order)))
+        self.tree = Tree(min(options.depth, len(order)), options.alpha)
         self.rollouts: list[Rollout] = []
         self.execution: ExecutionScore | None = None
         self._voices, self._executor, self._draws = voices, executor, draws
+        self._uct_share = options.w_u / (options.w_u + options.w_l)
 
     async def run(self) -> None:
         """All rollouts."""
@@ -244,7 +240,7 @@ class ItemSearch:
             flagged=None in outcomes,
         )
         self.rollouts.append(rollout)
-        rollout.reward = REWARD if await self._earns(rollout, number) else 0.0
+        rollout.reward = self.options.epsilon if await self._earns(rollout, number) else 0.0
         backpropagate(path, rollout.reward)
 
     async def _select(self, number: int) -> tuple[list[Node], list[SelectionStep]]:
@@ -263,7 +259,7 @@ class ItemSearch:
             yes = await self._voices.assess(subtask, self._history(self._steps(path)), number)
             assessed = None if yes is None else _action(yes)
         chosen = favourite
-        if assessed is not None and self._draws.number("select", number, node.level) >= UCT_WEIGHT:
+        if assessed is not None and self._draws.number("select", number, node.level) >= self._uct_share:
             chosen = assessed
         return SelectionStep(node=node.id, favourite=favourite, assessed=assessed, chosen=chosen)
 
@@ -326,6 +322,9 @@ def _action(subtask: bool) -> Action:
     return "subtask" if subtask else "null"
 
 
+_CONSTANTS: Final = ("alpha", "w_u", "w_l", "epsilon")
+
+
 class Mcts:
     """MCTS-Judge.
 
@@ -347,6 +346,11 @@ class Mcts:
     def config(self) -> dict[str, object]:
         """Every option of the search, the list of subtasks and who writes tests."""
         settings = msgspec.to_builtins(self._options)
+        usual = MctsOptions()
+        for name in _CONSTANTS:
+            if settings[name] == getattr(usual, name):
+                # They were no options once: a judge that has the paper's is who it was.
+                del settings[name]
         return {
             **settings.pop("tests"),
             **settings,

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.verifiers.judges.testcases.writing import TESTCASE_OPTIONS, TestCaseOptions, testcase_options
-from workbench.verifiers.serving import choice, whole
+from workbench.verifiers.serving import choice, number, whole
 
 
 class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,6 +84,10 @@ MCTS_OPTIONS: Final[dict[str, str]] = {
     "global_mode": "mcts: the global evaluation is one more vote (default) or a tiebreak",
     "reward_tests": "mcts: tests drawn and executed per_rollout (default) or once per_item",
     "traj_weight": "mcts: a trajectory weighs its nodes' rewards, node_q (default), or its own, terminal",
+    "alpha": "mcts: the constant of UCT: how far unvisited nodes are preferred (default 3)",
+    "w_u": "mcts: how often UCT decides, beside w_l, in the selection uct+llm (default 0.9)",
+    "w_l": "mcts: how often the self-assessment does (default 0.1)",
+    "epsilon": "mcts: what a trajectory that is rewarded earns (default 1.1)",
     "reuse": "mcts: subtask calls made anew in each rollout, none (default), or shared by history or by subtask",
     **TESTCASE_OPTIONS,
 }
@@ -98,6 +102,10 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
 
     Attributes:
         depth: Greatest depth; an item with fewer subtasks has a tree of that depth.
+        alpha: The constant of equation 1.
+        w_u: Weight of UCT's choice in the draw between it and the self-assessment's.
+        w_l: Weight of the self-assessment's.
+        epsilon: The terminal reward.
     """
 
     depth: int = 9
@@ -109,6 +117,10 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
     reward_tests: RewardTests = "per_rollout"
     traj_weight: TrajectoryWeight = "node_q"
     reuse: Reuse = "none"
+    alpha: float = 3.0
+    w_u: float = 0.9
+    w_l: float = 0.1
+    epsilon: float = 1.1
     tests: TestCaseOptions = TestCaseOptions()
 
     @property
@@ -125,7 +137,7 @@ def mcts_options(options: Mapping[str, str]) -> MctsOptions:
     """
     deepest = len(subtask_list().subtask)
     usual = MctsOptions()
-    return MctsOptions(
+    found = MctsOptions(
         depth=whole(options, "depth", least=1, most=deepest) or min(usual.depth, deepest),
         rollouts=whole(options, "rollouts", least=1, most=_MOST_ROLLOUTS) or usual.rollouts,
         reward=choice(options, "reward", get_args(Reward), usual.reward),
@@ -135,5 +147,16 @@ def mcts_options(options: Mapping[str, str]) -> MctsOptions:
         reward_tests=choice(options, "reward_tests", get_args(RewardTests), usual.reward_tests),
         traj_weight=choice(options, "traj_weight", get_args(TrajectoryWeight), usual.traj_weight),
         reuse=choice(options, "reuse", get_args(Reuse), usual.reuse),
+        alpha=_or(number(options, "alpha", least=0), usual.alpha),
+        w_u=_or(number(options, "w_u", least=0), usual.w_u),
+        w_l=_or(number(options, "w_l", least=0), usual.w_l),
+        epsilon=_or(number(options, "epsilon", above=0), usual.epsilon),
         tests=testcase_options(options),
     )
+    if not found.w_u + found.w_l:
+        raise ValueError("w_u: with w_l 0 as well nothing would decide")
+    return found
+
+
+def _or(given: float | None, usual: float) -> float:
+    return usual if given is None else given

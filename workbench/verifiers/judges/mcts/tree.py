@@ -12,10 +12,6 @@ from workbench.verifiers.judges.mcts.subtasks import MctsOptions
 from workbench.verifiers.judges.testcases.judge import ExecutionScore
 from workbench.verifiers.judges.testcases.writing import WrittenTests
 
-EXPLORATION = 3.0
-"""The constant of UCT. Source: MCTS-Judge, table 6."""
-REWARD = 1.1
-"""What a trajectory earns. Source: MCTS-Judge, table 6."""
 Action = Literal["subtask", "null"]
 
 
@@ -54,10 +50,13 @@ class Tree:
 
     The paper's "one non-repeating subtask and the null action". With every unused subtask as a child, 8 rollouts would
     never leave the root.
+
+    Args:
+        alpha: As `uct` takes it.
     """
 
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
+    def __init__(self, depth: int, alpha: float) -> None:
+        self.depth, self._alpha = depth, alpha
         self.nodes = [Node(id=0)]
 
     @property
@@ -84,7 +83,8 @@ class Tree:
     def favourite(self, node: Node) -> Action:
         """The action of the child with the greatest UCT value; the subtask's where both are equal."""
         task, null = self.child(node, "subtask"), self.child(node, "null")
-        return "subtask" if uct(task, node.n) >= uct(null, node.n) else "null"
+        of_task, of_null = (uct(child, node.n, self._alpha) for child in (task, null))
+        return "subtask" if of_task >= of_null else "null"
 
     def add(self, parent: Node, action: Action, rollout: int) -> Node:
         """A new child."""
@@ -94,9 +94,9 @@ class Tree:
         return node
 
 
-def uct(node: Node, parent_visits: int) -> float:
-    """Q / N + 3 sqrt(ln N_parent / N). Source: MCTS-Judge, equation 1."""
-    return node.q / node.n + EXPLORATION * sqrt(log(parent_visits) / node.n)
+def uct(node: Node, parent_visits: int, alpha: float) -> float:
+    """Q / N + alpha sqrt(ln N_parent / N). Source: MCTS-Judge, equation 1."""
+    return node.q / node.n + alpha * sqrt(log(parent_visits) / node.n)
 
 
 def backpropagate(path: Iterable[Node], reward: float) -> None:

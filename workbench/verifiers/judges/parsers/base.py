@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
 from msgspec import Struct
@@ -23,6 +24,8 @@ _QUOTES = "\"'“”‘’«»"
 _SPAN = re.compile(r'"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|`[^`]{1,400}`')
 _LABEL_ALONE = re.compile(rf"({JUDGMENT}[ \t*_`]{{0,6}})(?:\r?\n)[ \t\r\n]*", re.IGNORECASE)
 _LINE_START = 8
+_ASKED_ABOUT: Final = 4
+"""Replies that are remembered: several ask the same of one, and soon after each other."""
 # What marks turns and their parts: <|end|> <|return|> <|open|>response<|sep|>
 _TURN = re.compile(r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>")
 
@@ -34,11 +37,16 @@ def own_lines(raw: str, delimiter: str | None) -> list[str]:
         raw: The reply as recorded.
         delimiter: The fence around untrusted text in the request, if there was one.
     """
+    return list(_own_lines(raw, delimiter))
+
+
+@lru_cache(maxsize=_ASKED_ABOUT)
+def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
     text = _LABEL_ALONE.sub(r"\1 ", _TURN.sub(" ", own_text(raw, delimiter)).strip())
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(">")]
     if len(lines) == 1:
         lines = [lines[0].strip().strip(_QUOTES)]
-    return [kept for line in lines if (kept := _without_quotations(line)).strip()]
+    return tuple(kept for line in lines if (kept := _without_quotations(line)).strip())
 
 
 def own_text(raw: str, delimiter: str | None) -> str:
@@ -196,6 +204,11 @@ def declined(lines: Sequence[str]) -> Declined | None:
         lines: Its own words, as `own_lines` gives them.
     """
     text = "\n".join(line.strip(MARKUP.replace(".", "")) for line in lines).translate(_APOSTROPHES)
+    return _declined(text)
+
+
+@lru_cache(maxsize=_ASKED_ABOUT)
+def _declined(text: str) -> Declined | None:
     ends = text if len(text) <= 2 * _NEAR else f"{text[:_NEAR]}\n\n{text[-_NEAR:]}"
     if any(pattern.search(ends) for pattern in _REFUSES):
         return "refused"

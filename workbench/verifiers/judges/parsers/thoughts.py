@@ -6,6 +6,7 @@ Sources: the reasoning parsers of vLLM and SGLang (2026), OpenAI's harmony forma
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 _WORD = r"(?:\w{1,20}[:_|])?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)(?:_\w{1,20})?"
@@ -46,6 +47,7 @@ _MARK: Final = re.compile(
 )
 
 
+@lru_cache(maxsize=4)
 def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
     """From where to where a model speaks: behind the last thought that ended, up to one that never did.
 

@@ -17,7 +17,7 @@ from workbench.app.tui.screens.code_problem import CodeProblemScreen
     [
         ("suspect test", "Set apart"),
         ("exclude test", "Set apart"),
-        ("remove data set", "Datasets …"),
+        ("remove data", "Datasets …"),
         ("datasets", "Datasets …"),
         ("data sets", "Datasets …"),
     ],

@@ -19,7 +19,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "import": ("data", "Read questions, references and completions from files."),
         "export": ("data", "Write items, labels or verdicts to a file."),
         "status": ("data", "Count items, questions, states and runs."),
-        "datasets": ("datasets", "List data sets; rename one, remove it from figures, bring it back."),
+        "datasets": ("datasets", "List data sets; rename, remove or bring one back."),
         "exclude": ("data", "Take items out of every table, list them, find candidates."),
         "curate": ("curate", "Curate a pool of questions: duplicates, types, a draw."),
         "complete": ("completions", "Have models write completions of a set's questions."),
@@ -75,7 +75,6 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "correlate": ("combined", "Show how far a verifier's scores follow the gold labels."),
         "pairs": ("combined", "Show how often the correct of two completions scores higher."),
         "calibrate": ("combined", "Show how far scores are chances of being correct; calibrate."),
-        "downstream": ("combined", "Set accuracy against scores of models trained with it."),
     },
     "benchmarks": {
         "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
@@ -87,6 +86,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "training": {
         "reward-server": ("servers", "Serve verdicts as rewards over HTTP, for training."),
+        "downstream": ("combined", "Set accuracy against scores of models trained with it."),
     },
     "care": {
         "backup": ("care", "Write a checked copy of the database."),

@@ -31,6 +31,7 @@ from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.people import assign
 from workbench.runs.store import runs
+from workbench.verifiers.judges.template import builtin_text
 
 REFINED = {
     "question": "Write total(numbers), their sum.",
@@ -153,6 +154,7 @@ def prepare(folder: Path) -> Given:
     ranked = [{"id": n, "average_test_score": n / 9, "average_time_taken": 1, "rank": n + 1} for n in range(9)]
     _write(folder / "candidates.jsonl", [{"task_id": "t", "candidates": ranked}])
     _write(folder / "replies.jsonl", [{"id": "1", "text": "[Correct]"}])
+    (folder / "prompt.toml").write_text(builtin_text("vanilla"))
     _wear(folder)
     return Given(folder=folder, item=key, flagged=flagged)
 

@@ -28,6 +28,8 @@ COMMANDS = {
     "replay": "replay FILE",
     "parse": "parse verifybench@2 FILE",
     "downstream": "downstream DB FILE",
+    "tables": "tables DB --paper --table 4 --elsewhere FILE",
+    "template check": "template check FILE",
     "code select": "code select --from FILE",
     "code metrics": "code metrics --from FILE",
     "code passk": "code passk --from FILE",

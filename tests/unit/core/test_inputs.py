@@ -68,7 +68,8 @@ def locks(database: Path) -> list[str]:
     """What this process has locked in a database's files, as the kernel tells it."""
     files = {f"{os.major(at.st_dev):02x}:{os.minor(at.st_dev):02x}:{at.st_ino}" for at in map(os.stat, _own(database))}
     lines = [line.split() for line in Path("/proc/locks").read_text().splitlines()]
-    return sorted(" ".join(words[1:]) for words in lines if files & set(words) and str(os.getpid()) in words)
+    # The list is read in pieces: beside others who lock and unlock, a line may come twice.
+    return sorted({" ".join(words[1:]) for words in lines if files & set(words) and str(os.getpid()) in words})
 
 
 def _own(database: Path) -> list[str]:

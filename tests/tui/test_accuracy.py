@@ -19,11 +19,11 @@ from workbench.app.tui.screens.accuracy import AccuracyScreen, OpenedGroup, Shee
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.core.project import Project, open_project
 from workbench.core.selection import GROUPS, Condition, Selection
-from workbench.core.text.figures import GLYPHS, NONE, counted, percent, percent_interval
+from workbench.core.text.figures import GLYPHS, NONE, percent, percent_interval
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import Which
-from workbench.measuring.accuracy_tables import conclusion
+from workbench.measuring.conclusions import conclusion
 from workbench.measuring.entries import BASELINES
 
 SUBTYPES = ("A1", "A1", "A8", "A8", "B5", "B5", None, None)
@@ -338,7 +338,7 @@ async def test_no_colour_leaves_number_and_glyph(project: Project, monkeypatch: 
         assert all(f">{text}<" in picture for text in ("▅", "50.0", "█", "100.0"))
 
 
-async def test_the_sentence_speaks_of_the_row_and_the_cell_under_the_cursor(project: Project) -> None:
+async def test_the_headline_stays_that_of_all_verifiers_and_the_foot_speaks_of_the_cell(project: Project) -> None:
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter")
@@ -346,11 +346,11 @@ async def test_the_sentence_speaks_of_the_row_and_the_cell_under_the_cursor(proj
             if row.accuracy is None or row.ci is None or (row.verifier, row.group) not in cells(app):
                 continue
             await to_cell(pilot, row.verifier, row.group)
-            said = text_of(app, "#accuracy-conclusion")
-            assert said.startswith(row.verifier), said
-            share = percent_interval(row.ci)
-            assert share in said, (said, share)
-            assert counted(row.n, "item") in said
+            assert text_of(app, "#accuracy-conclusion") == " ".join(conclusion(report))
+            foot = text_of(app, "#accuracy-cell")
+            assert foot.startswith(f"{row.verifier} · ")
+            assert percent_interval(row.ci) in foot
+            assert f"n {row.n:,} in " in foot
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])

@@ -4,7 +4,7 @@ What everything is counted from
     columns, column_tables: what verifiers said of items, as arrays. judged: which runs are meant, beside gold.
 Accuracy
     accuracy: the one entry. entries: whose rows there are. notes: what to know before quoting.
-    accuracy_items: the items behind a cell. accuracy_tables: the report in every format.
+    accuracy_items: the items behind a cell. accuracy_tables: the report in every format. conclusions: in sentences.
 Code
     testing: pass@1, solutions in order, tests that all or none pass.
 Verifiers against each other, and together

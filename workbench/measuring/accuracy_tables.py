@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -13,8 +13,8 @@ from workbench.core.options import TableForm
 from workbench.core.selection import crossing, group_name
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import CHOSE
-from workbench.core.text.figures import NONE, counted, interval, number, p_value, percent, percent_interval
-from workbench.measuring.judged import BASELINE
+from workbench.core.text.figures import NONE, counted, interval, number, p_value
+from workbench.measuring.conclusions import conclusion, is_baseline, weakest
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, TransferRow
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import lines_csv, written
@@ -33,7 +33,7 @@ def _transfers(report: AccuracyReport) -> tuple[Table, ...]:
 
 
 def _main(report: AccuracyReport) -> Table:
-    baselines = {row.verifier for row in report.rows if _is_baseline(row)}
+    baselines = {row.verifier for row in report.rows if is_baseline(row)}
     return table(
         _caption(report),
         _columns(report),
@@ -138,7 +138,7 @@ def _transfer(report: AccuracyReport) -> Table:
 
 
 _WEAKEST = "↓"
-"""Stands at a verifier's least accurate type."""
+"""Stands at the type a verifier is weakest on."""
 
 
 class _Across(NamedTuple):
@@ -146,7 +146,7 @@ class _Across(NamedTuple):
 
     Attributes:
         whole: Its figures of all items.
-        weakest: Its least accurate type, where there are several and it is wrong on some.
+        weakest: The type it is weakest on, where there are several and it is wrong on some.
     """
 
     whole: AccuracyRow
@@ -175,19 +175,14 @@ def overview(report: AccuracyReport) -> Table:
         columns,
         lines,
         notes=(*_legend(report, codes, sizes), *conclusion(report), *report.notes),
-        kind=lambda line: "aside" if _is_baseline(line.whole) else "",
+        kind=lambda line: "aside" if is_baseline(line.whole) else "",
     )
 
 
 def _across(report: AccuracyReport, whole: AccuracyRow) -> _Across:
     types = {row.group: row for row in report.rows if row.verifier == whole.verifier and row.group is not None}
-    return _Across(whole, types, _least(types.values()) if not _is_baseline(whole) else None)
-
-
-def _least(rows: Iterable[AccuracyRow]) -> AccuracyRow | None:
-    known = [row for row in rows if row.accuracy is not None]
-    least = min(known, key=lambda row: row.accuracy or 0.0) if len(known) > 1 else None
-    return least if least is not None and least.accuracy != 1 else None
+    found = weakest(report, whole.verifier)
+    return _Across(whole, types, found and found.row)
 
 
 def _cell(code: str, line: _Across) -> Cell:
@@ -202,54 +197,6 @@ def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, in
         return (made,)
     names = ", ".join(f"{group_name(code, 'type')} ({sizes[code]:,})" for code in codes)
     return (f"{names}; {_WEAKEST} a verifier's weakest. {made}",)
-
-
-def conclusion(report: AccuracyReport) -> tuple[str, ...]:
-    """Which verifier of a report is most accurate, and in which group it is weakest, in a sentence each.
-
-    One without an error is weak nowhere: then it is said of the next that errs.
-    """
-    known = [row for row in _everything(report) if not _is_baseline(row) and row.accuracy is not None]
-    if not known:
-        return ()
-    best, *others = sorted(known, key=lambda row: row.accuracy or 0.0, reverse=True)
-    if best.accuracy != 1:
-        weakest = _across(report, best).weakest
-        said = f"It is weakest on {_group_in_words(weakest, report)}: {_in_words(weakest)}." if weakest else ""
-        place = "is the most accurate:" if others else "is right on"
-        return (f"{best.verifier} {place} {_in_words(best)}.", *filter(None, [said]))
-    first = f"{best.verifier} is the most accurate: right on all {counted(best.n, 'item')} {percent_interval(best.ci)}."
-    weak = next(filter(None, (_across(report, row).weakest for row in others)), None)
-    if weak is None:
-        return (first,)
-    wrong = f"{percent(weak.accuracy)} % ({weak.fp + weak.fn:,} wrong of {weak.n:,})"
-    return first, f"{weak.verifier} is weakest on {_group_in_words(weak, report)}: {wrong}."
-
-
-def conclusion_about(report: AccuracyReport, row: AccuracyRow | None) -> tuple[str, ...]:
-    """The same about one verifier, or one of its groups; about the report where the row says nothing."""
-    all_in_all = conclusion(report)
-    if row is None or row.accuracy is None:
-        return all_in_all
-    if row.group is not None:
-        whole = next(one for one in _everything(report) if one.verifier == row.verifier)
-        over_all = f"Over all it has {percent(whole.accuracy)} % of {counted(whole.n, 'item')}."
-        return (f"{row.verifier} on {_group_in_words(row, report)}: {_in_words(row)}.", over_all)
-    if all_in_all and all_in_all[0].startswith(
-        (f"{row.verifier} is the most accurate: ", f"{row.verifier} is right on ")
-    ):
-        return all_in_all
-    weakest = _across(report, row).weakest
-    said = f"It is weakest on {_group_in_words(weakest, report)}: {_in_words(weakest)}." if weakest else ""
-    return (f"{row.verifier} is right on {_in_words(row)}.", *filter(None, [said]))
-
-
-def _group_in_words(row: AccuracyRow, report: AccuracyReport) -> str:
-    return group_name(row.group or "", report.by)
-
-
-def _in_words(row: AccuracyRow) -> str:
-    return f"{percent(row.accuracy)} % {percent_interval(row.ci)} of {counted(row.n, 'item')}"
 
 
 # -- Accuracy reports as text, CSV, Markdown and LaTeX.
@@ -348,11 +295,6 @@ def accuracy_name(report: AccuracyReport, part: str = "") -> str:
 
 def _everything(report: AccuracyReport) -> list[AccuracyRow]:
     return [row for row in report.rows if row.group is None]
-
-
-def _is_baseline(row: AccuracyRow) -> bool:
-    """Whether it looks at no completion, though it may have a run."""
-    return row.kind == "baseline" or row.verifier == BASELINE
 
 
 def _rank(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:

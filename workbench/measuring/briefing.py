@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
-from workbench.core.taxonomy import UNTYPED, type_display
+from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted, listed, percent, percent_interval, waits
 from workbench.labelling.forecasting import forecast
 from workbench.measuring.counting import status
@@ -275,26 +275,37 @@ def _read_as(alpha: float | None) -> str:
 # -- What figures show.
 
 
+def _behind_constant(facts: ProjectFacts) -> Iterator[Matter]:
+    from workbench.measuring.conclusions import behind_constant
+
+    if facts.best is not None and (said := behind_constant([facts.best])):
+        yield Matter(
+            kind="behind-constant",
+            sentence=said,
+            about={"verifier": facts.best.verifier},
+            size=facts.best.n,
+            screen="accuracy",
+            command="workbench accuracy DB",
+        )
+
+
 def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     # One without an error is weak nowhere: then it is said of the next.
     best = next((row for row in facts.measured if row.accuracy != 1), None)
     if best is None or best.accuracy is None:
         return
-    by = facts.report.by or ""
-    rows = [row for row in facts.report.rows if row.verifier == best.verifier and row.group is not None]
-    cells = [(row.ci[1], row) for row in rows if row.ci is not None]
-    if len(cells) < 2:
+    from workbench.measuring.conclusions import weakest
+
+    found = weakest(facts.report, best.verifier)
+    if found is None:
         return
-    # By the interval's upper end: what is weak for sure, not what few items make look so.
-    upper, worst = min((cell for cell in cells if cell[1].accuracy != 1), key=lambda cell: cell[0])
-    group, first = worst.group or "", best is facts.best and len(facts.standing.verifiers) > 1
-    chance = " (the difference may be chance)" if upper >= best.accuracy else ""
+    by, group, worst = facts.report.by or "", found.row.group or "", found.row
+    first = best is facts.best and len(facts.standing.verifiers) > 1
     where = shlex.quote(f"{by}={group}")
     yield Matter(
         kind="weakest-cell",
-        sentence=f"{best.verifier}{', the most accurate,' if first else ''} is weakest on {type_display(group)}: "
-        f"right on {percent(worst.accuracy)} % {percent_interval(worst.ci)} of {counted(worst.n, 'item')}, over all on "
-        f"{percent(best.accuracy)} %{chance}.",
+        sentence=f"{best.verifier}{', the most accurate,' if first else ''} is weakest on {found.place(facts.report)}: "
+        f"right on {found.figures}, over all on {percent(best.accuracy)} %.",
         about={"verifier": best.verifier, "by": by, "group": group},
         size=worst.n,
         screen="accuracy",
@@ -477,6 +488,7 @@ KINDS: Final = {
     "failures": MatterKind(_failures, late=True),
     "suspect-labels": MatterKind(_suspect_labels, late=True),
     "weak-agreement": MatterKind(_weak_agreement, late=True),
+    "behind-constant": MatterKind(_behind_constant, late=True),
     "weakest-cell": MatterKind(_weakest_cell, late=True),
     "unknown-types": MatterKind(_unknown_types, late=True),
     "tests": MatterKind(_tests, late=True),

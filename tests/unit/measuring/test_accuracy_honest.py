@@ -15,7 +15,8 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.accuracy import accuracy, refined
-from workbench.measuring.accuracy_tables import conclusion, overview
+from workbench.measuring.accuracy_tables import overview
+from workbench.measuring.conclusions import conclusion, weakest
 from workbench.measuring.notes import note
 from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -206,13 +207,43 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
 
 
 def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_is_named(project: Project) -> None:
-    assert conclusion(accuracy(project, by="subtype"))[1].startswith("It is weakest on ")
     say(project, "perfect", wrong=set())
     first, second = conclusion(accuracy(project, by="subtype"))
     assert first.startswith("perfect is the most accurate: right on all 120 items [")
-    assert second.startswith("good is weakest on A1 - ")
-    assert second.endswith(": 96.7 % (1 wrong of 30).")
+    assert second.startswith("The weakest cell is weak-on-A1 on A1 - ")
     assert "perfect" not in second
+
+
+def test_of_several_as_accurate_one_is_named_and_the_others_are_counted(project: Project) -> None:
+    say(project, "twin", wrong=set())
+    say(project, "perfect", wrong=set())
+    report = accuracy(project, by="subtype")
+    assert conclusion(report)[0].startswith("twin and 1 other are the most accurate: right on all 120 items")
+    found = weakest(report, "good")
+    assert found is not None
+    cells = [row for row in report.rows if row.verifier == "good" and row.group is not None]
+    assert found.ties == sum(row.accuracy == found.row.accuracy for row in cells) - 1
+
+
+def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None:
+    project = make_project(tmp_path, rows_of())
+    say(project, "nearly", wrong={1})
+    chance = conclusion(accuracy(project, by="subtype"))[-1]
+    assert chance.endswith("(may be chance).")
+    say(project, "never-on-A1", wrong={row for row in range(1, 121) if (row - 1) // 2 % 4 == 0})
+    sure = conclusion(accuracy(project, by="subtype"))[-1]
+    assert sure.startswith("The weakest cell is never-on-A1 on A1 - ")
+    assert sure.endswith(" items.")
+
+
+def test_who_is_behind_one_verdict_for_all_is_said_to_be(tmp_path: Path) -> None:
+    project = make_project(tmp_path, rows_of())
+    say(project, "contrary", wrong=set(range(1, 121)))
+    first, behind, *_ = conclusion(accuracy(project, by="subtype"))
+    assert first.startswith("contrary is right on 0.0 % [")
+    assert behind == "always-incorrect is right more often than contrary: on 62.5 %."
+    say(project, "perfect", wrong=set())
+    assert behind in conclusion(accuracy(project, by="subtype")), "also of one that is not the best"
 
 
 def test_alone_without_an_error_it_is_called_weak_nowhere(tmp_path: Path) -> None:

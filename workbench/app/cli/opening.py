@@ -78,7 +78,8 @@ def _demo(database: str) -> None:
 
 def _demo_text(database: str, report: AccuracyReport) -> str:
     """Who is best and where it is weak, in a page with what to do next."""
-    from workbench.measuring.accuracy_tables import conclusion, overview
+    from workbench.measuring.accuracy_tables import overview
+    from workbench.measuring.conclusions import conclusion
     from workbench.tables.table_text import plain_table
 
     name = shlex.quote(database)

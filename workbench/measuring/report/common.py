@@ -7,6 +7,7 @@ from typing import Literal
 
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, shade
+from workbench.measuring.conclusions import conclusion, is_baseline
 from workbench.measuring.report.contents import Contents
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 from workbench.tables.document import (
@@ -41,11 +42,6 @@ def ranked(contents: Contents) -> list[AccuracyRow]:
 def own(contents: Contents) -> list[AccuracyRow]:
     """The same without baselines."""
     return [row for row in ranked(contents) if not is_baseline(row)]
-
-
-def is_baseline(row: AccuracyRow) -> bool:
-    """Whether it looks at no completion."""
-    return row.kind == "baseline" or row.verifier == CONSTANT
 
 
 def best_constant(rows: Iterable[AccuracyRow], group: str | None = None) -> AccuracyRow | None:
@@ -140,21 +136,20 @@ def sizes(report: AccuracyReport) -> dict[str | None, int]:
 def summary_section(contents: Contents) -> Section:
     """Figures of all items, and two plots of them."""
     rows = ranked(contents)
-    found = own(contents)
-    if not found:
+    if not own(contents):
         said = "No item has gold, so that nothing is measured of verifiers; what came of the tests stands below."
         none = said if contents.tests else "No verifier has a complete run on these items yet."
         return Section("summary", "Summary", (Paragraph(none),))
-    blocks: list[Block] = [Paragraph(_headline(found[0], contents.overall.notes)), _table(contents, rows)]
+    blocks: list[Block] = [Paragraph(_headline(contents)), _table(contents, rows)]
     errors = rates_plot(contents)
     drawn: list[Plot] = [accuracy_of_all_plot(contents), *([errors] if errors else [])]
     return Section("summary", "Summary", (*blocks, plots("", drawn)))
 
 
-def _headline(best: AccuracyRow, notes: Sequence[str]) -> str:
+def _headline(contents: Contents) -> str:
     """What the table says, in sentences."""
-    first = f"{best.verifier} is most accurate: {percentage(best.accuracy)}\u00a0% (95 % interval {interval(best.ci)})."
-    return " ".join((first, *notes))
+    finest = next((contents.by[by] for by in ("subtype", "type") if by in contents.by), contents.overall)
+    return " ".join((*conclusion(finest), *contents.overall.notes))
 
 
 def rates_plot(contents: Contents) -> Scatter | None:

@@ -8,6 +8,7 @@ from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import NONE, p_value, shade
 from workbench.measuring.accuracy_tables import accuracy_tables
+from workbench.measuring.conclusions import is_baseline
 from workbench.measuring.records.validity import COMPARING, ValidityFinding
 from workbench.measuring.report.common import (
     ColourScale,
@@ -15,7 +16,6 @@ from workbench.measuring.report.common import (
     by_cell,
     decimal,
     interval,
-    is_baseline,
     own,
     plots,
     ranked,

@@ -20,13 +20,13 @@ from workbench.app.tui.kit.accuracy_view import (
     Interval,
     group_name,
     group_title,
-    is_baseline,
     is_significant,
     short_name,
 )
 from workbench.app.tui.kit.columns import TableColumn, TableRow, laid_out, rows_of
 from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
 from workbench.core.text.figures import GLYPHS, NONE, compact_count, interval_bar, percent, percent_interval
+from workbench.measuring.conclusions import is_baseline
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow
 from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, Worst, column, ends, word
@@ -195,7 +195,11 @@ def of_verifier(sheet: AccuracySheet, verifier: str, figure: Figure, order: Shee
     by = SheetOrder(descending=figure.rising is False) if order is None or order.by_name else order
     found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], by, figure)))
     columns = _verifier_columns(sheet.report.by, wide=wide, scored=any(row.auroc is not None for _, row in found))
-    return Detail(_verifier_title(sheet, verifier), laid_out(columns), rows_of(columns, found))
+    return Detail(
+        _verifier_title(sheet, verifier),
+        laid_out(columns),
+        rows_of(columns, found, lambda row: row.group is not None),
+    )
 
 
 def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
@@ -293,7 +297,7 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
         ),
     )
     rows = ((sheet.verifiers.index(row.verifier), row) for row in found)
-    return Detail(_group_title(sheet, group, figure, line), laid_out(columns), rows_of(columns, rows))
+    return Detail(_group_title(sheet, group, figure, line), laid_out(columns), rows_of(columns, rows, is_baseline))
 
 
 def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | None:

@@ -25,7 +25,7 @@ from workbench.core.text.figures import (
     tint,
 )
 from workbench.core.verdict import Protocol3
-from workbench.measuring.entries import BASELINES
+from workbench.measuring.conclusions import is_baseline
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
@@ -136,11 +136,6 @@ BASELINE_MARK: Final = "○"
 SELECTION_JUDGE: Final = "†"
 _SENTENCE_BAR = 30
 _NAME = 32  # cells of a verifier's name in a sentence
-
-
-def is_baseline(row: AccuracyRow) -> bool:
-    """Whether a row is of a baseline, also of one that was run like a verifier."""
-    return row.kind == "baseline" or row.verifier in BASELINES
 
 
 def is_significant(row: AccuracyRow) -> bool:

@@ -37,8 +37,10 @@ from workbench.app.tui.kit.sources import MemorySource
 from workbench.core.selection import Condition
 from workbench.tables.table import Columns
 
+SORTING: Final = "Sort by the column here, worst first; again: turned round, then as it was."
+"""What sorting does, for every table and matrix."""
 _ACTIONS: Final = (
-    Action("table.sort", "s", "sort", "Sort", "Sort by the column under the cursor, worst first; again: turned round."),
+    Action("table.sort", "s", "sort", "Sort", SORTING),
     Action("table.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", footer=False),
     Action("table.filter", "f", "filter", "Filter", "Show only rows for which conditions hold, as one types."),
     Action("table.unfilter", "F", "unfilter", "Unfilter", "Take the last condition away.", footer=False),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import itemgetter
 from threading import Event
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from workbench.app.tui.kit.columns import RowSource, Sort, TableRow
 from workbench.app.tui.kit.conditions import asked_value, meets
@@ -95,16 +96,28 @@ class ArrangedSource:
         if sort is None:
             return array("q", [row.id for row in rows])
         place = [column.key for column in self.columns].index(sort.column)
-        ranks = [(rank(row.cells[place].value), row.id) for row in rows]
-        told = [(found, row_id) for found, row_id in ranks if found is not None]
-        told.sort(key=itemgetter(0), reverse=sort.descending)
-        return array("q", [*(row_id for _, row_id in told), *(row_id for found, row_id in ranks if found is None)])
+        blocks: defaultdict[int, list[_Ranked]] = defaultdict(list)
+        for row in rows:
+            blocks[row.block].append((rank(row.cells[place].value), row.id))
+        return array("q", chain.from_iterable(_in_order(blocks[block], sort) for block in sorted(blocks)))
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
         """Rows in memory as they are arranged; else in the order they come in, none before conditions are looked at."""
         if isinstance(self._base, MemorySource):
             return self.page(self.ids()[offset : offset + limit])
         return [] if self._conditions else self._base.first_page(limit, offset)
+
+
+_Ranked: TypeAlias = tuple[tuple[bool, Any] | None, int]
+"""What a row is sorted by, and its id."""
+
+
+def _in_order(rows: list[_Ranked], sort: Sort) -> Iterator[int]:
+    """The ids of rows as they are sorted; those without a value come last."""
+    told = [row for row in rows if row[0] is not None]
+    told.sort(key=itemgetter(0), reverse=sort.descending)
+    yield from (row_id for _, row_id in told)
+    yield from (row_id for found, row_id in rows if found is None)
 
 
 def tallied(source: RowSource, column: int) -> list[Tally]:

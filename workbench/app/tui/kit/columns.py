@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol, TypeVar
 
 from msgspec import structs
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -42,10 +42,15 @@ def symbol(word: str) -> Cell:
 
 
 class TableRow(NamedTuple):
-    """One row; the id is what selections hold on to."""
+    """One row; the id is what selections hold on to.
+
+    Attributes:
+        block: Rows of a lesser block stay above others, such as a total, however rows are sorted.
+    """
 
     id: int
     cells: tuple[Cell, ...]
+    block: int = 0
 
 
 class TableColumn(NamedTuple):
@@ -123,10 +128,14 @@ def _laid_out(one: Column[Record]) -> TableColumn:
     return TableColumn(one.key or one.heading, one.heading, least, ideal, "left" if one.words else "right", one.worst)
 
 
-def rows_of(columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> list[TableRow]:
+def rows_of(
+    columns: Columns[Record],
+    records: Iterable[tuple[int, Record]],
+    block: Callable[[Record], int] = lambda _: 0,
+) -> list[TableRow]:
     """Records, each behind its id, as the rows of a declared table."""
     there = [one for one in columns if one.there]
-    rows = [TableRow(row_id, tuple(one.cell(record) for one in there)) for row_id, record in records]
+    rows = [TableRow(row_id, tuple(one.cell(record) for one in there), block(record)) for row_id, record in records]
     for place in (place for place, one in enumerate(there) if one.ids):
         rows = _by_ends(rows, place)
     return rows
@@ -136,7 +145,7 @@ def _by_ends(rows: Sequence[TableRow], place: int) -> list[TableRow]:
     """The same rows with the ids of a column shown by their ends."""
     short = ends([row.cells[place].text for row in rows])
     cells = ((*row.cells[:place], _shortened(row.cells[place], short), *row.cells[place + 1 :]) for row in rows)
-    return [TableRow(row.id, made) for row, made in zip(rows, cells, strict=True)]
+    return [row._replace(cells=made) for row, made in zip(rows, cells, strict=True)]
 
 
 def _shortened(cell: Cell, short: Mapping[str, str]) -> Cell:
@@ -282,8 +291,8 @@ class RowPainter:
             column = self.columns[place]
             title = column.title
             if sort is not None and sort.column == column.key:
-                mark = " …" if sorting else (" ▼" if sort.descending else " ▲")
-                title = fit(title, min(cell_len(title), width - len(mark))) + mark
+                mark = "…" if sorting else "▼" if sort.descending else "▲"
+                title = title + " " + mark if cell_len(title) + 2 <= width else set_cell_size(title, width - 1) + mark
             cells.append(Cell(title))
         return self._line(cells, "header", " ", scroll_x, here)
 

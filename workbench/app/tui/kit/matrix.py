@@ -136,6 +136,16 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
             self._first = max(self.column, 0)
         while self._first < self.column and self.column not in self.columns_in_sight():
             self._first += 1
+        self._use_room()
+
+    def _use_room(self) -> None:
+        """Begin as far at the left as the last column stays in sight."""
+        last = len(self.column_keys) - 1
+        while self._first and last in self.columns_in_sight():
+            self._first -= 1
+            if last not in self.columns_in_sight():
+                self._first += 1
+                return
 
     def action_move(self, rows: int, columns: int) -> None:
         """Move the cursor."""

@@ -19,6 +19,7 @@ from workbench.app.tui.kit import accuracy_sheet as detail
 from workbench.app.tui.kit import accuracy_view as view
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder
 from workbench.app.tui.kit.accuracy_view import FIGURES, Figure, group_name
+from workbench.app.tui.kit.arranged_view import SORTING
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.filtered_matrix import FilteredMatrix
 from workbench.app.tui.kit.footer import Footer
@@ -32,7 +33,8 @@ from workbench.app.tui.switches import following
 from workbench.core.selection import Condition, Selection
 from workbench.measuring.accuracy import accuracy, refined
 from workbench.measuring.accuracy_items import AccuracyCell
-from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name, conclusion_about
+from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name
+from workbench.measuring.conclusions import conclusion, is_baseline
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.notes import NO_TYPES
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -137,7 +139,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action(
             "accuracy.figure-before", "O", "next_figure(-1)", "Figure before", "Show the figure before.", footer=False
         ),
-        Action("accuracy.sort", "s", "sort", "Sort", "Sort by the column under the cursor, worst first; again: undo."),
+        Action("accuracy.sort", "s", "sort", "Sort", SORTING),
         Action("accuracy.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", False),
         Action(
             "accuracy.pin", "space", "pin", "Pin", "Keep the verifier under the cursor on top, or let it go.", False
@@ -216,7 +218,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
         place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
-        alone = all(map(view.is_baseline, sheet.report.rows))
+        alone = all(map(is_baseline, sheet.report.rows))
         nothing = " · no verifier has a run yet" if alone else ""
         return f"{printable(self.project.path.name)} · {place}{nothing}"
 
@@ -252,13 +254,13 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         )
         self._draw_intervals(sheet, figure)
         if self._arriving and self._displayed == self.asked:
-            matrix.move_to(matrix.row_key, self._arrive_at)
+            matrix.move_to(matrix.row_key, self._arrive_at if self._arrive_at in sheet.groups else None)
             self._arriving = False
 
     def _conclude(self, sheet: AccuracySheet) -> None:
-        """Say what the row or the cell under the cursor says."""
+        """Say who is most accurate, and where verifiers are weakest."""
         untold = (note for note in sheet.report.notes if NO_TYPES in note)
-        said = printable(" ".join((*conclusion_about(sheet.report, self._row), *untold)))
+        said = printable(" ".join((*conclusion(sheet.report), *untold)))
         line = self.query_one("#accuracy-conclusion", Static)
         line.display = bool(said)
         # Only another number of lines moves what is below.
@@ -300,7 +302,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         sentence = view.cell_sentence(self.sheet.report, self.sheet.row(verifier, group))
         self.query_one("#accuracy-cell", Static).update(sentence, layout=False)
-        self._conclude(self.sheet)
         self._fill_lower(self.sheet, verifier, group)
 
     def _fill_lower(self, sheet: AccuracySheet, verifier: str, group: str | None) -> None:
@@ -440,9 +441,9 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     # -- what is counted, and how it is shown ------------------------------------------------------
 
     def count(self, asked: SheetQuery, group: str | None = None) -> None:
-        """Count anew; where the groups are others, the cursor goes to this one."""
+        """Count anew; where the groups are others, the cursor goes to this one, or stays with its own where that is."""
         if (asked.by, asked.path) != (self.asked.by, self.asked.path):
-            self._arriving, self._arrive_at = True, group
+            self._arriving, self._arrive_at = True, group or self.chosen[1]
         self.asked = asked
         self.say("reading …")
         self.read_again()

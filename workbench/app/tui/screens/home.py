@@ -351,7 +351,7 @@ class HomeScreen(LiveScreen):
             self._open_breakdown(str(about["by"]))
         elif matter.kind == "out":
             self.workbench.open_verb("datasets", verb="restore", names=quote(str(about["dataset"])))
-        elif matter.screen == "accuracy":
+        elif matter.screen == "accuracy" and "group" in about:
             self._open_cell(str(about["verifier"]), str(about["by"]), str(about["group"]))
         elif matter.screen == "disagreements":
             from workbench.app.tui.kit.queue_view import QueueRequest

@@ -1,0 +1,138 @@
+"""What an accuracy report says, in sentences: who is most accurate, who is behind a constant, what is weakest."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from workbench.core.selection import group_name
+from workbench.core.text.figures import counted, listed, percent, percent_interval
+from workbench.measuring.entries import BASELINES, CONSTANTS
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow
+
+_CHANCE: Final = " (may be chance)"
+
+
+class Weakness(NamedTuple):
+    """The cell in which verifiers are weakest.
+
+    Attributes:
+        row: The cell.
+        ties: Other cells that are as accurate.
+        may_be_chance: Its interval holds what its verifier has over all items.
+    """
+
+    row: AccuracyRow
+    ties: int
+    may_be_chance: bool
+
+    def place(self, report: AccuracyReport) -> str:
+        """The group, and how many cells are like it."""
+        return f"{group_name(self.row.group, report.by)}{_and_others(self.ties)}"
+
+    @property
+    def figures(self) -> str:
+        """Its accuracy, and whether it may be as low by chance."""
+        return f"{in_words(self.row)}{_CHANCE if self.may_be_chance else ''}"
+
+
+def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | None:
+    """The least accurate cell of all; None where no verifier errs that was measured in several groups.
+
+    Args:
+        verifier: Only its cells: the least accurate of those that are weak beyond chance goes first.
+    """
+    over_all = {row.verifier: row.accuracy or 0.0 for row in verifiers_of(report) if verifier in (None, row.verifier)}
+    cells = [row for row in report.rows if row.group is not None and row.verifier in over_all and row.ci is not None]
+
+    def may_be_chance(row: AccuracyRow) -> bool:
+        return _upper_end(row) >= over_all[row.verifier]
+
+    def weakness(row: AccuracyRow) -> tuple[bool, float, float]:
+        return verifier is not None and may_be_chance(row), row.accuracy or 0.0, _upper_end(row)
+
+    least = min((row for row in cells if row.accuracy != 1), key=weakness, default=None)
+    if least is None or len({row.group for row in cells}) < 2:
+        return None
+    ties = sum(row.accuracy == least.accuracy for row in cells) - 1
+    return Weakness(least, ties, may_be_chance(least))
+
+
+def _upper_end(row: AccuracyRow) -> float:
+    return 1.0 if row.ci is None else row.ci[1]
+
+
+def verifiers_of(report: AccuracyReport) -> list[AccuracyRow]:
+    """The verifiers that look at completions and of which something is measured, the most accurate first."""
+    known = (row for row in report.rows if row.group is None and row.accuracy is not None and not is_baseline(row))
+    return sorted(known, key=lambda row: row.accuracy or 0.0, reverse=True)
+
+
+def is_baseline(row: AccuracyRow) -> bool:
+    """Whether a row is of what looks at no completion, though it may have been run like a verifier."""
+    return row.kind == "baseline" or row.verifier in BASELINES
+
+
+def conclusion(report: AccuracyReport) -> tuple[str, ...]:
+    """Which verifier is most accurate, who is behind a constant verdict, and which cell is the weakest of all."""
+    known = verifiers_of(report)
+    if not known:
+        return ()
+    return tuple(filter(None, (_best(known), behind_constant(known), _weakest(report, known))))
+
+
+def _best(known: Sequence[AccuracyRow]) -> str:
+    best = known[0]
+    ties = sum(row.accuracy == best.accuracy for row in known) - 1
+    figures = in_words(best)
+    if best.accuracy == 1:
+        figures = f"right on all {counted(best.n, 'item')} {percent_interval(best.ci)}"
+    if len(known) == 1:
+        return f"{best.verifier} is {figures if best.accuracy == 1 else f'right on {figures}'}."
+    return f"{best.verifier}{_and_others(ties)} {'are' if ties else 'is'} the most accurate: {figures}."
+
+
+def behind_constant(rows: Iterable[AccuracyRow]) -> str:
+    """Who is less often right than one verdict for all of the same items; empty where nobody is."""
+    behind = [row for row in rows if row.accuracy is not None and row.accuracy < _constant(row).share]
+    by_constant = itertools.groupby(sorted(behind, key=_constant), _constant)
+    return " ".join(_behind(better, list(ones)) for better, ones in by_constant)
+
+
+def _behind(better: _Constant, rows: Sequence[AccuracyRow]) -> str:
+    chance = all(row.ci is not None and row.ci[1] >= better.share for row in rows)
+    than = listed([row.verifier for row in rows])
+    return f"{better.name} is right more often than {than}: on {percent(better.share)} %{_CHANCE if chance else ''}."
+
+
+class _Constant(NamedTuple):
+    """One verdict for all: its name in tables, and how often it is right."""
+
+    name: str
+    share: float
+
+
+def _constant(row: AccuracyRow) -> _Constant:
+    """The better constant verdict on the items of a row."""
+    rights = zip(CONSTANTS, (row.fp + row.tn, row.tp + row.fn), strict=True)
+    right, name = max((right, name) for name, right in rights)
+    return _Constant(name, right / row.n if row.n else 0.0)
+
+
+def _weakest(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
+    found = weakest(report, known[0].verifier if len(known) == 1 else None)
+    if found is None:
+        return ""
+    who = "It is weakest on" if len(known) == 1 else f"The weakest cell is {found.row.verifier} on"
+    return f"{who} {found.place(report)}: {found.figures}."
+
+
+def in_words(row: AccuracyRow) -> str:
+    """A row's accuracy with its interval and its items."""
+    return f"{percent(row.accuracy)} % {percent_interval(row.ci)} of {counted(row.n, 'item')}"
+
+
+def _and_others(ties: int) -> str:
+    """How many more are like what was named."""
+    return f" and {counted(ties, 'other')}" if ties else ""

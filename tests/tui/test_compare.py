@@ -168,10 +168,14 @@ async def test_intervals_of_the_bootstrap_replace_those_of_the_closed_form(tmp_p
         report = compared(project, "careful", "lax", by="type").with_bootstrap(DRAWS)
         assert screen_of(app).report == report
         assert text_of(app, "#compare-tests") == str(figures(report))
-        assert "2,000 draws" in text_of(app, "#compare-tests")
+        assert "bal, MCC: 2,000 draws" in text_of(app, "#compare-tests")
         closed = str(figures(compared(project, "careful", "lax").report))
-        assert "closed form" in closed
+        assert "draws" not in closed
         assert closed.count("…") == 2
+        # The difference of accuracy has one interval, drawn or not.
+        assert [text.splitlines()[1] for text in (closed, text_of(app, "#compare-tests"))].count(
+            closed.splitlines()[1]
+        ) == 2
 
 
 async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
@@ -206,7 +210,7 @@ async def test_one_gold_class_is_said(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter")
         tests = text_of(app, "#compare-tests").splitlines()
-        assert tests[1].split() == ["acc", "50.0", "50.0", "+0.0", "none"]
+        assert tests[1].split() == ["acc", "50.0", "50.0", "+0.0", "[-24.2,", "+24.2]"]
         assert tests[2].split() == ["BA", "–", "–", "–", "one", "gold", "class"]
         assert tests[4] == "p   1.000 by question · McNemar 1.000"
         assert "very same items" in text_of(app, "#compare-verdict")

@@ -33,7 +33,7 @@ from workbench.statistics.records.comparison import (
     PairedFigures,
     Quadrant,
 )
-from workbench.tables.document import Table, row
+from workbench.tables.document import Table
 from workbench.tables.files import figures_csv, flat, with_counting, written
 from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
 
@@ -158,27 +158,40 @@ def metrics_table(report: CompareReport) -> Table:
         text("how", lambda one: _how(one, report)),
     )
     notes = (
-        f"McNemar p {p_value(report.mcnemar_p)}, exact, two-sided; items as if independent.",
         f"Permutation p {p_value(report.permutation_p)}, two-sided, by question.",
+        _mcnemar(report),
+        *_beside(report),
         *_undefined(report),
         *what_marks_mean(report.selection_judges),
     )
     caption = "Figures of both, their difference with its 95 % interval by question"
-    found = table(caption, columns, report.metrics, notes=notes)
-    if not report.bootstrap:
-        return found
-    closed = row("", "", "", "", signed_interval(report.ci), "closed form")
-    return structs.replace(found, rows=(found.rows[0], closed, *found.rows[1:]))
+    return table(caption, columns, report.metrics, notes=notes)
+
+
+def _mcnemar(report: CompareReport) -> str:
+    if report.mcnemar_p is not None:
+        return f"McNemar p {p_value(report.mcnemar_p)}, exact, two-sided."
+    return (
+        f"No McNemar's test: it takes items as independent, and those of a question go together here (design effect "
+        f"{report.deff:.2f})."
+    )
+
+
+def _beside(report: CompareReport) -> Iterator[str]:
+    """The interval that does not stand in the table."""
+    drawn = next(metric.ci for metric in report.metrics if metric.metric == "accuracy")
+    if drawn is not None:
+        yield f"By the bootstrap the difference of accuracy is in {signed_interval(drawn)}."
 
 
 def _interval(metric: MetricDifference, report: CompareReport) -> tuple[float, float] | None:
-    return report.ci if metric.metric == "accuracy" and not report.bootstrap else metric.ci
+    return report.ci if metric.metric == "accuracy" else metric.ci
 
 
 def _how(metric: MetricDifference, report: CompareReport) -> str:
     if _interval(metric, report) is None:
         return ""
-    return "closed form" if metric.metric == "accuracy" and not report.bootstrap else "bootstrap"
+    return "closed form" if metric.metric == "accuracy" else "bootstrap"
 
 
 def _undefined(report: CompareReport) -> Iterator[str]:
@@ -245,7 +258,7 @@ def is_clear(figures: PairedFigures) -> bool:
 
 def _signs(figures: PairedFigures) -> tuple[bool, bool]:
     """Whether both tests, and the interval, say that a difference is no chance."""
-    tests = max(figures.mcnemar_p, figures.permutation_p) < LEVEL
+    tests = max(figures.mcnemar_p or 0.0, figures.permutation_p) < LEVEL
     return tests, not figures.ci[0] <= 0 <= figures.ci[1]
 
 

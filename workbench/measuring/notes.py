@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from workbench.core.database import sets
@@ -18,10 +19,11 @@ from workbench.data.store.reading import dataset_id
 from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring.columns import Columns
 from workbench.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
-from workbench.measuring.judged import BASELINE, model_of, nothing_measured, plain_name
+from workbench.measuring.judged import model_of, nothing_measured, plain_name
 from workbench.measuring.store import figures
 from workbench.runs.store import runs
 from workbench.statistics.records.agreement import Ceiling
+from workbench.statistics.records.comparison import PairedFigures
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def notes_for(
         return (f"None of these items has gold by “{report.gold_choice}”: there is nothing to measure.",)
     return (
         *_failed(everything, report.protocol),
-        *_constant(everything, verifiers),
+        *_constant(everything, verifiers, entries),
         *_detectable(verifiers, entries),
         *_cells(report),
         *_ceiling(ceilings, verifiers),
@@ -93,34 +95,42 @@ def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
         yield f"{row.verifier} failed on {row.error:,} of {counted(whole, 'item')} ({share} %). {how}"
 
 
-def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    """Who is right more often than one verdict for all."""
+def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
+    """Who is right more often than one verdict for all, on the same items."""
     shares = {row.verifier: row.accuracy for row in everything if row.verifier in CONSTANTS}
     known = {name: share for name, share in shares.items() if share is not None}
     if not known:
         return
     constant = max(known, key=lambda name: known[name])
-    rivals = [row for row in verifiers if row.verifier not in CONSTANTS]
-    above = [row for row in rivals if row.accuracy is not None and row.accuracy > _constant_share(row, constant)]
-    clear = [row for row in above if row.ci is not None and row.ci[0] > _constant_share(row, constant)]
     said = f"{constant} is right on {percent(known[constant])} % of items"
+    rivals = [row.verifier for row in verifiers if row.verifier not in CONSTANTS]
     if not rivals:
         yield f"{said}."
         return
+    above, clear = _beating(constant, rivals, entries)
     more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_are(len(above))} right more often"
-    yield f"{said}; {more}, {_excluding(clear)}."
+    yield f"{said}; {more}{_no_chance(clear) if above else ''}."
 
 
-def _excluding(clear: Sequence[AccuracyRow]) -> str:
-    if not clear:
-        return "none with an interval that excludes it"
-    return f"{len(clear)} with an interval that excludes it ({_names([row.verifier for row in clear])})"
+def _beating(constant: str, rivals: Sequence[str], entries: Entries) -> tuple[list[str], list[str]]:
+    """Those that are right more often than a constant on the items that count for them, and those surely so.
+
+    Sure is who differs by the paired permutation test by question, with Holm's correction over all of them.
+    """
+    from workbench.statistics.subgroups import holm
+
+    by_name = {entry.name: entry for entry in entries.everyone}
+    pairs = [(by_name[name], by_name[constant]) for name in rivals]
+    found = [entries.remembered("constant", (a, b), partial(_compared, a, b, entries)) for a, b in pairs]
+    chances = holm([1.0 if one is None else one.permutation_p for one in found])
+    tests = list(zip(rivals, found, chances, strict=True))
+    above = [name for name, one, _ in tests if one is not None and one.difference > 0]
+    return above, [name for name, _, p in tests if name in above and p < LEVEL]
 
 
-def _constant_share(row: AccuracyRow, constant: str) -> float:
-    """How often a constant is right on the items of a row."""
-    wrong = (row.tn + row.fp) / row.n
-    return wrong if constant == BASELINE else 1 - wrong
+def _no_chance(clear: Sequence[str]) -> str:
+    sure = f"{len(clear)} by more than chance ({_names(clear)})" if clear else "none by more than chance"
+    return f", {sure}; paired by item, tested by question"
 
 
 def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
@@ -131,7 +141,7 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
     a, b = (row.verifier for row in ranked)
     by_name = {entry.name: entry for entry in entries.verifiers}
     one, other = by_name[a], by_name[b]
-    found = entries.remembered("power", (one, other), lambda: _paired(one, other, entries))
+    found = entries.remembered("power", (one, other), lambda: _power(one, other, entries))
     if found is None or found.detectable is None:
         return
     yield (
@@ -141,15 +151,22 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
     )
 
 
-def _paired(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
+def _power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
     from workbench.statistics.compare import power, quadrants
 
-    both = [entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b)]
-    common = both[0].counted & both[1].counted
+    one, other = (entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b))
+    common = one.counted & other.counted
     if not common.any():
         return None
-    cells = quadrants(both[0].right[common], both[1].right[common])
-    return power(cells, entries.overall(a).columns.question[common])
+    return power(quadrants(one.right[common], other.right[common]), entries.overall(a).columns.question[common])
+
+
+def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
+    from workbench.statistics.compare import compare_graded
+
+    one, other = (entries.overall(entry) for entry in (a, b))
+    protocol = entries.asked.protocol
+    return compare_graded(one.graded(protocol), other.graded(protocol), one.columns.question)
 
 
 def _cells(report: AccuracyReport) -> Iterator[str]:

@@ -199,7 +199,7 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
     say(project, "half", wrong=set(), of=range(1, 61))
     constant, power, *others = accuracy(project).notes
     assert constant.startswith("always-incorrect is right on 62.5 % of items")
-    assert "3 of 3 verifiers are right more often, 3 with an interval that excludes it" in constant
+    assert "3 of 3 verifiers are right more often, 3 by more than chance" in constant
     # Of the 60 items both have judged, good is wrong on two.
     assert power.startswith("half and good, the most accurate, differ in who is right on 3.3 % of 60 items")
     assert "would show in four of five cases" in power
@@ -259,7 +259,7 @@ def test_a_lead_over_a_constant_that_may_be_chance_is_said_to_be_one(project: Pr
     wrong = [number for number, row in enumerate(rows_of(), 1) if row["gold"]][:43]
     say(project, "barely", wrong=set(wrong))
     (said, *_) = accuracy(project, verifiers=("barely",)).notes
-    assert "1 of 1 verifier is right more often, none with an interval that excludes it" in said
+    assert "1 of 1 verifier is right more often, none by more than chance" in said
 
 
 @pytest.mark.parametrize(("wrong", "named"), [(6, False), (8, True)])

@@ -18,6 +18,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.comparing import comparable, compare
 from workbench.measuring.comparing_tables import compare_text, verdict
+from workbench.statistics import compare as paired
 from workbench.statistics.records.comparison import Bootstrap, Quadrant
 
 ITEMS = 300
@@ -63,7 +64,9 @@ def test_the_table_counts_the_items_both_are_counted_on(project: Project, protoc
     assert report.n == len(both)
     assert report.unpaired == len(set(a) ^ set(b))
     assert report.questions == len({(item - 1) // 3 for item in both})
-    assert report.mcnemar_p == pytest.approx(mcnemar(table, exact=True).pvalue, abs=1e-12)
+    assert paired.mcnemar(report.only_a, report.only_b) == pytest.approx(mcnemar(table, exact=True).pvalue, abs=1e-12)
+    assert report.deff > 1
+    assert report.mcnemar_p is None, "it takes items as independent, and three are of a question here"
     assert report.difference == pytest.approx(report.accuracy_a - report.accuracy_b)
     assert report.accuracy_a == pytest.approx(sum(a[item] for item in both) / len(both))
 
@@ -136,7 +139,8 @@ def test_the_sentence_fits_the_figures(tmp_path: Path) -> None:
     assert told([0] * 20, [0] * 5 + [1] * 15).startswith("first is right more often than second, by 75.0 points")
     assert told([1] * 20, [0] * 20).startswith("second is right more often than first, by 100.0 points")
     assert "are 10.0 points apart: these items can't tell" in told([0] * 20, [0] * 18 + [1] * 2)
-    assert "are 25.0 points apart, a close call" in told([0] * 20, [0] * 15 + [1] * 5)
+    assert "are 25.0 points apart: these items can't tell" in told([0] * 20, [0] * 15 + [1] * 5)
+    assert "are 30.0 points apart, a close call" in told([0] * 20, [0] * 14 + [1] * 6)
     assert "are right equally often: these items can't tell" in told([0, 1] * 9, [1, 0] * 9)
     assert "too few" in told([0, 1], [1, 0])
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
+from scipy.special import stdtrit
 from statsmodels.stats.contingency_tables import mcnemar as oracle
 
 from workbench.statistics.compare import (
@@ -60,20 +61,29 @@ def test_mcnemar_is_exact_at_the_size_of_the_largest_sets() -> None:
 
 
 def test_the_difference_interval_worked_by_hand() -> None:
-    # 20 right by A alone and 8 by B alone, of 100: N = 102, d = 12/102, variance of the sum 29 - 144/102.
-    half = 1.959963984540054 * sqrt(29 - 144 / 102) / 102
-    assert difference_interval(20, 8, 100) == pytest.approx((12 / 102 - half, 12 / 102 + half), abs=1e-12)
-    assert difference_interval(20, 8, 100) == pytest.approx((0.016719, 0.218575), abs=1e-6)
+    # 20 right by A alone and 8 by B alone, of 100, at z = 2: N = 102, d = 12/102, variance of the sum 29 - 144/102.
+    half = 2 * sqrt(29 - 144 / 102) / 102
+    assert difference_interval(20, 8, 100, 2) == pytest.approx((12 / 102 - half, 12 / 102 + half), abs=1e-12)
+    assert difference_interval(20, 8, 100) == pytest.approx((0.0169, 0.2185), abs=1e-3)
 
 
 def test_without_a_difference_the_interval_still_has_a_width() -> None:
     low, high = difference_interval(0, 0, 50)
-    assert -low == high == pytest.approx(1.959963984540054 / 52)
+    z = 1.959963984540054
+    assert -low == high == pytest.approx(z * z / 2 / (50 + z * z / 2))
 
 
 def test_the_interval_ends_where_differences_do() -> None:
     assert difference_interval(3, 0, 3)[1] == 1
     assert difference_interval(0, 3, 3)[0] == -1
+
+
+def test_few_questions_make_an_interval_wide_and_none_that_differs_counts_questions() -> None:
+    same = [(True, True, number // 20) for number in range(100)]
+    assert figures(same).ci == pytest.approx(difference_interval(0, 0, 5))
+    many = [(number % 7 > 0, number % 5 > 0, number) for number in range(2_000)]
+    found = figures(many)
+    assert found.ci == pytest.approx(difference_interval(found.only_a, found.only_b, 2_000), abs=2e-4)
 
 
 def test_the_design_effect_follows_its_formula() -> None:
@@ -91,12 +101,14 @@ def test_a_whole_comparison_worked_by_hand() -> None:
     assert (found.both_right, found.only_a, found.only_b, found.both_wrong) == (1, 3, 1, 1)
     assert (found.n, found.questions) == (6, 3)
     assert found.difference == pytest.approx(1 / 3)
-    assert found.mcnemar_p == 0.625  # 2 (1 + 4) / 16
+    assert found.mcnemar_p is None  # items of a question go together: deff is above 1
+    assert mcnemar(3, 1) == 0.625  # 2 (1 + 4) / 16
     assert found.permutation_p == pytest.approx(6 / 8)  # of ±1 ±2 ±1, six reach 2 or -2 and beyond
     squares = (1 - 2 / 3) ** 2 + (2 - 2 / 3) ** 2 + (-1 - 2 / 3) ** 2
     deff = max(1.0, 1.5 * squares / (4 - 6 / 9))
     assert found.deff == pytest.approx(deff)
-    assert found.ci == pytest.approx(difference_interval(3 / deff, 1 / deff, 6 / deff))
+    t = float(stdtrit(16 / 6 - 1, 0.975))  # questions with 1, 2 and 1 discordant items: as good as 16 / 6
+    assert found.ci == pytest.approx(difference_interval(3 / deff, 1 / deff, 6 / deff, t))
     assert found.detectable == pytest.approx(2.801585218112969 * sqrt(4 / 6 * deff / 6))
 
 
@@ -132,7 +144,8 @@ def test_with_one_item_a_question_the_permutation_test_is_mcnemars(only_a: int, 
 def test_completions_that_go_together_make_the_difference_less_sure() -> None:
     alone = [(True, False, number) for number in range(12)] + [(False, True, number) for number in range(12, 16)]
     together = [(a, b, number // 4) for a, b, number in alone]
-    assert figures(alone).mcnemar_p == figures(together).mcnemar_p
+    assert figures(alone).mcnemar_p == mcnemar(12, 4)
+    assert figures(together).mcnemar_p is None
     assert figures(together).permutation_p > figures(alone).permutation_p
     assert figures(together).ci[0] < figures(alone).ci[0]
     assert figures(together).deff > 2

@@ -277,8 +277,8 @@ _PAIRS: Columns[FamilyPair] = (
 def _pairs(found: FamilyReport) -> Table:
     caption = "Accuracy of A less that of B in points, on the items both have judged."
     notes = (
-        "Intervals are clustered by question. McNemar’s exact test takes items as independent; the permutation "
-        "test swaps A and B in all items of a question at once.",
+        "Intervals are clustered by question. The permutation test swaps A and B in all items of a question at once; "
+        "McNemar’s stands only where items of a question don’t go together.",
         "Detectable: the true difference in points that such data would show in four of five cases.",
     )
     return table(caption, _PAIRS, found.family, notes=notes)

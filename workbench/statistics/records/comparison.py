@@ -27,9 +27,11 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
         only_a: Items only A judges rightly.
         only_b: Items only B judges rightly.
         both_wrong: Items both judge wrongly.
-        mcnemar_p: McNemar's exact two-sided p-value; it takes items as independent.
+        mcnemar_p: McNemar's exact two-sided p-value; None where items of a question go together (several of a question
+            and ``deff`` above 1), since it takes them as independent: ``permutation_p`` is the same test by question.
         difference: Accuracy of A minus accuracy of B.
-        ci: The difference's 95 % interval, clustered by question, in closed form.
+        ci: The difference's 95 % interval, clustered by question, in closed form: Agresti and Min's for effective
+            counts, with Student's t for as many questions as carry the difference.
         questions: Questions the items belong to; the interval's clusters.
         deff: The design effect behind ``ci``, at least 1.
         permutation_p: Two-sided p-value of the paired permutation test that swaps A and B a question at a time.
@@ -41,7 +43,7 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
     only_a: int
     only_b: int
     both_wrong: int
-    mcnemar_p: float
+    mcnemar_p: float | None
     difference: float
     ci: Interval
     questions: int

@@ -86,7 +86,7 @@ def figures(report: CompareReport) -> Content:
 
     Intervals of a closed form stand there until those of the bootstrap have come.
     """
-    how = f"95 %, {report.bootstrap.samples:,} draws" if report.bootstrap else "95 %, closed form"
+    how = f"95 %; bal, MCC: {report.bootstrap.samples:,} draws" if report.bootstrap else "95 %"
     lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  {how}"]
     lines += [_figure(metric, report) for metric in report.metrics]
     tests = f"p   {p_value(report.permutation_p)} by question · McNemar {p_value(report.mcnemar_p)}"
@@ -98,7 +98,7 @@ def _figure(metric: MetricDifference, report: CompareReport) -> str:
     name = f"{_NAMES[metric.metric]:<4}"
     if metric.a is None or metric.b is None or metric.difference is None:
         return f"{name}{NONE:>6}{NONE:>6}{NONE:>7}  one gold class"
-    ends = report.ci if metric.metric == "accuracy" and not report.bootstrap else metric.ci
+    ends = report.ci if metric.metric == "accuracy" else metric.ci
     if metric.metric == "mcc":
         a, b, difference = number(metric.a), number(metric.b), f"{metric.difference:+.3f}"
         between = "" if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"

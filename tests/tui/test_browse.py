@@ -161,12 +161,12 @@ async def test_sorting_by_a_column_keeps_the_selection_and_turns_round(project: 
     async with browsing(project) as (app, pilot):
         await press(pilot, "down", *["right"] * 4, "s")
         assert table(app).sort == Sort("verdict:rules")
-        assert "rul… ▲" in shown(app)
+        assert "rules▲" in shown(app)
         assert table(app).selected_id == 2
         await press(pilot, "home")
         assert table(app).selected_id == 4  # the first "incorrect"
         await press(pilot, "S", "home")
-        assert "rul… ▼" in shown(app)
+        assert "rules▼" in shown(app)
         assert table(app).selected_id == 1  # the first "correct"
         await press(pilot, "s")
         assert table(app).sort is None

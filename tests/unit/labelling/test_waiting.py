@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
 from workbench.core.database.values import stamp
@@ -71,7 +72,7 @@ def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("per_day", "words"),
     [
-        (0, "nobody has labelled for a week"),
+        (0, "nobody has labelled yet"),
         (1, "at 1 label a day, as of late, the last is there about 13 March"),
         (40, "at 40 labels a day, as of late, the last is there today"),
     ],
@@ -82,6 +83,13 @@ def test_the_end_follows_from_the_pace_of_a_week(project: Project, per_day: int,
     found = forecast(project, NOW)
     assert (found.left, found.per_day) == (8, per_day or None)
     assert words in found.words(NOW)
+
+
+def test_labels_of_more_than_a_week_ago_have_no_pace(project: Project) -> None:
+    put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(days=8)).timestamp()))
+    found = forecast(project, NOW)
+    assert (found.recent, found.per_day, found.ends_at) == (0, None, None)
+    assert replace(found, done=1).words(NOW) == "nobody has labelled for a week, so that no end can be told"
 
 
 def test_an_end_beyond_ten_years_is_none(project: Project) -> None:

@@ -140,6 +140,19 @@ class Database:
         """This thread's connection for reading; it can't write."""
         return self._connection("reader")
 
+    def release_reader(self) -> None:
+        """Close this thread's connection for reading, unless it is in a transaction; `reader` opens another one."""
+        held: dict[str, sqlite3.Connection] = getattr(self._threads, "connections", {})
+        connection = held.get("reader")
+        if connection is None or connection.in_transaction:
+            return
+        with self._lock:
+            overwritten = self._contents is not None and self._contents.are_others()
+            self._readers.remove(connection)
+            self._opened.remove((connection, threading.current_thread()))
+        del held["reader"]
+        _let_go(connection, threading.current_thread(), overwritten=overwritten)
+
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
         """This thread's reader, on one state of the database throughout.

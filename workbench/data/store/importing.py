@@ -294,6 +294,8 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
         StoreError: Another import is running, or the database can't be written.
     """
     with explained(database.path):
+        # What was read before doesn't keep the database open: the rollback journal of a first import needs it alone.
+        database.release_reader()
         with closing(database.open()) as connection:
             if _begin_bulk(connection):
                 with _whole(database, connection):

@@ -100,6 +100,27 @@ def test_a_killed_first_import_leaves_an_empty_database(tmp_path: Path) -> None:
     assert _count(database, VISIBLE) == ROWS
 
 
+def test_what_was_read_before_leaves_a_first_import_its_rollback_journal(tmp_path: Path) -> None:
+    opened = Database(tmp_path / "p.db", create=True)
+    reader = opened.reader()
+    assert dataset_names(reader) == []
+    with import_session(opened, "d") as session, session.transaction() as connection:
+        assert session.bulk
+        assert connection.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert opened.reader().execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    opened.close()
+
+
+def test_a_read_under_way_is_not_cut_by_an_import(tmp_path: Path) -> None:
+    opened = Database(tmp_path / "p.db", create=True)
+    with opened.reading() as reader:
+        reader.execute("SELECT count(*) FROM completions").fetchone()
+        opened.release_reader()
+        assert reader.execute("SELECT count(*) FROM completions").fetchone() == (0,)
+        assert opened.reader() is reader
+    opened.close()
+
+
 def test_a_killed_later_import_shows_nothing_and_the_next_one_completes(tmp_path: Path) -> None:
     database = tmp_path / "p.db"
     small, big = _write(tmp_path / "small.jsonl", 100, "Before"), _write(tmp_path / "big.jsonl", ROWS, "After")

@@ -34,6 +34,17 @@ FORMS = {
     ),
     "harmony, constrained": ("<|channel|>analysis<|message|>", "<|channel|>final <|constrain|>json<|message|>"),
     "harmony, stripped": ("analysisWe look. ", "assistantfinal"),
+    "a monologue": ("<inner_monologue>", "</inner_monologue>"),
+    "hyphens": ("<chain-of-thought>", "</chain-of-thought>"),
+    "camels": ("<antThinking>", "</antThinking>"),
+    "letters of a page": ("&lt;think&gt;", "&lt;/think&gt;"),
+    "letters of Markdown": ("\\<think\\>", "\\</think\\>"),
+    "DeepSeek's tokens": ("<｜begin▁of▁thinking｜>", "<｜end▁of▁thinking｜>"),
+    "the same in ASCII": ("<|begin_of_thinking|>", "<|end_of_thinking|>"),
+    "a token": ("<|reasoning|>", "<|/reasoning|>"),
+    "Gemma's channel of another name": ("<|channel>analysis\n", "<channel|>"),
+    "Apriel": ("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]"),
+    "Ollama's command line": ("Thinking...\n", "\n...done thinking.\n"),
     "Granite": ("Here is my thought process:\n", "\nHere is my response:\n"),
 }
 SAID = {
@@ -80,8 +91,8 @@ def test_a_thought_that_never_ends_is_a_reply_that_was_cut(form: str, name: str,
     for fence in (None, FENCE):
         reading = parser(name).parse(opening + thought, fence)
         assert (reading.verdict, reading.reason) == ("abstain", "truncated")
-        if form == "harmony, stripped":
-            continue  # Its mark is one at the start alone.
+        if form in {"harmony, stripped", "Ollama's command line"}:
+            continue  # Their marks are ones at the start alone.
         again = parser(name).parse(f"{opening}Hm.{FORMS[form][1]}\n{opening}{thought}", fence)
         assert (again.verdict, again.reason) == ("abstain", "truncated")
 

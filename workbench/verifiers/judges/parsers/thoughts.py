@@ -9,36 +9,44 @@ import re
 from functools import lru_cache
 from typing import Final
 
-_WORD = r"(?:\w{1,20}[:_|])?(?:think|thinking|thoughts?|reasoning|reflection|scratchpad)(?:_\w{1,20})?"
+_KIND = r"(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|monologue|deliberation|cot)"
+_WORD = rf"(?:(?:[^\W_]{{1,20}}[:_|-]){{1,3}}|ant)?{_KIND}(?:[-_]\w{{1,20}})?"
+# A tag's angles, also as a page or Markdown has them.
+_LT, _GT = "(?:<|&lt;)", r"(?:\\?>|&gt;)"
 _QUOTE = "\"'`“‘«"
 # What is quoted, or stands behind a word as in "the <think> tag", is spoken of.
 _SPOKEN_OF = rf"(?<![{_QUOTE}(])(?<![\w,;)] )"
 _OPENING: Final = "|".join(
     (
-        # <think> <Thinking> <seed:think> <longcat_think> <ifm|think_fast> [THINK] ◁think▷ <|begin_of_thought|>
-        rf"<{_WORD}(?:[ \t][^<>\n]{{0,80}})?>",
+        # <think> <Thinking> <seed:think> <longcat_think> <ifm|think_fast> <inner-monologue> [THINK] ◁think▷
+        rf"{_LT}{_WORD}(?:[ \t][^<>\n]{{0,80}})?{_GT}",
         r"\[think(?:ing)?\]",
         r"◁think▷",
-        r"<\|(?:think|thinking|begin_of_thought|start_thinking|inner_prefix|content_thinking)\|>",
+        # <|begin_of_thought|> <|START_THINKING|> <｜begin▁of▁thinking｜>
+        rf"<[|｜](?:(?:begin|start)[_▁]?(?:of[_▁])?)?{_KIND}[|｜]>|<\|(?:inner_prefix|content_thinking)\|>",
         # Gemma 4, MedGemma, Pangu, Kimi K3.
-        r"<\|channel>[ \t]*thought|<unused94>|\[unused16\]|<\|open\|>think<\|sep\|>",
+        r"<\|channel>[ \t]*(?:thought|analysis|commentary)|<unused94>|\[unused16\]|<\|open\|>think<\|sep\|>",
         # Harmony, and the same where a server has stripped its tokens: "analysisWe need ... assistantfinalYes".
         r"<\|channel\|>[ \t]*(?:analysis|commentary)\b",
         r"\A\s{0,40}(?:analysis|commentary)(?-i:(?=[A-Z]))",
-        # Granite.
+        # Granite, Apriel, Ollama's command line.
         r"^here(?: is|['’]s) my thought process:",
+        r"^here are my reasoning steps:",
+        r"\AThinking\.\.\.[ \t]*$",
     )
 )
 _CLOSING: Final = "|".join(
     (
-        rf"</{_WORD}[ \t]{{0,4}}>",
+        rf"{_LT}/{_WORD}[ \t]{{0,4}}{_GT}",
         r"\[/think(?:ing)?\]",
         r"◁/think▷",
-        r"<\|(?:/think|/thinking|end_of_thought|end_thinking|inner_suffix|content_text)\|>",
+        rf"<[|｜](?:/|end[_▁]?(?:of[_▁])?){_KIND}[|｜]>|<\|(?:inner_suffix|content_text)\|>",
         r"<channel\|>|<unused95>|\[unused17\]|<\|close\|>think<\|sep\|>",
         r"<\|channel\|>[ \t]*final\b[^<\n]{0,40}(?:<\|constrain\|>[^<\n]{0,40})?<\|message\|>",
         r"(?-i:assistantfinal)",
         r"^here(?: is|['’]s) my response:",
+        r"\[begin final response\]",
+        r"^\.\.\.done thinking\.[ \t]*$",
     )
 )
 _MARK: Final = re.compile(

@@ -81,7 +81,21 @@ def of_response(status: int, headers: Mapping[str, str], body: bytes, date: floa
         words = f"it sends calls on to {_host(headers)}, which is not followed: a key must not go elsewhere"
     asked = (asked_wait(headers, date), said.wait, reset_wait(headers, date), reset_wait(said.headers, date))
     wait = next((one for one in asked if one is not None), None)
-    return _failure(status, said.whole, wait, f"HTTP {status}" + (f": {words}" if words else ""))
+    passed_on = _PASSED_ON.match(said.whole) if status == 500 else None
+    return _failure(
+        status if passed_on is None else int(passed_on[1]),
+        said.whole,
+        wait,
+        f"HTTP {status}" + (f": {words}" if words else ""),
+    )
+
+
+_PASSED_ON = re.compile(
+    r"[^\n]{0,80}?\b(?:(?:error|response|status)[ _]code|http(?: status)?(?: error)?|status)[ :=]{1,3}"
+    r"(401|402|403|429|503|529)\b",
+    re.IGNORECASE,
+)
+"""What gateways that know no status but 500 print of the error they met, such as an SDK's "Error code: 429 - …"."""
 
 
 def of_error_object(error: Any) -> AttemptFailed:
@@ -166,7 +180,7 @@ def _failure(status: int, whole: str, wait: float | None, detail: str) -> Attemp
     busy = _is_busy(status, whole, wait)
     code = "server" if busy else _code(status, whole, wait)
     everywhere = code == "auth" or (
-        not busy and code in {"bad_request", "malformed"} and (status in {404, 405} or status < 400)
+        not busy and code in {"bad_request", "malformed"} and (status in {404, 405, 407, 410} or status < 400)
     )
     return AttemptFailed(code, detail, status=status, wait=wait, everywhere=everywhere, busy=busy)
 
@@ -190,13 +204,14 @@ _CONTEXT = re.compile(
     r"context[ _]?(?:length|window|size|limit)|context (?:the )?overflows|tokens to keep from"
     r"|max(?:imum |_)model[ _]len|prompt (?:length|too long)|too many (?:input )?tokens|maximum number of tokens"
     r"|(?:prompt|input|request|body)[ a-z]* is too (?:long|large)|request body too large|input_too_large"
-    r"|longer than the (?:model's )?(?:maximum|context)|too large for model|reduce the length|range of input length"
-    r"|`inputs` tokens \+ `max_new_tokens`|must have less than \d+ tokens",
+    r"|longer than the (?:model's )?(?:maximum|context)|too large for (?:the )?(?:model|window)"
+    r"|reduce the length|range of input length|`inputs` tokens \+ `max_new_tokens`|must have less than \d+ tokens",
     re.IGNORECASE,
 )
 _FILTER = re.compile(
     r"content[ _-]?filter|content_?policy|content management policy|ResponsibleAI|moderation|\bflagged\b"
-    r"|data_?inspection|inappropriate content|violat(?:es|ing) (?:our )?usage|safety[ _](?:check|system)"
+    r"|data_?inspection|inappropriate content|violat(?:es|ing) (?:our )?usage"
+    r"|safety[ _](?:check|system|filter|setting)"
     r"|PROHIBITED_CONTENT|SensitiveContent|\bguardrail|敏感|\b(?:bio|cyber)_policy\b",
     re.IGNORECASE,
 )
@@ -210,16 +225,18 @@ _SPENT = re.compile(
     re.IGNORECASE,
 )
 _DAY = re.compile(
-    r"\b(?:per|a)[ -]?(?:day|month)\b|Per(?:Day|Month)|ByDay\b|\b(?:daily|monthly)\b|_daily\b|\b[RT]PD\b"
-    r"|\d [\w ]{1,20}/ ?(?:day|month)\b|\bfor today\b|per 86400 ?s|\blimit: 0\b",
+    r"\b(?:per|a)[ -]?(?:day|week|month)\b|Per(?:Day|Week|Month)|ByDay\b|\b(?:daily|weekly|monthly)\b|_daily\b"
+    r"|\b[RT]PD\b|\d [\w ]{1,20}/ ?(?:day|week|month)\b|\bfor today\b|\blimit: 0\b"
+    r"|(?:\b(?:per|in|every)|/) ?(?:86[,.]?400 ?s|24 ?h)|\b(?:[2-9]|\d\d)[- ]?h(?:ou)?rs?[ -](?:\w+ )?limit"
+    r"|[今每][日天]|[每本][周月]|[2-9] ?小时",
     re.IGNORECASE,
 )
 _MINUTES = re.compile(
     r"(?<!free )allocated quota exceeded|exceeded your usage limits\. please try again later", re.IGNORECASE
 )
 """What sounds like a spent quota and is a limit a minute."""
-_THROTTLED = re.compile(r"\bThrottlingException\b")
-"""Bedrock's, of status 400."""
+_THROTTLED = re.compile(r"\bThrottlingException\b|\bRateLimitError\b")
+"""Bedrock's, of status 400, and what SDKs call it, of status 500."""
 _TOO_LARGE = re.compile(r"^Request too large for|tokens must be reduced in order to run", re.IGNORECASE)
 """One request that is more than a minute's limit: to wait doesn't help."""
 _BUSY = re.compile(
@@ -249,11 +266,12 @@ def _code(status: int, whole: str, wait: float | None) -> FailureCode:
         return "auth"
     if status in {413, 429} and _TOO_LARGE.search(whole):
         return "context_length"
-    if status in {400, 402, 403, 412, 429} and (limit := _limit(status, whole, wait)) is not None:
+    may_be_limit = status in {400, 402, 403, 412, 429} or (status == 500 and _THROTTLED.search(whole))
+    if may_be_limit and (limit := _limit(status, whole, wait)) is not None:
         return limit
     if status in {400, 403, 413, 422, 446} and _FILTER.search(whole):
         return "content_filter"
-    if status == 413 or (status in {400, 403, 422} and _CONTEXT.search(whole)):
+    if status == 413 or (status in {400, 403, 422, 500} and _CONTEXT.search(whole)):
         return "context_length"
     if status in {401, 403}:
         return "auth"
@@ -334,12 +352,28 @@ def _said(data: Any) -> Said:
     words = _words(data)[:_LONGEST_READ]
     fields = list(_fields(data))
     signs = " ".join(value for name, value in fields if name in _SIGNS)
-    delays = (duration(value) for name, value in fields if name == "retryDelay")
-    wait = next((one for one in delays if one is not None), wait_in_words(words))
+    delays = (asked for name, value in fields if (asked := _delay(name, value)) is not None)
+    wait = next(delays, wait_in_words(words))
     headers = {
         name.lower(): value for name, value in fields if name.lower().startswith(("x-ratelimit-", "retry-after"))
     }
     return Said(one_line(words), f"{words} {signs}"[:_LONGEST_READ], wait, headers, signs[:_LONGEST_READ])
+
+
+def _delay(name: str, value: str) -> float | None:
+    """Seconds that a field asks to wait: Google's ``retryDelay``, or ``retry_after`` in one of its spellings."""
+    if not _is_delay(name):
+        return None
+    seconds = duration(value if value[-1:].isalpha() else f"{value}s")
+    return seconds if seconds is None or not name.lower().endswith("ms") else seconds / 1000
+
+
+_DELAYS: Final = frozenset({"retrydelay", "retryafter", "retryafterseconds", "retryafterms"})
+
+
+def _is_delay(name: str) -> bool:
+    plain = name.replace("_", "").replace("-", "").lower()
+    return plain in _DELAYS
 
 
 def _words(data: Any) -> str:
@@ -395,8 +429,8 @@ def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
         return
     if isinstance(data, dict):
         for name, value in data.items():
-            if isinstance(value, str):
-                yield name, value[:_LONGEST_READ]
+            if isinstance(value, str) or (_is_delay(name) and isinstance(value, int | float)):
+                yield name, str(value)[:_LONGEST_READ]
             yield from _fields(value, depth + 1)
     elif isinstance(data, list):
         for value in data[:20]:

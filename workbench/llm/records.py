@@ -215,10 +215,12 @@ _WHOLE: Final = frozenset(
     {"stop", "end_turn", "stop_sequence", "stop_token", "eos", "eos_token", "complete", "completed", "done", "finished"}
 )
 _FILTERED: Final = re.compile(
-    r"content_?filter(?:ed)?|safety|recitation|language|prohibited_content|blocklist|spii|model_armor|escalation"
-    r"|image_(?:safety|recitation|prohibited_content)|pup_limited_disabled|guardrail_intervened|error_toxic|sensitive"
+    r"content_?filter(?:ed)?|safety(?:_\w+)?|recitation|language|prohibited_content|blocklist|spii|model_armor|escalation"
+    r"|image_(?:safety|recitation|prohibited_content)|pup_limited_disabled|guardrails?(?:_\w+)?|error_toxic|sensitive"
+    r"|(?:content_)?(?:blocked|moderat(?:ed|ion))"
 )
-"""In the words of OpenAI and Azure, Gemini and Vertex, Bedrock, Cohere, Zhipu."""
+"""In the words of OpenAI and Azure, Gemini and Vertex, Bedrock, Cohere, Zhipu, and of gateways."""
+_REFUSED: Final = frozenset({REFUSAL, "refused"})
 
 
 def ending(reply: Reply) -> Ending:
@@ -229,19 +231,21 @@ def ending(reply: Reply) -> Ending:
     reason = _plain(reply.finish_reason or "stop")
     if reason in _WHOLE:
         return "whole"
-    if reason == REFUSAL:
+    if reason in _REFUSED:
         return "refused"
     return "content_filter" if _FILTERED.fullmatch(reason) else "truncated"
 
 
 def is_filtered(reason: str | None) -> bool:
     """Whether a finish reason says that a filter or the model's refusal ended the reply."""
-    return reason is not None and (_plain(reason) == REFUSAL or _FILTERED.fullmatch(_plain(reason)) is not None)
+    return reason is not None and (_plain(reason) in _REFUSED or _FILTERED.fullmatch(_plain(reason)) is not None)
 
 
 def _plain(reason: str) -> str:
-    """A reason without what Google's clients put around it: ``FinishReason.SAFETY``, ``content_filter: SAFETY``."""
-    return reason.strip().lower().removeprefix("finishreason.").partition(":")[0]
+    """A reason in one spelling (``EndTurn``, ``content-filter``), without what Google's clients put around it
+    (``FinishReason.SAFETY``, ``content_filter: SAFETY``)."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
+    return re.sub(r"^finish_?reason\.", "", apart.lower()).partition(":")[0]
 
 
 # -- What the client needs kept: every attempt before it is sent, and every reply for ever.

@@ -13,7 +13,11 @@ _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART: Final = re.compile(
     r"(\d{1,12}(?:\.\d{1,12})?)\s*(ms|milli\w*|s|m|h|d|sec\w*|min\w*|hour\w*|days?)(?![a-z])\s*", re.IGNORECASE
 )
-_IN_WORDS: Final = re.compile(rf"\b(?:try again|retry|retrying|wait)\D{{0,20}}?((?:{_PART.pattern})+)", re.IGNORECASE)
+_IN_WORDS: Final = re.compile(
+    rf"\b(?:try again|retry|retrying|wait|resets?|cleared|available again|allowed|cool-?down)\D{{0,40}}?"
+    rf"((?:{_PART.pattern})+)",
+    re.IGNORECASE,
+)
 _EPOCH: Final = 1e9
 """A number of seconds from here on is a date."""
 _WINDOWS: Final = (

@@ -262,6 +262,40 @@ def test_a_reply_is_not_lost_for_a_bad_count(usage: Any) -> None:
     assert reading(text.encode()).usage == Usage()
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        # A gateway that counts in floating point; DeepInfra; a gateway to Anthropic that leaves the cache out.
+        ({"prompt_tokens": 10.0, "completion_tokens": 5.0}, Usage(prompt_tokens=10, completion_tokens=5)),
+        (
+            {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "estimated_cost": 0.25},
+            Usage(prompt_tokens=10, completion_tokens=5, cost=0.25),
+        ),
+        (
+            {
+                "prompt_tokens": 10,
+                "completion_tokens": 5,
+                "total_tokens": 1115,
+                "cache_read_input_tokens": 1000,
+                "cache_creation_input_tokens": 100,
+            },
+            Usage(prompt_tokens=1110, completion_tokens=5, cached_tokens=1000, written_tokens=100),
+        ),
+        (
+            {
+                "prompt_tokens": 1010,
+                "completion_tokens": 5,
+                "total_tokens": 1515,
+                "prompt_tokens_details": {"cached_tokens": 1000},
+            },
+            Usage(prompt_tokens=1010, completion_tokens=505, reasoning_tokens=500, cached_tokens=1000),
+        ),
+    ],
+)
+def test_counts_in_the_forms_of_gateways(usage: dict[str, Any], counted: Usage) -> None:
+    assert reading(chat_reply("Yes") | {"usage": usage}).usage == counted
+
+
 def test_thoughts_are_kept_apart() -> None:
     assert reading(chat_reply("Yes", message={"reasoning_content": "hm"})).reasoning == "hm"
     assert reading(chat_reply("Yes", message={"reasoning": "hm"})).reasoning == "hm"
@@ -318,6 +352,40 @@ def test_what_a_filter_took_has_no_message_or_another_word() -> None:
     assert ending(reading(data)) == "content_filter"
     data["choices"][0]["native_finish_reason"] = "STOP"
     assert ending(reading(data)) == "whole"
+
+
+@pytest.mark.parametrize(
+    ("choice", "ended"),
+    [
+        ({"finish_reason": "EndTurn"}, "whole"),
+        ({"finish_reason": {"type": "stop", "matched": 2}}, "whole"),
+        ({"finish_reason": {"type": "length", "length": 5}}, "truncated"),
+        ({"finish_reason": 3}, "truncated"),
+        ({"finish_reason": ["stop"]}, "truncated"),
+        ({"finish_reason": None, "finishReason": "MAX_TOKENS"}, "truncated"),
+        ({"finish_reason": None, "stop_reason": "length"}, "truncated"),
+        ({"finish_reason": "stop", "stop_reason": "</s>"}, "whole"),
+        ({"native_finish_reason": "MAX_TOKENS"}, "truncated"),
+        ({"native_finish_reason": "length"}, "truncated"),
+        ({"finish_reason": "content-filter"}, "content_filter"),
+        ({"finish_reason": "safety_violation"}, "content_filter"),
+        ({"finish_reason": "guardrail"}, "content_filter"),
+        ({"finish_reason": "blocked"}, "content_filter"),
+        ({"finish_reason": "moderation"}, "content_filter"),
+        ({"finish_reason": "refused"}, "refused"),
+        ({"finish_reason": "FinishReason.SAFETY"}, "content_filter"),
+    ],
+)
+def test_a_reason_is_told_in_any_spelling_and_what_is_none_is_no_end(choice: dict[str, Any], ended: str) -> None:
+    assert ending(reading(chat_reply("Yes", **choice))) == ended
+
+
+@pytest.mark.parametrize("content", [["Ye", "s"], [{"text": "Yes"}], ["Y", {"type": "text", "text": "es"}]])
+def test_parts_that_do_not_say_what_they_are_are_text(content: list[Any]) -> None:
+    assert reading(chat_reply(None, message={"content": content})).text == "Yes"
+    thought = [{"type": "reasoning_text", "text": "No"}, *content]
+    reply = reading(chat_reply(None, message={"content": thought}))
+    assert (reply.text, reply.reasoning) == ("Yes", "No")
 
 
 @pytest.mark.parametrize("reason", ["error", "network_error", "insufficient_system_resource"])

@@ -105,6 +105,25 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
         (429, {"message": "You are using a Trial key, which is limited to 1000 API calls / month."}, "quota"),
         (429, {"message": "You are using a Trial key, which is limited to 20 API calls / minute."}, "rate_limit"),
         (429, {"message": "quota exceeded for today"}, "quota"),
+        # Plans by the week or by hours, a day in Chinese: Kimi, Z.ai, Volcengine.
+        (429, error("You have hit your weekly limit"), "quota"),
+        (429, error("You've reached your 5-hour usage limit. Resets at 3pm."), "quota"),
+        (429, {"detail": "Requests per 24 hours exceeded"}, "quota"),
+        (429, {"error": "Requests/24h limit reached"}, "quota"),
+        (429, error("已达到 5 小时的使用上限", code="1308"), "quota"),
+        (429, error("该 API 今日调用次数限额已达上限", code="1304"), "quota"),
+        (429, error("您的账户已达到速率限制，请您控制请求频率", code="1302"), "rate_limit"),
+        # Gateways of one's own, which print what the SDK said with status 500.
+        (500, {"detail": "Error code: 429 - {'error': {'message': 'Rate limit reached', 'code': 'x'}}"}, "rate_limit"),
+        (500, {"detail": "Error code: 429 - {'error': {'code': 'insufficient_quota'}}"}, "quota"),
+        (500, {"detail": "Error code: 401 - {'error': {'message': 'Incorrect API key provided: sk-1'}}"}, "auth"),
+        (500, error("litellm.RateLimitError: RateLimitError: OpenAIException - Rate limit reached"), "rate_limit"),
+        (500, {"error": "upstream HTTP 403: forbidden"}, "auth"),
+        (500, {"error": "it failed at item 12 with status 500"}, "server"),
+        (500, {"error": "x" * 200 + " status: 401"}, "server"),
+        (500, error("input exceeds the context length of 4096"), "context_length"),
+        (400, error("Prompt contains 140000 tokens, too large for the window of 131072"), "context_length"),
+        (403, {"error": "Content blocked by safety filters"}, "content_filter"),
         # Volcengine, Zhipu, Portkey: filters.
         (400, error("may contain sensitive information", code="InputTextSensitiveContentDetected"), "content_filter"),
         (400, error("系统检测到输入内容可能包含敏感内容", code="1301"), "content_filter"),
@@ -113,6 +132,23 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
 )  # fmt: skip
 def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -> None:
     assert of_response(status, {}, json.dumps(body).encode()).code == code
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        ({"message": "You are being rate limited.", "retry_after": 12.5}, 12.5),
+        ({"error": {"message": "slower", "retry_after_seconds": 7}}, 7.0),
+        ({"error": {"message": "slower", "metadata": {"retryAfterMs": 1500}}}, 1.5),
+        ({"error": {"message": "slower", "retry-after": "2m"}}, 120.0),
+        ({"error": {"message": "slower", "retry_after": True}}, None),
+        ({"error": {"message": "slower", "retry_after": -1}}, None),
+        ({"error": {"message": "slower", "retry_after": "soon"}}, None),
+    ],
+)
+def test_a_field_of_the_body_says_how_long_to_wait(body: Any, seconds: float | None) -> None:
+    assert of_response(429, {}, json.dumps(body).encode(), NOW).wait == seconds
+    assert of_response(429, {"retry-after": "3"}, json.dumps(body).encode(), NOW).wait == 3.0
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,25 @@ def test_a_stream_says_what_a_body_says(body: bytes, profile: str) -> None:
         assert reply.usage == Usage(prompt_tokens=10, completion_tokens=5)
 
 
+@pytest.mark.parametrize("more", ["null", "DONE", "[done]", ""])
+def test_what_says_nothing_in_a_stream_is_passed_over(more: str) -> None:
+    body = events(more, chunk(content="Yes"), more, chunk("stop"), more, done=False)
+    assert read(unstreamed(body), "chat", "openai").text == "Yes"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "ended"),
+    [
+        ("length", "stop", "truncated"),
+        ("content_filter", "stop", "content_filter"),
+        ("stop", "content_filter", "content_filter"),
+    ],
+)
+def test_a_last_stop_takes_nothing_back(first: str, then: str, ended: str) -> None:
+    body = events(chunk(content="Yes"), chunk(first), chunk(then))
+    assert ending(read(unstreamed(body), "chat", "openai")) == ended
+
+
 def test_parts_and_refusals_of_a_stream() -> None:
     thought = {"type": "thinking", "thinking": [{"type": "text", "text": "No"}]}
     reply = read(unstreamed(events(chunk(content=[thought]), chunk(content="Yes"), chunk("stop"))), "chat", "mistral")

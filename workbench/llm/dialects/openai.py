@@ -92,7 +92,8 @@ def optional_text(data: dict[str, Any], name: str) -> str | None:
 def optional_count(data: Any, name: str) -> int | None:
     """A number of tokens, if there is a sensible one; a reply isn't lost for a bad count."""
     value = data.get(name) if isinstance(data, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS else None
+    is_count = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
+    return int(value) if is_count and value == int(value) else None
 
 
 _HIGHEST_COST = 1e6
@@ -243,10 +244,19 @@ def _listed(data: Any, name: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+_CUT = {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
+
+
 def _reason(choice: dict[str, Any]) -> str | None:
-    """Why the reply ended; a router's own word may hide that a filter or a refusal ended it."""
+    """Why the reply ended; a router's own word may hide that a filter, a refusal or its length ended it."""
     native = optional_text(choice, "native_finish_reason")
-    return native if is_filtered(native) else optional_text(choice, "finish_reason")
+    if native is not None and (is_filtered(native) or native.lower() in _CUT):
+        return native
+    names = ("finish_reason", "finishReason", "stop_reason")
+    said = next((choice[name] for name in names if choice.get(name) is not None), None)
+    # SGLang's own call has an object there; what is no word at all is none that anybody knows.
+    said = said.get("type") if isinstance(said, dict) else said
+    return said if said is None or isinstance(said, str) else f"unknown ({type(said).__name__})"
 
 
 class _Parts(Struct, frozen=True):
@@ -269,13 +279,19 @@ class _Parts(Struct, frozen=True):
         thoughts = [optional_text(message, name) for name in ("reasoning_content", "reasoning", "thinking")]
         reasoning = next((thought for thought in thoughts if thought), "")
         if isinstance(content, list):
-            parts = [part for part in content if isinstance(part, dict)]
-            reasoning = reasoning or words(parts, "thinking", "reasoning")
+            parts = [_typed(part) for part in content]
+            reasoning = reasoning or words(parts, "thinking", "reasoning", "reasoning_text")
             refusal = refusal or words(parts, "refusal")
             content = words(parts, "text", "output_text")
         if content is not None and not isinstance(content, str):
             raise malformed("the message's content is no text")
         return cls(content, reasoning, refusal or "")
+
+
+def _typed(part: Any) -> Any:
+    """A part of a message that says what it is: bare texts, and parts without a type, are text."""
+    text = part.get("text") if isinstance(part, dict) and "type" not in part else part
+    return {"type": "text", "text": text} if isinstance(text, str) else part
 
 
 def words(parts: list[Any], *kinds: str) -> str:
@@ -314,12 +330,16 @@ def usage(data: Any, tier: Any = None) -> Usage:
     prompt = _first_count(data, ((None, "prompt_tokens"), (None, "input_tokens")))
     completion = _first_count(data, ((None, "completion_tokens"), (None, "output_tokens")))
     total = optional_count(data, "total_tokens")
+    cached, written = _first_count(data, _CACHED), _first_count(data, _WRITTEN)
     details = data.get("completion_tokens_details") or data.get("output_tokens_details")
     reasoning = optional_count(details, "reasoning_tokens")
     if reasoning is None:
         reasoning = optional_count(data, "reasoning_tokens")
     if completion is not None:
         hidden = 0 if total is None or prompt is None else total - prompt - completion
+        if prompt is not None and hidden > 0 and hidden == (cached or 0) + (written or 0):
+            # Gateways to Anthropic leave the cache out of the prompt.
+            prompt, hidden = prompt + hidden, 0
         if hidden <= 0 and (reasoning or 0) > completion:
             hidden = reasoning or 0
         if hidden > 0:
@@ -327,11 +347,11 @@ def usage(data: Any, tier: Any = None) -> Usage:
             reasoning = max(reasoning or 0, hidden)
     return Usage(
         prompt_tokens=prompt,
-        cached_tokens=_first_count(data, _CACHED),
+        cached_tokens=cached,
         completion_tokens=completion,
         reasoning_tokens=reasoning,
         cost=_told_cost(data),
-        written_tokens=_first_count(data, _WRITTEN),
+        written_tokens=written,
         tier=tier if isinstance(tier, str) else None,
     )
 
@@ -363,8 +383,9 @@ def _first_count(data: dict[str, Any], places: tuple[tuple[str | None, str], ...
 
 
 def _told_cost(data: dict[str, Any]) -> float | None:
-    """What a server says a reply costs: OpenRouter with what a key of one's own pays upstream, Perplexity, xAI."""
-    cost, ticks = data.get("cost"), data.get("cost_in_usd_ticks")
+    """What a server says a reply costs: OpenRouter with what a key of one's own pays upstream, Perplexity, xAI,
+    DeepInfra."""
+    cost, ticks = data.get("cost", data.get("estimated_cost")), data.get("cost_in_usd_ticks")
     if isinstance(cost, dict):
         cost = cost.get("total_cost")
     if cost is None and ticks is not None:

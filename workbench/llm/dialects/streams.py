@@ -12,7 +12,7 @@ import msgspec
 from workbench.llm.dialects.openai import without_keep_alives
 from workbench.llm.failures import AttemptFailed, instead_of_reply, malformed
 
-_DONE = "[DONE]"
+_NOTHING = {"", "done", "null"}
 _FIELD = re.compile(rb"(?:data|event|id|retry|error):")
 _WORDS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
@@ -66,7 +66,7 @@ def _events(body: bytes) -> Iterator[dict[str, Any]]:
 def _decoded(lines: list[str]) -> list[Any]:
     """What an event's lines hold; some servers end events with a line's end."""
     for texts in (["\n".join(lines)], lines):
-        told = [text for text in texts if text.strip() not in {"", _DONE}]
+        told = [text for text in texts if text.strip().strip("[]").lower() not in _NOTHING]
         events = [_json(text) for text in told]
         if None not in events:
             return events
@@ -132,7 +132,11 @@ class _Completion:
 
     def _add(self, choice: dict[str, Any]) -> None:
         kept = ("error", "finish_reason", "native_finish_reason")
-        self._choice |= {name: choice[name] for name in kept if choice.get(name)}
+        told = {name: choice[name] for name in kept if choice.get(name)}
+        # A last word of "stop" doesn't take back what ended the reply before it.
+        if told.get("finish_reason") == "stop" and "finish_reason" in self._choice:
+            del told["finish_reason"]
+        self._choice |= told
         # Some send a whole reply as the one event of its stream.
         self._said.add(choice.get("delta") or choice.get("message"), _WORDS)
         logprobs = choice.get("logprobs")

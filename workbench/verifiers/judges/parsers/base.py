@@ -136,6 +136,9 @@ _REFUSES: Final = (
         r"|unable|not able)"
         r"|\bagainst (?:my|our|the) (?:(?:safety|content|usage) )?(?:guidelines|polic(?:y|ies)|programming"
         r"|principles)\b"
+        r"|\bagainst policy\b"
+        r"|\b(?:this|the|your) (?:request|prompt|message|input|conversation) (?:was|is|has been|got) "
+        r"(?:flagged|blocked|rejected|declined|filtered)\b"
         r"|\bviolat(?:e|es|ing) (?:my|our|the|openai's|usage|content|safety) [^.\n]{0,30}(?:polic|guideline)"
         r"|\b(?:i'?m|i am|we'?re) (?:very |so |really |terribly |truly )?sorry\b[ \t]*[,;.!-]|\bi apologi[sz]e,? but\b"
         r"|^[ \t]*(?:no,? )?(?:sorry|(?:my )?apologies)[ \t]*[,;.!-]|\b(?:not something (?:that )?i can"
@@ -192,7 +195,12 @@ _CANNOT_TELL: Final = re.compile(
     r"|\b(?:it is|it's) (?:impossible|not possible) to (?:tell|say|decide|determine|know|judge|verify)\b"
     r"|\b(?:can ?not|can'?t) be (?:determined|decided|judged|verified|established|told|assessed)\b"
     r"|\b(?:i'?m|i am|we are) (?:not|un)[ -]?(?:sure|certain)\b|\bi have no (?:idea|way)\b|\bnot enough information\b"
-    r"|无法(?:判断|确定|验证|判定)|無法(?:判斷|確定)|判断できません|판단할 수 없",
+    r"|无法(?:判断|确定|验证|判定)|無法(?:判斷|確定)|判断できません|판단할 수 없"
+    # Who asks for what is to be judged has not judged it.
+    r"|\bplease (?:provide|paste|share|send|supply|upload|submit|attach|give me|tell me|include)\b"
+    r"|\b(?:can|could|would|will) you (?:please |kindly )?(?:provide|paste|share|send|supply|upload|attach|clarify)\b"
+    r"|\b(?:i can|i'?ll|i will|i'?d be|i am|i'?m|let me) (?:[a-z]+ ){0,2}(?:happy|glad|ready|here) to "
+    r"(?:help|assist|grade|judge|evaluate|check)\b",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -9,23 +9,27 @@ import hashlib
 import json
 import random
 import re
+import subprocess
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.background import runner_ends
 from tests.helpers import make_project
 from tests.served_runs import HereRunner, here_on, rows
 from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
+from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.llm import caller
 from workbench.llm.clock import Clock
 from workbench.runs.run_status import run_costs
-from workbench.runs.verifying import resume, start
+from workbench.runs.verifying import run_info, start
 
 LATENCY_S = 1.0
 PROMPT_PRICE, COMPLETION_PRICE = 1.0, 10.0
@@ -102,18 +106,28 @@ class Refusing:
         return Scripted(body=reply)
 
 
-def overloaded(server: Refusing, _: Received) -> Scripted | None:
-    """It has too much to do for 90 seconds."""
-    return refusal(529, "Overloaded", type="overloaded_error") if 5 <= server.now < 95 else None
+def overloaded_for(seconds: float, after: float = 5.0) -> Refuses:
+    """It has too much to do for a while."""
+
+    def refuses(server: Refusing, _: Received) -> Scripted | None:
+        if after <= server.now < after + seconds:
+            return refusal(529, "Overloaded", type="overloaded_error")
+        return None
+
+    return refuses
 
 
-def fifty_a_minute(server: Refusing, _: Received) -> Scripted | None:
+def fifty_every(seconds: float) -> Refuses:
     """And says only when to come again."""
-    minute, second = divmod(server.now, 60)
-    if server.window[int(minute)] >= 50:
-        return refusal(429, "Too many requests", {"retry-after": f"{60 - second:.2f}"})
-    server.window[int(minute)] += 1
-    return None
+
+    def refuses(server: Refusing, _: Received) -> Scripted | None:
+        window, second = divmod(server.now, seconds)
+        if server.window[int(window)] >= 50:
+            return refusal(429, "Too many requests", {"retry-after": f"{seconds - second:.2f}"})
+        server.window[int(window)] += 1
+        return None
+
+    return refuses
 
 
 def served_a_day(most: int) -> Refuses:
@@ -145,19 +159,16 @@ def never(_: Refusing, __: Received) -> Scripted | None:
 class RefusedRun:
     """A judge's run on such a server."""
 
-    def __init__(self, runs: HereRunner, refusing: Refusing, server: ScriptedServer, items: int) -> None:
+    def __init__(self, project: Project, refusing: Refusing, server: ScriptedServer, items: int) -> None:
         self.refusing = refusing
-        self._runs, self._server, self._items = runs, server, items
+        self._project, self._server, self._items = project, server, items
 
     def start(self, **more: str) -> RunInfo:
-        self._runs.claim()
-        options = {"base_url": self._server.url, "model": "m", "api_key_env": "JUDGE_KEY", **more}
-        return self._runs.work(start(self._runs.project, "llm-judge", options, "j").run)
+        """Have the run done as far as it goes; with the same options again it goes on."""
+        raise NotImplementedError
 
-    def resume(self, run: int) -> RunInfo:
-        self._runs.claim()
-        resume(self._runs.project, run)
-        return self._runs.work(run)
+    def _options(self, more: Mapping[str, str]) -> dict[str, str]:
+        return {"base_url": self._server.url, "model": "m", "api_key_env": "JUDGE_KEY", **more}
 
     def check_whole(self, ended: RunInfo) -> None:
         """Every item has the verdict of its own reply, no reply was asked for twice, and the costs are the server's."""
@@ -165,7 +176,8 @@ class RefusedRun:
         assert ended.verdicts == {"correct": self._items // 2, "incorrect": self._items // 2, "abstain": 0, "error": 0}
         assert set(self.refusing.served.values()) == {1}
         assert len(self.refusing.served) == self._items
-        costs = run_costs(self._runs.project, ended)
+        assert self._wrong() == []
+        costs = run_costs(self._project, ended)
         assert costs.ambiguous == []
         told = (costs.spent.cost or 0.0) + (costs.possibly_spent.cost or 0.0)
         assert told == pytest.approx(self.refusing.cost, rel=0.01)
@@ -177,15 +189,81 @@ class RefusedRun:
         assert ended.done == len(self.refusing.served)
         assert ended.verdicts is not None
         assert ended.verdicts["error"] == ended.verdicts["abstain"] == 0
+        assert self._wrong() == []
+
+    def _wrong(self) -> list[str]:
+        """Items whose verdict isn't the one that the server gave."""
+        rows = self._project.database.reader().execute(
+            "SELECT c.key, v.outcome FROM verdicts AS v JOIN completions AS c ON c.id = v.completion_id"
+        )
+        return [name for name, outcome in rows if outcome != int(name[1:]) % 2]
+
+
+class HereRun(RefusedRun):
+    """In this process, where time can be faster."""
+
+    def __init__(self, runs: HereRunner, refusing: Refusing, server: ScriptedServer, items: int) -> None:
+        super().__init__(runs.project, refusing, server, items)
+        self._runs = runs
+
+    def start(self, **more: str) -> RunInfo:
+        self._runs.claim()
+        return self._runs.work(start(self._project, "llm-judge", self._options(more), "j").run)
+
+
+class CommandedRun(RefusedRun):
+    """By ``workbench verify`` and the runner that it starts.
+
+    Attributes:
+        said: What the command ended with.
+    """
+
+    said: subprocess.CompletedProcess[str]
+
+    def start(self, **more: str) -> RunInfo:
+        given = [word for name, value in self._options(more).items() for word in ("-o", f"{name}={value}")]
+        self.said = self.workbench("verify", "llm-judge", "--name", "j", *given)
+        return run_info(self._project, 1)
+
+    def workbench(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command about the project, in a process of its own."""
+        command = [sys.executable, "-m", "workbench", verb, str(self._project.path), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr
+        return done
+
+    def check_whole(self, ended: RunInfo) -> None:
+        super().check_whole(ended)
+        assert self.said.returncode == 0, self.said.stderr
+
+    def check_paused(self, ended: RunInfo, words: str) -> None:
+        super().check_paused(ended, words)
+        assert self.said.returncode == 3
+        for told in (self.said.stderr, self.workbench("runs", "show", "1").stdout):
+            assert words in " ".join(told.split())
 
 
 @contextmanager
-def refused_run(folder: Path, refusing: Refusing, items: int) -> Iterator[RefusedRun]:
+def refused_run(folder: Path, refusing: Refusing, items: int) -> Iterator[HereRun]:
     """A judge's run on so many items, in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(caller, "Clock", fast_clock(refusing.speed))
-        patch.setenv("JUDGE_KEY", KEY)
-        (folder / "workbench.toml").write_text(PRICES)
+        _prepare(folder, patch)
         latency = LATENCY_S / refusing.speed
         with here_on(make_project(folder, rows(items))) as runs, scripted(refusing.answer, latency) as server:
-            yield RefusedRun(runs, refusing, server, items)
+            yield HereRun(runs, refusing, server, items)
+
+
+@contextmanager
+def refused_command(folder: Path, refusing: Refusing, items: int, latency: float = 0.2) -> Iterator[CommandedRun]:
+    """A judge's run on so many items, by the command; the server's time is everybody's."""
+    assert refusing.speed == 1
+    with pytest.MonkeyPatch.context() as patch:
+        _prepare(folder, patch)
+        with runner_ends(make_project(folder, rows(items))) as project, scripted(refusing.answer, latency) as server:
+            yield CommandedRun(project, refusing, server, items)
+
+
+def _prepare(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setenv("JUDGE_KEY", KEY)
+    (folder / "workbench.toml").write_text(PRICES)

@@ -10,9 +10,9 @@ from tests.refused_runs import (
     NEW_KEY,
     Refuses,
     Refusing,
-    fifty_a_minute,
+    fifty_every,
     never,
-    overloaded,
+    overloaded_for,
     refused_run,
     revoked_after,
     served_a_day,
@@ -25,7 +25,7 @@ IN_VAIN = ITEMS // 20
 @pytest.mark.soak
 @pytest.mark.parametrize(
     "refusing",
-    [Refusing(overloaded, speed=1), Refusing(fifty_a_minute, speed=40), Refusing(never, cuts=0.03)],
+    [Refusing(overloaded_for(90), speed=1), Refusing(fifty_every(60), speed=40), Refusing(never, cuts=0.03)],
     ids=["overloaded", "fifty a minute", "malformed"],
 )
 def test_a_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> None:
@@ -49,4 +49,4 @@ def test_a_run_pauses_and_goes_on(
         run.check_paused(paused, words)
         assert 0 < refusing.wasted <= IN_VAIN
         monkeypatch.setenv("JUDGE_KEY", NEW_KEY)
-        run.check_whole(run.resume(paused.run))
+        run.check_whole(run.start())

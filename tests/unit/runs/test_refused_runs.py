@@ -10,9 +10,9 @@ from tests.refused_runs import (
     NEW_KEY,
     Refuses,
     Refusing,
-    fifty_a_minute,
+    fifty_every,
     never,
-    overloaded,
+    overloaded_for,
     refused_run,
     revoked_after,
     served_a_day,
@@ -24,13 +24,13 @@ AT_ONCE = 10
 
 
 def test_who_has_too_much_to_do_for_a_while_is_waited_for(tmp_path: Path) -> None:
-    with refused_run(tmp_path, Refusing(overloaded, speed=20), ITEMS) as run:
+    with refused_run(tmp_path, Refusing(overloaded_for(90), speed=20), ITEMS) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))
         assert 0 < run.refusing.wasted <= AT_ONCE + 15
 
 
 def test_a_limit_a_minute_is_found_out_and_kept(tmp_path: Path) -> None:
-    with refused_run(tmp_path, Refusing(fifty_a_minute, speed=60), ITEMS) as run:
+    with refused_run(tmp_path, Refusing(fifty_every(60), speed=60), ITEMS) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))
         assert 0 < run.refusing.wasted <= AT_ONCE + ITEMS // 20
 
@@ -46,7 +46,7 @@ def test_what_waiting_does_not_mend_pauses_the_run(
         run.check_paused(paused, words)
         assert 0 < run.refusing.wasted <= 2 * AT_ONCE
         monkeypatch.setenv("JUDGE_KEY", NEW_KEY)
-        run.check_whole(run.resume(paused.run))
+        run.check_whole(run.start())
 
 
 def test_replies_that_are_cut_off_are_asked_for_again_and_counted_as_paid_for(tmp_path: Path) -> None:

@@ -92,8 +92,9 @@ def optional_text(data: dict[str, Any], name: str) -> str | None:
 def optional_count(data: Any, name: str) -> int | None:
     """A number of tokens, if there is a sensible one; a reply isn't lost for a bad count."""
     value = data.get(name) if isinstance(data, dict) else None
-    is_count = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
-    return int(value) if is_count and value == int(value) else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_TOKENS:
+        return None
+    return int(value) if value == int(value) else None
 
 
 _HIGHEST_COST = 1e6

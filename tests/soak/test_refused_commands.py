@@ -1,0 +1,61 @@
+"""2,000 items by the command, on each of five servers that refuse, in real time: no more than 5 % of the calls in vain.
+
+Waits are those that the server asks for: its minute has six seconds, its overload the whole 90.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.refused_runs import (
+    NEW_KEY,
+    Refuses,
+    Refusing,
+    fifty_every,
+    never,
+    overloaded_for,
+    refused_command,
+    revoked_after,
+    served_a_day,
+)
+
+ITEMS = 2_000
+IN_VAIN = ITEMS // 20
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    "refusing",
+    [
+        Refusing(overloaded_for(90), speed=1),
+        Refusing(fifty_every(6), speed=1),
+        Refusing(never, cuts=0.03, speed=1),
+    ],
+    ids=["overloaded", "fifty a minute", "malformed"],
+)
+def test_a_run_ends_with_all_verdicts(tmp_path: Path, refusing: Refusing) -> None:
+    with refused_command(tmp_path, refusing, ITEMS) as run:
+        run.check_whole(run.start())
+        print(f"{refusing.requests} calls, {refusing.wasted} in vain, {refusing.cost:.4f} dollars")
+        assert 0 < refusing.wasted <= IN_VAIN
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(
+    ("refuses", "words"),
+    [(served_a_day(700), "requests per day"), (revoked_after(1_000), "key has been revoked")],
+    ids=["daily quota", "revoked key"],
+)
+def test_a_run_pauses_and_goes_on(
+    tmp_path: Path, refuses: Refuses, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = Refusing(refuses, speed=1)
+    with refused_command(tmp_path, refusing, ITEMS) as run:
+        run.check_paused(run.start(), words)
+        print(f"{refusing.requests} calls, {refusing.wasted} in vain until it paused")
+        assert 0 < refusing.wasted <= IN_VAIN
+        monkeypatch.setenv("JUDGE_KEY", NEW_KEY)
+        run.check_whole(run.start())
+        print(f"{refusing.requests} calls, {refusing.wasted} in vain, {refusing.cost:.4f} dollars")

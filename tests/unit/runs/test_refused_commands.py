@@ -1,0 +1,49 @@
+"""The command line on servers that refuse, by the server's own count; small here, full in soak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.refused_runs import (
+    NEW_KEY,
+    Refuses,
+    Refusing,
+    never,
+    overloaded_for,
+    refused_command,
+    revoked_after,
+    served_a_day,
+)
+
+ITEMS = 120
+AT_ONCE = 10
+
+
+def test_a_server_that_is_overloaded_for_a_while_costs_few_calls(tmp_path: Path) -> None:
+    refusing = Refusing(overloaded_for(3, after=0.3), speed=1)
+    with refused_command(tmp_path, refusing, ITEMS, latency=0.1) as run:
+        run.check_whole(run.start(concurrency=str(AT_ONCE)))
+        assert 0 < refusing.wasted <= AT_ONCE + 8
+
+
+def test_replies_that_are_cut_off_are_no_verdicts_and_paid_for(tmp_path: Path) -> None:
+    refusing = Refusing(never, cuts=0.05, speed=1)
+    with refused_command(tmp_path, refusing, ITEMS, latency=0.02) as run:
+        run.check_whole(run.start())
+        assert 0 < refusing.wasted <= ITEMS // 8
+
+
+@pytest.mark.parametrize(
+    ("refuses", "words"), [(served_a_day(40), "requests per day"), (revoked_after(60), "key has been revoked")]
+)
+def test_the_command_ends_with_3_and_the_servers_words_and_goes_on_when_it_is_mended(
+    tmp_path: Path, refuses: Refuses, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusing = Refusing(refuses, speed=1)
+    with refused_command(tmp_path, refusing, ITEMS, latency=0.02) as run:
+        run.check_paused(run.start(concurrency=str(AT_ONCE)), words)
+        assert 0 < refusing.wasted <= 2 * AT_ONCE
+        monkeypatch.setenv("JUDGE_KEY", NEW_KEY)
+        run.check_whole(run.start(concurrency=str(AT_ONCE)))

@@ -262,3 +262,41 @@ def test_the_preview_of_problems_says_which_part_is_which(tmp_path: Path) -> Non
     assert (shown.entry_point, shown.tests, shown.reference) == ("f", {"base": 1}, "")
     said = "1: prompt: def f(): ... │ reference: none │ entry point: f │ tests: base 1"
     assert said in str(import_view.preview(found))
+
+
+async def test_a_picked_file_that_is_no_table_is_told_and_leaves_no_columns_of_the_one_before(tmp_path: Path) -> None:
+    notes, rows = tmp_path / "notes.txt", odd(tmp_path)
+    notes.write_text("hello\nthis is no table\n")
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        screen = await look_at(app, pilot, rows)
+        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+        await pick(app, pilot, notes)
+        file = screen.query_one("#option-file", OptionField)
+        await until(pilot, lambda: "The one column of the file is 'hello'" in file.wrong)
+        await settle(pilot)
+        assert "The one column of the file is 'hello'" in file.wrong
+        assert [field.option for field in screen.query(OptionField)] == ["file"]
+
+
+async def test_the_picker_leaves_out_databases_and_what_they_keep_beside_themselves(tmp_path: Path) -> None:
+    for name in ("p.db.runner.lock", "p.db.runner.log", "p.db.app.log", "p.db-wal", "lock.csv"):
+        (tmp_path / name).touch()
+    (tmp_path / "p.db.columns").mkdir()
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        app.open_verb("import")
+        await settle(pilot)
+        await pilot.press("f2")
+        await until(pilot, lambda: isinstance(app.screen, FilePicker))
+        picker: object = app.screen
+        assert isinstance(picker, FilePicker)
+        await until(pilot, lambda: "lock.csv" in names(picker))
+        assert names(picker) == ["lock.csv"]
+
+
+async def pick(app: WorkbenchApp, pilot: Pilot[None], path: Path) -> None:
+    await pilot.press("f2")
+    await until(pilot, lambda: isinstance(app.screen, FilePicker))
+    picker: object = app.screen
+    assert isinstance(picker, FilePicker)
+    await until(pilot, lambda: path.name in names(picker))
+    await pilot.press(*["down"] * names(picker).index(path.name), "enter")

@@ -47,7 +47,7 @@ def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
     from workbench.measuring.accuracy import accuracy
 
     if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
-        _demo(options.database)
+        _go_on(_demo(options.database))
         return None
     with project_at(options.database, create=True) as project:
         ended = _loaded(project, options.database)
@@ -65,15 +65,15 @@ def _loaded(project: Project, database: str) -> list[RunInfo]:
     return verify_sample(project, _narrate, shown_run())
 
 
-def _demo(database: str) -> None:
-    """The app on the sample data."""
+def _demo(database: str) -> bool:
+    """The app on the sample data; whether it was left for another project."""
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
     with project_at(database, create=True) as project:
         _loaded(project, database)
         remember(project.path, None)
-        _app(project, None, settings_of(project))
+        return _app(project, None, settings_of(project))
 
 
 def _demo_text(database: str, report: AccuracyReport) -> str:
@@ -127,30 +127,46 @@ def open_command(options: OpenOptions) -> None:
     coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
     blind.
     """
-    database, annotator, screen = options.database, options.annotator, options.screen
-    begins = None
     # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
     served = "TEXTUAL_DRIVER" in os.environ
     terminal = served or (sys.stdin.isatty() and sys.stdout.isatty())
-    if database is None:
+    if options.database is None:
         if not terminal or served:
             raise UsageError(
                 "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
             )
-        begins = _chosen(annotator)
-        database, annotator, screen = begins.path, begins.annotator, "begin" if begins.how == "new" else screen
-        if begins.how == "demo":
-            _demo(database)
-            return
-    if options.item is not None and annotator is not None:
+        _go_on(_begun(_chosen(options.annotator), options.screen))
+        return
+    if options.item is not None and options.annotator is not None:
         raise UsageError("Items are the coordinator's to look at.", "Leave --as out, or the item.")
     if not terminal:
         raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
+    _go_on(_opened(options, is_remembered=not served))
+
+
+def _go_on(goes_on: bool) -> None:
+    """One project after the other, until the person leaves."""
+    while goes_on:
+        goes_on = _begun(_chosen(None))
+
+
+def _begun(begins: Beginning, screen: str = "home") -> bool:
+    """The app on what was chosen; whether it was left for another project."""
+    if begins.how == "demo":
+        return _demo(begins.path)
+    screen = "begin" if begins.how == "new" else screen
+    options = OpenOptions(database=begins.path, annotator=begins.annotator, screen=screen)
+    return _opened(options, is_new=begins.how == "new")
+
+
+def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> bool:
+    """The app on a database; whether it was left for another project."""
     from workbench.app.tui.lending import is_lent
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
-    with project_at(database, create=begins is not None and begins.how == "new") as project:
+    annotator, screen = options.annotator, options.screen
+    with project_at(str(options.database), create=is_new) as project:
         project.require_writable()
         if annotator is not None:
             from workbench.labelling.people import require_annotator
@@ -162,21 +178,21 @@ def open_command(options: OpenOptions) -> None:
                 screen = begins_at(project, annotator)
         settings = settings_of(project)
         items = () if options.item is None else _meant(project, options.item)
-        if not (served or is_lent()):
+        if is_remembered and not is_lent():
             remember(project.path, annotator)
-        _app(project, annotator, settings, screen, items)
+        return _app(project, annotator, settings, screen, items)
 
 
 def _app(
     project: Project, annotator: str | None, settings: Settings, screen: str = "home", items: Sequence[int] = ()
-) -> None:
-    """The app, until the person leaves."""
+) -> bool:
+    """The app, until the person leaves; whether for another project."""
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
     from workbench.app.tui.app import WorkbenchApp, run
     from workbench.app.tui.lending import LentApp, is_lent
 
-    run(project, annotator, settings, screen, items, LentApp if is_lent() else WorkbenchApp)
+    return run(project, annotator, settings, screen, items, LentApp if is_lent() else WorkbenchApp)
 
 
 def _meant(project: Project, item: str) -> Sequence[int]:

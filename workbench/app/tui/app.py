@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -30,13 +29,13 @@ from workbench.app.tui.keymap import Action, bindings, key_names
 from workbench.app.tui.kit.commands import SaidCommands
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import AtWork, Pace
+from workbench.app.tui.pictures import write_screenshot
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES, legible
 from workbench.app.tui.wording import without_command
 from workbench.app.verbs import Verb, every_verb, verb_named
 from workbench.config import FILE_NAME, Settings
 from workbench.core.errors import StoreError, UsageError, WorkbenchError
-from workbench.core.files import whole_file
 from workbench.core.kept import left
 from workbench.core.project import Project
 
@@ -108,6 +107,7 @@ class WorkbenchApp(App[None]):
         at_work: What is known of the person before the terminal: keys and time.
         paces: How fast each person has labelled, by name.
         leaving: The person has quit; what still runs in threads no longer matters.
+        goes_on: They have left this project for another one.
         told_away: What was said last of a database that is not where it was opened.
         unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
         indexed: The share of the texts that the index of them holds while it is built.
@@ -123,6 +123,14 @@ class WorkbenchApp(App[None]):
         Action("app.go", "colon", "go", "Go to", "Go to any screen by name, or to an item by its id."),
         Action("app.palette", "ctrl+p", "command_palette", "Commands", "Find a command by name.", footer=False),
         Action("app.copy", "Y", "copy", "Copy", "Copy the cell, the row, or a text of the item.", footer=False),
+        Action(
+            "app.projects",
+            "ctrl+n",
+            "projects",
+            "Projects",
+            "Leave this project for another: opened lately, a new one of your own data, the demo.",
+            footer=False,
+        ),
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the screen before."),
         Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs go on."),
     )
@@ -151,7 +159,7 @@ class WorkbenchApp(App[None]):
         self.at_work = AtWork()
         self._keys = KeyOrder(self, super().on_event)
         self.paces = defaultdict[str, Pace](Pace)
-        self.leaving = False
+        self.leaving = self.goes_on = False
         self.told_away = ""
         self.unstored_lines: dict[tuple[str, Hashable], str] = {}
         self._begin_at = begin_at
@@ -299,7 +307,7 @@ class WorkbenchApp(App[None]):
 
     def actions_everywhere(self) -> Iterator[Action]:
         """The actions that work on every screen."""
-        yield from self.EVERYWHERE
+        yield from (one for one in self.EVERYWHERE if one.run != "projects" or self.has_other_projects)
 
     def shown_keys(self, name: str, keys: str) -> list[str]:
         """The keys of an action as a person knows them, with the keymap in force.
@@ -312,9 +320,11 @@ class WorkbenchApp(App[None]):
         return [self.get_key_display(Binding(key, "")) for key in names]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only who may open the list of runs starts a verifier."""
+        """Only who may open the list of runs starts a verifier; not everybody may leave for another project."""
         if action == "start_verifier":
             return "runs" in self.screen_names
+        if action == "projects":
+            return self.has_other_projects
         return super().check_action(action, parameters)
 
     def action_start_verifier(self, name: str = "") -> None:
@@ -344,6 +354,11 @@ class WorkbenchApp(App[None]):
                 self.pop_screen()
             return
         self.push_screen(kind(*arguments))
+
+    @property
+    def has_other_projects(self) -> bool:
+        """Whether this person may leave the project for another: who labels may not, nor who looks from a browser."""
+        return not (self.annotator or self.is_web)
 
     @property
     def verbs(self) -> list[Verb]:
@@ -443,17 +458,25 @@ class WorkbenchApp(App[None]):
 
     async def action_quit(self) -> None:
         """Leave at once, without waiting for long reads; who has labels that are not saved is asked."""
+        self._leave_if_saved(goes_on=False)
+
+    def action_projects(self) -> None:
+        """Leave this project for another one."""
+        self._leave_if_saved(goes_on=True)
+
+    def _leave_if_saved(self, *, goes_on: bool) -> None:
+        leave = partial(self._leave, goes_on)
         if not self.project.kept.count:
-            self._leave(True)
+            leave(True)
             return
         from workbench.app.tui.screens.confirm import ConfirmScreen
 
         if not isinstance(self.screen, ConfirmScreen):
-            self.push_screen(ConfirmScreen("Leave all the same?", self.project.kept.words()), self._leave)
+            self.push_screen(ConfirmScreen("Leave all the same?", self.project.kept.words()), leave)
 
-    def _leave(self, sure: bool | None) -> None:
+    def _leave(self, goes_on: bool, sure: bool | None) -> None:
         if sure:
-            self.leaving = True
+            self.leaving, self.goes_on = True, goes_on
             self.project.stop_reading()
             # It stands in the terminal afterwards.
             self.exit(message=Text(self.project.kept.words()) if self.project.kept.count else None)
@@ -523,12 +546,15 @@ def run(
     begin_at: str = "home",
     items: Sequence[int] = (),
     kind: type[WorkbenchApp] = WorkbenchApp,
-) -> None:
+) -> bool:
     """Run the app until the person leaves; problems are logged beside the database.
 
     Args:
         items: Row ids of the items to begin with, on top of the screen ``begin_at``.
         kind: Which app: the coordinator's own, or a lent one.
+
+    Returns:
+        Whether they have left for another project.
 
     Raises:
         UsageError: There is no screen ``begin_at``, or it is not this person's.
@@ -539,31 +565,15 @@ def run(
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)
     logging.basicConfig(handlers=[log], level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     app.garbage = process_of_its_own()
-    app.run()
+    try:
+        app.run()
+    finally:
+        # The next project has a log of its own.
+        logging.getLogger().removeHandler(log)
+        log.close()
+    return app.goes_on
 
 
 def app_log(project: Project) -> Path:
     """What the app writes when something went wrong in it."""
     return project.path.with_name(f"{project.path.name}.app.log")
-
-
-# -- Pictures of the app's screens, as files beside the database.
-
-
-def write_screenshot(project: Project, svg: str) -> Path:
-    """Write a picture under a name that is free; returns where.
-
-    Raises:
-        StoreError: The folder can't be written to.
-    """
-    for number in count(1):
-        path = project.path.with_name(f"{project.path.stem}-screen-{number}.svg")
-        try:
-            with whole_file(path, replace=False) as file:
-                file.write(svg.encode())
-        except FileExistsError:
-            continue
-        except OSError as error:
-            raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
-        return path.resolve()
-    raise AssertionError("numbers have no end")

@@ -40,6 +40,7 @@ MEANINGS: Final = (
     Meaning("question_mark,f1", "keys", "The keys of the screen; again: what each key means.", "help help.turn"),
     Meaning("ctrl+p", "commands", "Find a command by name.", "palette"),
     Meaning("ctrl+q", "quit", "Leave the app.", "quit"),
+    Meaning("ctrl+n", "projects", "Leave this project for another one.", "projects"),
     Meaning(
         "right_square_bracket",
         "next",

@@ -112,3 +112,25 @@ def test_the_app_opens_and_quits(database: Path, person: str) -> None:
     _, code = ended(child)
     assert code == 0
     assert not database.with_name("p.db.app.log").exists()
+
+
+def test_another_project_is_one_key_away_from_any_screen(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
+    monkeypatch.chdir(tmp_path)
+    child = on_terminal("open", database, "--at", "browse")
+    child.expect("Browse")
+    child.send("\x0e")
+    child.expect("New project")
+    child.send("\x1b[B")
+    child.send("\r")
+    child.expect("Where to keep")
+    child.send("\r")
+    child.expect("any step can be skipped")
+    child.send("\x0e")
+    child.expect("p.db")
+    child.expect("project.db")
+    child.send("q")
+    assert ended(child)[1] == 0
+    assert (tmp_path / "project.db").exists()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,13 +15,19 @@ from textual.widgets import DirectoryTree
 
 from workbench.app.tui.kit.matrix import printable
 
+_BESIDE: Final = (
+    *(".db", "-wal", "-shm", ".db.columns"),
+    *(f".db.{what}" for what in ("runner.lock", "runner.log", "app.log")),
+)
+"""How the names of databases and of what they keep beside themselves end: none has rows to import."""
+
 
 class _Files(DirectoryTree):
     below: Path | None = None
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
-        """Hidden ones are left out, and what a database keeps beside itself."""
-        return [path for path in paths if not path.name.startswith(".") and not path.name.endswith(("-wal", "-shm"))]
+        """Hidden ones are left out, databases, and what these keep beside themselves."""
+        return [path for path in paths if not path.name.startswith(".") and not path.name.endswith(_BESIDE)]
 
     async def watch_path(self) -> None:
         """Begin at the folder that was shown before, else at the first entry."""

@@ -101,7 +101,7 @@ class HelpScreen(ModalScreen[None]):
             yield "This screen", own
         if self.below.WORDS:
             yield "Words", [HelpLine(word, text) for word, text in self.below.WORDS.items()]
-        everywhere = self.below.workbench.EVERYWHERE
+        everywhere = self.below.workbench.actions_everywhere()
         yield "Everywhere", [self._line(action.id, action.keys, action.help) for action in everywhere]
         for title, widget in _WIDGETS.items():
             if self.below.query(widget):

@@ -97,6 +97,7 @@ class HomeScreen(LiveScreen):
             if name != "home"
         ),
         Action("home.start", "a", "app.start_verifier", "Start", "Start a verifier."),
+        Action("home.projects", "ctrl+n", "app.projects", "Projects", "Leave this project for another one."),
         *(
             Action(
                 f"home.matter-{number}",

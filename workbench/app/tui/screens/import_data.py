@@ -142,7 +142,8 @@ class ImportScreen(FormScreen):
 
     def _picked(self, path: Path | None) -> None:
         if path is not None:
-            self._field(_FILE).value = str(path)
+            with self.prevent(OptionField.Changed):  # it would take back what is said of the file meanwhile
+                self._field(_FILE).value = str(path)
             self._look_at(path)
 
     @on(Input.Submitted)
@@ -157,6 +158,7 @@ class ImportScreen(FormScreen):
         self._path, self.look, self.report = path, None, None
         self.complain("")
         self._show("looking …")
+        self.query_one("#import-columns").remove_children()
         self.in_background(partial(first_look, path), self._looked, group="import-look")
 
     def _looked(self, look: FirstLook) -> None:

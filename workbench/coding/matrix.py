@@ -58,7 +58,7 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
         problem = tests.problems_of(project.database, [question], [suite])[question]
         every = _solutions(project, question, suite, shown, verifiers, seen)
         shared = (*problem.suites.get(suite, ()), *(test for one in every for test in one.tests))
-        wrong = broken_tests(problem, shared)
+        wrong = broken_tests(problem, shared, suite)
         return PassMatrix(
             question=question,
             problem=problem,
@@ -71,7 +71,7 @@ def read_matrix(project: Project, question: int, *, suite: str | None = None, ru
             rounds=() if origin is None else origin.rounds,
             verifiers=tuple(verifiers.values()),
             solutions=every,
-            where=standings(problem, shared),
+            where=standings(problem, shared, suite),
             faults={shared[place]: fault.error for place, fault in wrong.items()},
         )
 

@@ -6,6 +6,14 @@ from typing import Annotated
 
 from workbench.core.options import Options, Whole, option
 
+OwnPromptFiles = Annotated[
+    tuple[str, ...],
+    option(
+        "Ask by a prompt of your own, such as a paper's: a text file with placeholders (docs/code-synthetic.md).",
+        "--template",
+        metavar="[WHAT=]FILE",
+    ),
+]
 ProblemSet = Annotated[str | None, option("The data set; needed only where several hold problems.", metavar="NAME")]
 
 
@@ -22,6 +30,7 @@ class RefinementOptions(Options, frozen=True, kw_only=True):
 
     asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
     fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
+    templates: OwnPromptFiles = ()
 
 
 class SolutionOptions(Options, frozen=True, kw_only=True):
@@ -33,6 +42,7 @@ class SolutionOptions(Options, frozen=True, kw_only=True):
     suites: Annotated[
         tuple[str, ...], option("The tests that solutions are scored by (repeatable).", "--suite", metavar="NAME")
     ] = ("base", "plus")
+    templates: OwnPromptFiles = ()
 
 
 class SuiteOptions(Options, frozen=True, kw_only=True):
@@ -44,7 +54,9 @@ class SuiteOptions(Options, frozen=True, kw_only=True):
     filters: Annotated[
         str | None,
         option(
-            "What is left out: no_python, no_assert, no_call, duplicate (default: all), or none, as in the paper.",
+            "What is left out: no_python, no_assert, no_call, duplicate, surplus (behind the first --n), or all; "
+            "nothing unless it is said, as in the paper.",
             metavar="CODES",
         ),
     ] = None
+    templates: OwnPromptFiles = ()

@@ -94,6 +94,8 @@ class Problem(Struct, frozen=True, kw_only=True):
         seconds: The source's own time limit for a test, if it has one.
         suites: Tests by the suite's name, in order.
         apart: Why people have set tests apart, by suite and place; they count for nobody.
+        written: Suites whose tests a model wrote to judge solutions by: a broken test of it is a mistake of that
+            model's, and every solution fails it.
     """
 
     task_id: str
@@ -106,6 +108,7 @@ class Problem(Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     suites: dict[str, tuple[CodeTest, ...]] = {}
     apart: dict[str, dict[int, SetApart]] = {}
+    written: frozenset[str] = frozenset()
 
     @property
     def oracle(self) -> str:

@@ -49,7 +49,7 @@ def _problem(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Proble
 
 def _tests(rows: Sequence[OutcomeRow], problem: Problem, suite: str) -> Iterator[TestFigures]:
     tests = problem.suites.get(suite, ())
-    faults, apart = broken_tests(problem, tests), problem.apart.get(suite, {})
+    faults, apart = broken_tests(problem, tests, suite), problem.apart.get(suite, {})
     for place, test in enumerate(tests):
         letters = [row.outcomes[place] for row in rows if place < len(row.outcomes)]
         ran = sum(letter not in (NOT_RUN, BROKEN) for letter in letters)

@@ -22,6 +22,7 @@ from workbench.coding.problems import code_dataset
 from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
 from workbench.coding.store import evolutions
 from workbench.coding.store.evolutions import EvolutionRow
+from workbench.coding.templates import OURS, OwnPrompts
 from workbench.core.code import Execution, Problem, Program
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
@@ -55,6 +56,7 @@ class _Evolution(Struct, frozen=True):
     writer: Writer
     executor: Executor
     secret: bytes
+    own: OwnPrompts
 
 
 _Work = Callable[[_Evolution, Sequence[int]], dict[int, Step]]
@@ -82,6 +84,7 @@ def evolve(
     writer: Writer,
     executor: Executor,
     *,
+    own: OwnPrompts = OURS,
     problems: int | None = None,
     only: frozenset[str] | None = None,
     watch: Watch | None = None,
@@ -89,6 +92,7 @@ def evolve(
     """Take every problem through all its steps, as far as it is not through them yet.
 
     Args:
+        own: Prompts that stand in the place of ours.
         problems: Only the first so many problems that can evolve; None is all of them.
         only: Only problems with these ids; None is all of them.
         watch: Is told what is being done, for how many problems it is done, and of how many.
@@ -96,7 +100,7 @@ def evolve(
     Raises:
         RunError: No model can be asked now; what was answered is stored, and the same call goes on from there.
     """
-    run = _Evolution(project, row, writer, executor, secret(project.database.reader()))
+    run = _Evolution(project, row, writer, executor, secret(project.database.reader()), own)
     able = (one.question for one in _able(project, row) if only is None or one.task_id in only)
     chosen = list(islice(able, problems))
     for position, (words, work) in enumerate(_steps(row.settings.rounds)):
@@ -249,7 +253,7 @@ def _asked(
     for question in asking:
         plan, problem = plans[question], problems[question]
         programs = {place: _code(run, problem, pools[question][place]) for place in plan.shown}
-        messages = growing.request(plan, found[question], problem, programs, run.row.settings, run.secret)
+        messages = growing.request(plan, found[question], problem, programs, run.row.settings, run.secret, run.own)
         # Where a round has brought nothing, the next one asks the same: it is to get another reply.
         asked.append(WritingRequest(messages=messages, sample=plan.round, step=f"{plan.mode} tests"))
     return dict(zip(asking, run.writer.ask(asked) if asked else [], strict=True))

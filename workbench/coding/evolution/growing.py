@@ -24,6 +24,7 @@ from workbench.coding.records.evolution import (
     Snapshot,
     vector_of,
 )
+from workbench.coding.templates import OURS, OwnPrompts
 from workbench.core.code import BROKEN, PASS, Problem
 from workbench.core.code_tests.broken import bound_names
 from workbench.data.alike import draw
@@ -154,12 +155,14 @@ def request(
     programs: Mapping[int, str],
     settings: EvolutionSettings,
     secret: bytes,
+    own: OwnPrompts = OURS,
 ) -> tuple[PromptMessage, ...]:
     """What the model is asked.
 
     Args:
         programs: The shown solutions' code by their places.
         secret: The database's own, for the lines around texts.
+        own: Prompts that stand in the place of ours.
     """
     vectors, tests = evolved.vectors, evolved.tests
     shown = ShownProblem(
@@ -169,7 +172,7 @@ def request(
         tests=[tests[place] for place in plan.view],
         vectors=["".join(vectors[solution][place] for place in plan.view) for solution in plan.shown],
     )
-    return for_tests(plan.mode, shown, settings.asked, secret)
+    return for_tests(plan.mode, shown, settings.asked, secret, own)
 
 
 def read(reply: str | None, evolved: Evolved, problem: Problem) -> Taken:

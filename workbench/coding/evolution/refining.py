@@ -12,10 +12,19 @@ from typing import Final
 
 import msgspec
 
-from workbench.coding.evolution.replies import PROMPTS, Rewritten, Taken, checked, for_problem, rewritten_of
+from workbench.coding.evolution.replies import (
+    PROMPTS,
+    Rewritten,
+    Taken,
+    asked_of,
+    checked,
+    for_problem,
+    rewritten_of,
+)
 from workbench.coding.options import RefinementOptions
 from workbench.coding.problems import Dataset
 from workbench.coding.records.figures import RefinedProblem, RefineReport, RefusedProblem
+from workbench.coding.templates import OURS, Asked, OwnPrompt, OwnPrompts, digests, own_prompts
 from workbench.core.code import BASE, PASS, CodeTest, Problem, Program
 from workbench.core.database.hashes import secret
 from workbench.core.project import Project, some_at_a_time
@@ -34,9 +43,14 @@ _TOGETHER: Final = 32
 _STEP: Final = "problem written anew"
 
 
-def about(wish: RefinementOptions) -> dict[str, object]:
+def prompts_of(wish: RefinementOptions) -> dict[Asked, OwnPrompt]:
+    """The prompts that stand in the place of ours; errors as with `own_prompts`."""
+    return own_prompts(wish.templates, ("with-reference", "without-reference"))
+
+
+def about(wish: RefinementOptions, own: OwnPrompts) -> dict[str, object]:
     """What the requests depend on besides the model."""
-    return {"asked": wish.asked, "prompts": PROMPTS}
+    return {"asked": wish.asked, "prompts": PROMPTS, **({"own_prompts": digests(own)} if own else {})}
 
 
 def refine(
@@ -47,15 +61,19 @@ def refine(
     executor: Executor,
     path: Path,
     *,
+    own: OwnPrompts = OURS,
+    functions: bool = False,
     limit: int | None = None,
     force: bool = False,
 ) -> RefineReport:
     """Write problems of standard input anew into a file that ``workbench import`` reads.
 
-    A problem needs a solution to go by: its reference solution. Equal requests have their stored reply, so that the
-    same call after a kill writes the same file.
+    A problem is shown with its reference solution, or alone where it has none. Equal requests have their stored reply,
+    so that the same call after a kill writes the same file.
 
     Args:
+        own: Prompts that stand in the place of ours.
+        functions: Take problems that have a function to write already, too.
         limit: Only the first so many problems.
         force: Replace an existing file.
 
@@ -68,13 +86,13 @@ def refine(
     chosen = [
         one
         for one in problems.tasks(project.database.reader(), dataset.id, BASE)
-        if one.stdio and one.language == "python"
+        if (one.stdio or functions) and one.language == "python"
     ][:limit]
     written = tests = passed = 0
     refused: list[RefusedProblem] = []
     with new_file(path, force=force) as file:
         for some in some_at_a_time(chosen, _TOGETHER):
-            for found in _refined(project, wish, writer, executor, some):
+            for found in _refined(project, wish, own, writer, executor, some):
                 if isinstance(found, RefusedProblem):
                     refused.append(found)
                 else:
@@ -94,19 +112,27 @@ def refine(
 
 
 def _refined(
-    project: Project, wish: RefinementOptions, writer: Writer, executor: Executor, some: Sequence[Task]
+    project: Project,
+    wish: RefinementOptions,
+    own: OwnPrompts,
+    writer: Writer,
+    executor: Executor,
+    some: Sequence[Task],
 ) -> Iterator[RefinedProblem | RefusedProblem]:
     """Problems written anew, or why they are not, in order."""
     key = secret(project.database.reader())
     problems = problems_of(project.database, [one.question for one in some], [])
-    asking = [one for one in some if problems[one.question].canonical]
+    shown = [problems[one.question] for one in some]
     replies = writer.ask(
         [
-            WritingRequest(messages=for_problem(problem.prompt, problem.canonical, wish.asked, key), step=_STEP)
-            for problem in (problems[one.question] for one in asking)
+            WritingRequest(messages=for_problem(one.prompt, one.canonical, wish.asked, key, own), step=_STEP)
+            for one in shown
         ]
     )
-    read = {one.question: rewritten_of(reply or "") for one, reply in zip(asking, replies, strict=True)}
+    read = {
+        one.question: rewritten_of(reply or "", bare=asked_of(problem.canonical) in own)
+        for one, problem, reply in zip(some, shown, replies, strict=True)
+    }
     taken = {
         question: checked(found.tests, [found.entry_point], []) for question, found in read.items() if found is not None
     }
@@ -114,8 +140,7 @@ def _refined(
     for one in some:
         found = read.get(one.question)
         if found is None:
-            why = "no_reference" if one.question not in read else "no_problem"
-            yield RefusedProblem(task_id=one.task_id, reason=why, tests=0, passed=0)
+            yield RefusedProblem(task_id=one.task_id, reason="no_problem", tests=0, passed=0)
         else:
             yield _checked(one, wish, found, taken[one.question], outcomes.get(one.question, ""))
 
@@ -130,7 +155,7 @@ def _executed(
     jobs = [
         (question, _program(problems[question], found, taken[question].tests))
         for question, found in read.items()
-        if found is not None and taken[question].tests
+        if found is not None and found.solution and taken[question].tests
     ]
     return {question: execution.outcomes for question, execution in executor.run(jobs)}
 

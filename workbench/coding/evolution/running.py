@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -11,8 +12,9 @@ from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.replies import PROMPTS
 from workbench.coding.evolution.tables import evolution_document
 from workbench.coding.problems import opened_sandbox
-from workbench.coding.records.evolution import EvolutionReport, EvolutionSettings
+from workbench.coding.records.evolution import MODES, EvolutionReport, EvolutionSettings
 from workbench.coding.store.evolutions import EvolutionRow, run_name
+from workbench.coding.templates import digests, own_prompts
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.data.formats.writing import new_file, write_lines
@@ -27,6 +29,7 @@ def run(
     models: Models,
     settings: EvolutionSettings,
     *,
+    templates: Sequence[str] = (),
     dataset: str | None = None,
     problems: int | None = None,
     only: frozenset[str] | None = None,
@@ -41,6 +44,7 @@ def run(
         name: The evolution's; its suites are called after it.
         models: The one that writes tests.
         settings: Its model and prompts are filled in here.
+        templates: Files of prompts that stand in the place of ours (`own_prompts`).
         dataset: Which data set; None for the only one that holds code problems.
         problems: Only the first so many.
         only: Only those with these ids.
@@ -58,7 +62,9 @@ def run(
     if len(models.models) != 1:
         raise UsageError("One model writes the tests of an evolution.", "Give --model once.")
     (model,) = models.models.values()
-    wanted = structs.replace(settings, model=model.server.model, prompts=PROMPTS)
+    own = own_prompts(templates, MODES)
+    words = ", ".join([PROMPTS] * (len(own) < len(MODES)) + [f"{asked} {one}" for asked, one in digests(own).items()])
+    wanted = structs.replace(settings, model=model.server.model, prompts=words)
     row = evolving.begin(project, name, wanted, dataset)
     config = {"evolution": msgspec.to_builtins(wanted)}
     with (
@@ -67,7 +73,7 @@ def run(
     ):
         with project.database.write() as connection:
             runs.note(connection, writer.run, sandbox.provenance())
-        evolving.evolve(project, row, writer, sandbox, problems=problems, only=only, watch=watch)
+        evolving.evolve(project, row, writer, sandbox, own=own, problems=problems, only=only, watch=watch)
     return evolved.report(project, row)
 
 

@@ -277,6 +277,7 @@ class RefinedProblem(Struct, frozen=True, kw_only=True):
 
     Attributes:
         task_id: The old problem's.
+        canonical_solution: "" where the prompt asks for none.
         canonical_solution_by: A model wrote the solution, so that it doesn't say which tests are right.
         tests: Those that ask something of the function.
         proposed_tests: How many tests the model wrote.
@@ -298,8 +299,8 @@ class RefusedProblem(Struct, frozen=True, kw_only=True):
     """A problem that was not written anew.
 
     Attributes:
-        reason: ``no_reference``: there is no solution to go by; ``no_problem``: no reply, or one that lacks a part;
-            ``few_tests``: too few of its tests ask something of the function.
+        reason: ``no_problem``: no reply, or one that lacks a part; ``few_tests``: too few of its tests ask something
+            of the function.
         tests: Tests the model wrote.
         passed: Those that its own solution passes.
     """

@@ -16,6 +16,7 @@ import msgspec
 from workbench.coding.options import Targets
 from workbench.coding.problems import EVERY_PROBLEM, Dataset, code_dataset, problems_for
 from workbench.coding.records.figures import PoolReport, SolutionKind
+from workbench.coding.templates import OURS, OwnPrompt, OwnPrompts, digests, own_prompts
 from workbench.core.code import Problem, SolutionRecord
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
@@ -39,19 +40,28 @@ PROMPTS: Final[dict[str, str]] = {
 """sha256 of the words of each request, by what it asks for."""
 
 
-def request_for_tests(problem: Problem, count: int, secret: bytes, solution: str = "") -> tuple[PromptMessage, ...]:
+def request_for_tests(
+    problem: Problem, count: int, secret: bytes, solution: str = "", own: OwnPrompt | None = None
+) -> tuple[PromptMessage, ...]:
     """The request for tests of a problem.
 
     Args:
         count: How many.
         secret: The database's own, for the lines around texts.
         solution: Code that the model is shown; "" for none.
+        own: A prompt that stands in the place of ours.
     """
+    if own is not None:
+        return own.messages({"question": problem.prompt, "solution": solution, "count": str(count)})
     return _request(_TESTS, problem, secret, {"question": problem.prompt, "solution": solution}, count=str(count))
 
 
-def request_for_solution(problem: Problem, kind: SolutionKind, secret: bytes) -> tuple[PromptMessage, ...]:
-    """The request for a solution; ``secret`` as with `request_for_tests`."""
+def request_for_solution(
+    problem: Problem, kind: SolutionKind, secret: bytes, own: OwnPrompts = OURS
+) -> tuple[PromptMessage, ...]:
+    """The request for a solution; ``secret`` as with `request_for_tests`, ``own`` by kind."""
+    if kind in own:
+        return own[kind].messages({"question": problem.prompt})
     return _request(_SOLUTIONS[kind], problem, secret, {"question": problem.prompt})
 
 
@@ -105,6 +115,7 @@ def fill(
     samples: int,
     *,
     targets: Targets = EVERY_PROBLEM,
+    templates: Sequence[str] = (),
     trust: bool = False,
     watch: Watch | None = None,
 ) -> PoolReport:
@@ -116,6 +127,7 @@ def fill(
         name: What they are called: their ids begin with it.
         samples: Solutions of each model.
         targets: Which problems.
+        templates: A prompt's file that stands in the place of ours (`own_prompts`).
         trust: Whether the user accepts servers that ``workbench.toml`` names.
         watch: Is told how far the calls are.
 
@@ -124,14 +136,14 @@ def fill(
         NotTrustedError: The user has not accepted the servers.
         RunError: No call can succeed now, or another process is at work; what was answered is stored.
     """
+    own = own_prompts(templates, ("correct",))
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
     added = failed = 0
-    with generating(
-        project, f"pools/{name}", models, {"prompt_sha256": PROMPTS["correct"]}, trust=trust, watch=watch
-    ) as writer:
+    about = {"prompt_sha256": {**PROMPTS, **digests(own)}["correct"]}
+    with generating(project, f"pools/{name}", models, about, trust=trust, watch=watch) as writer:
         for some in some_at_a_time(chosen, _TOGETHER):
-            wanted = list(_wanted(project, some, models, samples))
+            wanted = list(_wanted(project, some, models, samples, own))
             replies = writer.ask([asked for _, asked in wanted])
             records = [
                 _record(name, task_id, models.models[asked.model].server.model, asked, reply)
@@ -153,13 +165,13 @@ def fill(
 
 
 def _wanted(
-    project: Project, questions: Sequence[int], models: Models, samples: int
+    project: Project, questions: Sequence[int], models: Models, samples: int, own: OwnPrompts
 ) -> Iterator[tuple[str, WritingRequest]]:
     """Each problem's id with a request, in order."""
     key = secret(project.database.reader())
     problems = problems_of(project.database, questions, [])
     for question in questions:
-        messages = request_for_solution(problems[question], "correct", key)
+        messages = request_for_solution(problems[question], "correct", key, own)
         for model, sample in product(models.models, range(samples)):
             yield (
                 problems[question].task_id,

@@ -18,6 +18,7 @@ from workbench.coding.problems import EVERY_PROBLEM, code_dataset, problems_for
 from workbench.coding.ranking.scored import as_scored, only_errors
 from workbench.coding.records.figures import ProblemSolutions, SolutionKind, SolutionsWritten
 from workbench.coding.synthesis.asking import KINDS, PROMPTS, join, request_for_solution
+from workbench.coding.templates import OwnPrompts, digests, own_prompts
 from workbench.core.code import BROKEN, PASS, CodeTest, Problem, Program, Provenance, SolutionRecord, counted
 from workbench.core.code_tests.assertion import parsed
 from workbench.core.database.hashes import secret
@@ -93,11 +94,12 @@ _TOGETHER: Final = 32
 _CODE: Final = "fence"
 
 
-def _about(kinds: Sequence[SolutionKind]) -> dict[str, object]:
+def _about(kinds: Sequence[SolutionKind], own: OwnPrompts) -> dict[str, object]:
     """What the requests depend on besides the models; how long they go on may change."""
+    words = {**PROMPTS, **digests(own)}
     return {
         "kinds": list(kinds),
-        "prompts_sha256": {kind: PROMPTS[kind] for kind in kinds},
+        "prompts_sha256": {kind: words[kind] for kind in kinds},
         "extractor": str(EXTRACTORS[_CODE]),
     }
 
@@ -148,7 +150,9 @@ def write_solutions(
         NotTrustedError: The user has not accepted the servers.
         RunError: No call can succeed now, or another process is at work; what was answered is stored.
     """
-    about = _about(kinds_of(wish.kinds))
+    kinds = kinds_of(wish.kinds)
+    own = own_prompts(wish.templates, kinds)
+    about = _about(kinds, own)
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
     done: list[ProblemSolutions] = []
@@ -158,7 +162,7 @@ def write_solutions(
             with project.database.write() as connection:
                 stored_provenance.note(connection, writer.run, provenance)
         for some in some_at_a_time(chosen, _TOGETHER):
-            writing = _SolutionWriting(project, name, wish, models, writer, executor, some)
+            writing = _SolutionWriting(project, name, wish, own, models, writer, executor, some)
             writing.write()
             imported += join(project, dataset, f"solutions/{name}", writing.records())
             done += writing.report()
@@ -221,13 +225,14 @@ class _SolutionWriting:
         project: Project,
         name: str,
         wish: SolutionOptions,
+        own: OwnPrompts,
         models: Models,
         writer: ServerGeneration,
         executor: Executor,
         questions: Sequence[int],
     ) -> None:
         self._project, self._name, self._wish, self._models = project, name, wish, models
-        self._kinds = kinds_of(wish.kinds)
+        self._kinds, self._own = kinds_of(wish.kinds), own
         self._writer, self._executor = writer, executor
         self._secret = secret(project.database.reader())
         found = problems_of(project.database, questions, wish.suites)
@@ -305,7 +310,7 @@ class _SolutionWriting:
         replies = self._writer.ask(
             [
                 WritingRequest(
-                    messages=request_for_solution(short[question].problem, kind, self._secret),
+                    messages=request_for_solution(short[question].problem, kind, self._secret, self._own),
                     sample=number,
                     step=f"round {number + 1}",
                     model=model,

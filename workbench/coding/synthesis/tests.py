@@ -14,6 +14,7 @@ from workbench.coding.options import SuiteOptions, Targets
 from workbench.coding.problems import EVERY_PROBLEM, Dataset, code_dataset, problems_for
 from workbench.coding.records.figures import TestsWritten
 from workbench.coding.synthesis.asking import PROMPTS, request_for_tests
+from workbench.coding.templates import OwnPrompt, own_prompts
 from workbench.core.code import CodeTest, Problem
 from workbench.core.code_tests.assertion import form_of
 from workbench.core.code_tests.broken import bound_names, spelling, tree_of
@@ -35,10 +36,11 @@ FILTERS: Final[dict[str, str]] = {
     "no_assert": "no assert statement in it",
     "no_call": "doesn't name what is to be tested",
     "duplicate": "there already, in the same spelling or another",
+    "surplus": "behind the first of those asked for",
 }
 """Why a test may be left out, by code."""
 SURPLUS: Final = "surplus"
-"""The code of tests behind the first n."""
+"""The code of tests behind the first n; they are looked for last."""
 MOST_FOUND: Final = 1_000
 """Tests of a reply that are looked at."""
 _OPEN, _CLOSE = "<assertion>", "</assertion>"
@@ -48,7 +50,7 @@ class ReplyReading(Struct, frozen=True, kw_only=True):
     """How replies are read.
 
     Attributes:
-        count: Tests that are kept of each, the first ones.
+        count: Tests asked for of each.
         strip: Whether blanks around a test are taken off. Scoring Verifiers leave them, so that a test with a blank
             before it is no Python; which changes scores.
         filters: Codes of `FILTERS` that are in force. Scoring Verifiers have none.
@@ -56,7 +58,7 @@ class ReplyReading(Struct, frozen=True, kw_only=True):
 
     count: int = 10
     strip: bool = False
-    filters: frozenset[str] = frozenset(FILTERS)
+    filters: frozenset[str] = frozenset()
 
 
 class ParsedTests(Struct, frozen=True):
@@ -88,7 +90,7 @@ def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTes
         key = spelling(text) if "duplicate" in reading.filters else str(place)
         tree = tree_of(text)
         fault = next((code for code, has in faults.items() if has(tree)), "duplicate" if key in kept else None)
-        if fault is None and len(kept) == reading.count:
+        if fault is None and SURPLUS in reading.filters and len(kept) == reading.count:
             fault = SURPLUS
         if fault is None:
             kept[key] = CodeTest(form=form_of(text), source=text)
@@ -137,13 +139,13 @@ _CODE: Final = "fence"
 """How code is taken from a solution that is a reply."""
 
 
-def _made(wish: SuiteOptions, reading: ReplyReading, models: Models) -> dict[str, object]:
+def _made(wish: SuiteOptions, reading: ReplyReading, models: Models, own: OwnPrompt | None) -> dict[str, object]:
     """How a suite is made; another way is another suite."""
     return {
         "models": models.config(),
         "asked": reading.count,
         "with_solution": wish.with_solution,
-        "prompt_sha256": PROMPTS["tests"],
+        "prompt_sha256": PROMPTS["tests"] if own is None else own.sha256,
         "extractor": EXTRACTOR,
         "strip": reading.strip,
         "filters": sorted(reading.filters),
@@ -191,12 +193,26 @@ def reading_of(wish: SuiteOptions) -> ReplyReading:
     Raises:
         UsageError: There is no such filter.
     """
-    filters = wish.filters
-    words = [] if filters == "none" else [*FILTERS] if filters is None else [one.strip() for one in filters.split(",")]
+    filters = wish.filters or "none"
+    words = {"none": [], "all": [*FILTERS]}.get(filters, [one.strip() for one in filters.split(",")])
     for word in words:
         if word not in FILTERS:
-            raise UsageError(f"There is no filter {word!r}.", f"There are: {', '.join(FILTERS)}, or none.")
+            raise UsageError(f"There is no filter {word!r}.", f"There are: {', '.join(FILTERS)}; or all, or none.")
     return ReplyReading(count=wish.count, strip=wish.strip, filters=frozenset(words))
+
+
+def own_prompt(wish: SuiteOptions) -> OwnPrompt | None:
+    """The prompt that stands in the place of ours.
+
+    Raises:
+        UsageError: It can't be read, or shows a solution where none is to be shown, or none where one is.
+    """
+    found = own_prompts(wish.templates, ("tests",)).get("tests")
+    if found is not None and ("solution" in found.texts) != wish.with_solution:
+        hint = "Leave out --with-solution." if wish.with_solution else "Add --with-solution."
+        shows = "shows no solution" if wish.with_solution else "shows a solution"
+        raise UsageError(f"The prompt {shows}.", hint)
+    return found
 
 
 def write_tests(
@@ -228,11 +244,11 @@ def write_tests(
         raise UsageError("One model writes a suite.", "Give each model a suite of its own.")
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=True)
-    reading = reading_of(wish)
-    about = _made(wish, reading, models)
+    reading, own = reading_of(wish), own_prompt(wish)
+    about = _made(wish, reading, models, own)
     row, stored = _suite(project, dataset, suite, about)
     with generating(project, f"tests/{suite}", models, about, trust=trust, watch=watch) as writer:
-        writing = _SuiteWriting(project, wish, reading, row, stored, writer)
+        writing = _SuiteWriting(project, wish, reading, own, row, stored, writer)
         for some in some_at_a_time(chosen, _TOGETHER):
             writing.write(_targets(project, some, wish.with_solution))
     return TestsWritten(
@@ -296,9 +312,17 @@ class _SuiteWriting:
     """
 
     def __init__(
-        self, project: Project, wish: SuiteOptions, reading: ReplyReading, suite: int, stored: _About, writer: Writer
+        self,
+        project: Project,
+        wish: SuiteOptions,
+        reading: ReplyReading,
+        own: OwnPrompt | None,
+        suite: int,
+        stored: _About,
+        writer: Writer,
     ) -> None:
         reader = project.database.reader()
+        self._own = own
         self._project, self._reading, self._suite, self._stored, self._writer = project, reading, suite, stored, writer
         self._secret = secret(reader)
         self._owner: suites.Owner = "completion" if wish.with_solution else "question"
@@ -324,7 +348,7 @@ class _SuiteWriting:
     def _asked(self, target: _Target) -> WritingRequest:
         count = self._reading.count
         return WritingRequest(
-            messages=request_for_tests(target.problem, count, self._secret, target.code), step="tests"
+            messages=request_for_tests(target.problem, count, self._secret, target.code, self._own), step="tests"
         )
 
     def _read(self, reply: str, target: _Target) -> tuple[CodeTest, ...]:

@@ -86,15 +86,18 @@ def _calls_candidate(problem: Problem) -> bool:
     )
 
 
-def broken_tests(problem: Problem, tests: Sequence[CodeTest], *, grammar: bool = True) -> dict[int, TestFault]:
-    """Faults of a problem's tests by their places; tests without one are left out.
+def broken_tests(
+    problem: Problem, tests: Sequence[CodeTest], suite: str | None = None, *, grammar: bool = True
+) -> dict[int, TestFault]:
+    """Faults of a problem's tests by their places; tests without one are left out, and so are all of written suites.
 
     In other languages than Python a test that doesn't parse is found when it is run without a solution.
 
     Args:
+        suite: What they belong to.
         grammar: Whether the tests are run by an interpreter with this one's grammar.
     """
-    if problem.language != "python":
+    if problem.language != "python" or suite in problem.written:
         return {}
     there = _names(problem.entry_point, problem.setup, problem.prompt, problem.canonical)
     found: dict[int, TestFault] = {}
@@ -111,7 +114,7 @@ def broken_in(problem: Problem) -> list[BrokenTest]:
     return [
         BrokenTest(task_id=problem.task_id, suite=suite, position=place + 1, fault=wrong.fault, error=wrong.error)
         for suite, tests in problem.suites.items()
-        for place, wrong in broken_tests(problem, tests).items()
+        for place, wrong in broken_tests(problem, tests, suite).items()
     ]
 
 

@@ -169,12 +169,13 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
     wanted = list(dict.fromkeys(questions))
     rows = reader.execute(
         "SELECT p.question_id, q.key, qt.text, qt.reference, p.entry_point, p.setup, p.language, p.seconds, "
-        "p.reference_by "
+        "p.reference_by, q.dataset_id "
         "FROM json_each(?) AS wanted CROSS JOIN code_problems AS p ON p.question_id = wanted.value "
         "CROSS JOIN questions AS q ON q.id = p.question_id CROSS JOIN question_text AS qt ON qt.id = q.id",
         (_json(wanted),),
     ).fetchall()
     tests, apart = tests_of(reader, "question", wanted, suites), tests_apart(reader, wanted)
+    written = _written(reader)
     return {
         row[0]: with_candidate(
             Problem(
@@ -188,10 +189,19 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
                 canonical_by=row[8],
                 suites={name: tests[row[0]][name] for name in suites if name in tests[row[0]]},
                 apart=apart.get(row[0], {}),
+                written=written.get(row[9], frozenset()),
             )
         )
         for row in rows
     }
+
+
+def _written(connection: sqlite3.Connection) -> dict[int, frozenset[str]]:
+    """The suites that models wrote to judge solutions by, by data set."""
+    found: dict[int, set[str]] = {}
+    for dataset, name in connection.execute("SELECT dataset_id, name FROM suites WHERE origin = 'generated'"):
+        found.setdefault(dataset, set()).add(name)
+    return {dataset: frozenset(names) for dataset, names in found.items()}
 
 
 def tests_apart(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, dict[str, dict[int, SetApart]]]:

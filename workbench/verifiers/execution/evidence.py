@@ -68,7 +68,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
     return Verdict(
         outcome=Outcome.INCORRECT,
         score=score,
-        reason=_REASONS[first.letter],
+        reason=_reason(first, found[first.suite].outcomes),
         rule=f"test.{first.suite}.{first.position + 1}",
         reference_final=None if failure is None else failure.expected,
         candidate_final=None if failure is None else failure.got,
@@ -101,6 +101,11 @@ def unstable(verdict: Verdict, seeds: Sequence[int], runs: Sequence[Mapping[str,
 
 def _outcomes(found: Mapping[str, Execution]) -> dict[str, str]:
     return {suite: one.outcomes for suite, one in found.items()}
+
+
+def _reason(first: _First, outcomes: str) -> str:
+    """Why a solution fails its first test; where another one was run, the syntax error is that test's own."""
+    return "exception" if first.letter == "s" and set(outcomes) - {"s", BROKEN} else _REASONS[first.letter]
 
 
 def _first(found: Mapping[str, Execution]) -> _First | None:
@@ -137,7 +142,7 @@ def _set_apart(problem: Problem, found: Mapping[str, Execution]) -> _Apart:
     errors: Counter[str] = Counter()
     for suite, one in found.items():
         if BROKEN in one.outcomes:
-            errors.update(wrong.error for wrong in broken_tests(problem, problem.suites.get(suite, ())).values())
+            errors.update(wrong.error for wrong in broken_tests(problem, problem.suites.get(suite, ()), suite).values())
             errors.update(one.words for one in problem.apart.get(suite, {}).values())
     count = sum(one.outcomes.count(BROKEN) for one in found.values())
     return _Apart(count, errors.most_common(1)[0][0] if errors else None)
@@ -178,13 +183,13 @@ def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
 # -- Where it is decided whether a solution passes a test, for those who look at tests without running any.
 
 
-def standings(problem: Problem, tests: Iterable[CodeTest]) -> dict[CodeTest, Where]:
+def standings(problem: Problem, tests: Iterable[CodeTest], suite: str | None = None) -> dict[CodeTest, Where]:
     """Where each of a problem's tests is decided.
 
     Broken tests of other languages than Python are not known before they are run.
     """
     every = list(dict.fromkeys(tests))
-    broken = broken_tests(problem, every)
+    broken = broken_tests(problem, every, suite)
     return {test: "broken" if place in broken else _where(problem, test) for place, test in enumerate(every)}
 
 

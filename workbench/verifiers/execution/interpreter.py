@@ -177,7 +177,7 @@ def program_of(
         grammar: As with `broken.broken_tests`.
     """
     source = code_of(problem, text, form, extractor).source
-    made = program_with(problem, source, problem.suites.get(suite, ()), seconds=seconds, grammar=grammar)
+    made = program_with(problem, source, problem.suites.get(suite, ()), suite, seconds=seconds, grammar=grammar)
     apart = problem.apart.get(suite, {}).keys()
     return structs.replace(made, broken=tuple(sorted({*made.broken, *apart}))) if apart else made
 
@@ -186,6 +186,7 @@ def program_with(
     problem: Problem,
     source: str,
     tests: tuple[CodeTest, ...],
+    suite: str | None = None,
     *,
     seconds: float | None = None,
     grammar: bool = True,
@@ -198,7 +199,7 @@ def program_with(
         language=problem.language,
         seconds=seconds or problem.seconds or DEFAULT_SECONDS,
         entry_point=problem.entry_point,
-        broken=tuple(broken_tests(problem, tests, grammar=grammar)),
+        broken=tuple(broken_tests(problem, tests, suite, grammar=grammar)),
     )
 
 

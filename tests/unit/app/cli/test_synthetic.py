@@ -86,13 +86,13 @@ def test_streams_and_exit_codes(tmp_path: Path, call: Call) -> None:
         return reply_to(received)
 
     with scripted(answer) as server:
-        code, out, err = call(*writing(path, server, "--suite", "utg", "--n", "5"))
+        code, out, err = call(*writing(path, server, "--suite", "utg", "--filters", "all", "--n", "5"))
         assert code == 3
         assert "55 tests by m for 12 problems" in out
         assert "1 call failed: bad_request" in out
         assert "tries them again" in err
         refuses[0] = False
-        code, out, err = call(*writing(path, server, "--suite", "utg", "--n", "5", "--json"))
+        code, out, err = call(*writing(path, server, "--suite", "utg", "--filters", "all", "--n", "5", "--json"))
         assert code == 0
         assert (json.loads(out)["kept"], json.loads(out)["dropped"]) == (60, {"surplus": 84})
         assert "13 calls" in err
@@ -113,7 +113,7 @@ def test_a_kill_repeats_no_reply_that_was_stored(tmp_path: Path, call: Call) -> 
         return reply_to(received)
 
     with scripted(answer) as server:
-        arguments = writing(path, server, "--suite", "utg", "-o", "concurrency=2")
+        arguments = writing(path, server, "--suite", "utg", "--filters", "all", "-o", "concurrency=2")
         command = [sys.executable, "-m", "workbench", *arguments]
         victims.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         assert victims[0].wait(timeout=60) == -9
@@ -127,7 +127,9 @@ def test_a_kill_repeats_no_reply_that_was_stored(tmp_path: Path, call: Call) -> 
         assert {counts[request] for request in stored_then} == {1}
         assert len(server.received) <= PROBLEMS + 2
     with scripted(reply_to) as server, opened_project(other) as project:
-        write_tests(project, "utg", SuiteOptions(), models_from(project, ["m"], {"base_url": server.url}, USUAL))
+        write_tests(
+            project, "utg", SuiteOptions(filters="all"), models_from(project, ["m"], {"base_url": server.url}, USUAL)
+        )
     assert suite(path) == suite(other)
     assert len(suite(path)) == 10 * PROBLEMS
 

@@ -31,6 +31,7 @@ REPLIES = {
     "few": json.dumps({**NEW, "tests": NEW["tests"][5:]}),
     "none": "I would rather not.",
     "failed": None,
+    "bare": json.dumps(NEW),
 }
 
 
@@ -62,7 +63,7 @@ def project(tmp_path: Path) -> Iterator[Project]:
             "canonical_solution": "" if name == "bare" else "print(sum(map(int, input().split())))",
             "tests": [{"input": "1 2\n", "output": "3\n"}],
         }
-        for name in (*REPLIES, "bare")
+        for name in REPLIES
     ]
     path = tmp_path / "problems.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -72,22 +73,22 @@ def project(tmp_path: Path) -> Iterator[Project]:
     made.close()
 
 
-def refined(project: Project, path: Path, model: Model | None = None, **options: bool) -> RefineReport:
+def refined(project: Project, path: Path, model: Model | None = None, *, force: bool = False) -> RefineReport:
     dataset = code_dataset(project, None)
-    return refine(project, dataset, RefinementOptions(), model or Model(), Sandbox(), path, **options)
+    return refine(project, dataset, RefinementOptions(), model or Model(), Sandbox(), path, force=force)
 
 
 def test_no_test_is_dropped_because_the_models_own_solution_fails_it(project: Project, tmp_path: Path) -> None:
     model = Model()
     report = refined(project, tmp_path / "new.jsonl", model)
-    assert (report.problems, report.written, report.tests, report.passed_tests) == (5, 1, 7, 6)
+    assert (report.problems, report.written, report.tests, report.passed_tests) == (5, 2, 14, 12)
     assert [(one.task_id, one.reason, one.tests, one.passed) for one in report.refused] == [
         ("few", "few_tests", 4, 2),
         ("none", "no_problem", 0, 0),
         ("failed", "no_problem", 0, 0),
-        ("bare", "no_reference", 0, 0),
     ]
-    (line,) = map(json.loads, (tmp_path / "new.jsonl").read_text().splitlines())
+    line, bare = map(json.loads, (tmp_path / "new.jsonl").read_text().splitlines())
+    assert bare == {**line, "task_id": "bare"}
     assert line["entry_point"] == "total"
     assert line["tests"] == NEW["tests"][:7]
     assert (line["proposed_tests"], line["passed_tests"], line["canonical_solution_by"]) == (9, 6, "model")

@@ -83,7 +83,7 @@ def suite_of(project: Project, name: str) -> dict[str, tuple[CodeTest, ...]]:
 
 
 def test_a_suite_is_asked_for_once_a_problem(project: Project, server: ScriptedServer) -> None:
-    report = write(project, server, "utg", SuiteOptions())
+    report = write(project, server, "utg", SuiteOptions(filters="all"))
     assert len(server.received) == 2
     assert report == TestsWritten(
         suite="utg",
@@ -113,43 +113,43 @@ def test_a_suite_is_asked_for_once_a_problem(project: Project, server: ScriptedS
 
 
 def test_the_suite_says_how_it_was_made(project: Project, server: ScriptedServer) -> None:
-    write(project, server, "utg", SuiteOptions(count=7, strip=True), temperature=0.5)
+    write(project, server, "utg", SuiteOptions(count=7, strip=True, filters="all"), temperature=0.5)
     row = project.database.reader().execute("SELECT origin, about FROM suites WHERE name = 'utg'").fetchone()
     about = json.loads(row[1])
     made = about["made"]
     assert row[0] == "generated"
     assert made["models"]["m"]["sampling"]["temperature"] == 0.5
     assert (made["asked"], made["strip"], made["extractor"]) == (7, True, "assertion-tags-1")
-    assert made["filters"] == ["duplicate", "no_assert", "no_call", "no_python"]
+    assert made["filters"] == ["duplicate", "no_assert", "no_call", "no_python", "surplus"]
     assert about["counts"] == {"found": 10, "kept": 4, "dropped": {"duplicate": 2, "no_python": 2, "no_call": 2}}
     assert {body["temperature"] for body in server.bodies} == {0.5}
 
 
 def test_writing_again_asks_nothing_and_more_problems_go_on(project: Project, server: ScriptedServer) -> None:
-    first = write(project, server, "utg", SuiteOptions(), Targets(tasks=("add",)))
+    first = write(project, server, "utg", SuiteOptions(filters="all"), Targets(tasks=("add",)))
     assert (first.targets, len(server.received)) == (1, 1)
-    both = write(project, server, "utg", SuiteOptions())
+    both = write(project, server, "utg", SuiteOptions(filters="all"))
     assert (both.targets, both.unchanged, both.found, both.run, len(server.received)) == (2, 1, 10, first.run, 2)
-    again = write(project, server, "utg", SuiteOptions())
+    again = write(project, server, "utg", SuiteOptions(filters="all"))
     assert (again.unchanged, again.found, again.kept, len(server.received)) == (2, 10, 4, 2)
 
 
 def test_another_reading_of_the_same_replies_is_another_suite_and_asks_nothing(
     project: Project, server: ScriptedServer
 ) -> None:
-    write(project, server, "utg", SuiteOptions())
+    write(project, server, "utg", SuiteOptions(filters="all"))
     raw = write(project, server, "raw", SuiteOptions(filters="none"))
     assert (raw.kept, raw.dropped, len(server.received)) == (10, {}, 2)
     with pytest.raises(UsageError, match="other settings: asked"):
-        write(project, server, "utg", SuiteOptions(count=25))
+        write(project, server, "utg", SuiteOptions(count=25, filters="all"))
     with pytest.raises(UsageError, match="it was imported"):
-        write(project, server, "base", SuiteOptions())
-    write(project, server, "more", SuiteOptions(count=25))
+        write(project, server, "base", SuiteOptions(filters="all"))
+    write(project, server, "more", SuiteOptions(count=25, filters="all"))
     assert len(server.received) == 4
 
 
 def test_with_the_solution_each_code_has_tests_of_its_own(project: Project, server: ScriptedServer) -> None:
-    report = write(project, server, "seen", SuiteOptions(with_solution=True))
+    report = write(project, server, "seen", SuiteOptions(with_solution=True, filters="all"))
     assert (report.targets, report.kept, len(server.received)) == (4, 8, 4)
     shown = {asked_for(received)[1].splitlines()[2] for received in server.received}
     assert shown == {"    return a + b", "    return a - b", "    return b + a", "    return a + a"}
@@ -165,7 +165,7 @@ def test_with_the_solution_each_code_has_tests_of_its_own(project: Project, serv
         "add/2": {"base": 2, "seen": 2},
         "double/0": {"base": 1, "seen": 2},
     }
-    again = write(project, server, "seen", SuiteOptions(with_solution=True))
+    again = write(project, server, "seen", SuiteOptions(with_solution=True, filters="all"))
     assert (again.unchanged, len(server.received)) == (4, 4)
 
 
@@ -180,18 +180,18 @@ def test_what_has_no_test_in_its_reply_and_what_has_no_reply(project: Project) -
         return replies[name] or "<assertion>assert double(0) == 0</assertion>"
 
     with scripted(answer) as server:
-        first = write(project, server, "utg", SuiteOptions())
+        first = write(project, server, "utg", SuiteOptions(filters="all"))
         assert (first.empty, first.failed, first.kept) == (1, {"bad_request": 1}, 0)
         refused[0] = False
-        then = write(project, server, "utg", SuiteOptions())
+        then = write(project, server, "utg", SuiteOptions(filters="all"))
         assert (then.empty, then.failed, then.kept, then.unchanged) == (1, {}, 1, 1)
         assert len(server.received) == 3
 
 
 def test_a_budget_stops_it_and_what_was_answered_is_not_asked_again(project: Project, server: ScriptedServer) -> None:
     with pytest.raises(RunError, match="1 of 1 calls"):
-        write(project, server, "utg", SuiteOptions(), max_calls=1, concurrency=1)
-    assert write(project, server, "utg", SuiteOptions()).kept == 4
+        write(project, server, "utg", SuiteOptions(filters="all"), max_calls=1, concurrency=1)
+    assert write(project, server, "utg", SuiteOptions(filters="all")).kept == 4
     assert len(server.received) == 2
 
 
@@ -204,18 +204,20 @@ def test_problems_nothing_is_written_for(tmp_path: Path, server: ScriptedServer)
     ]
     rows = {problem.task_id: [{"completion": "x"}] for problem in problems}
     project = make_code_project(tmp_path, rows, *problems)
-    report = write(project, server, "utg", SuiteOptions())
+    report = write(project, server, "utg", SuiteOptions(filters="all"))
     assert (report.targets, report.skipped) == (1, {"stdio": 1, "language": 1})
     with pytest.raises(UsageError, match="no problem 'sub'"):
-        write(project, server, "utg", SuiteOptions(), Targets(tasks=("sub",)))
+        write(project, server, "utg", SuiteOptions(filters="all"), Targets(tasks=("sub",)))
     with pytest.raises(UsageError, match="No data set 'b'"):
-        write(project, server, "utg", SuiteOptions(), Targets(dataset="b"))
+        write(project, server, "utg", SuiteOptions(filters="all"), Targets(dataset="b"))
     project.close()
 
 
 def test_one_model_a_suite_and_filters_by_name(project: Project, server: ScriptedServer) -> None:
     with pytest.raises(UsageError, match="One model"):
-        write_tests(project, "utg", SuiteOptions(), models_from(project, ["m", "n"], {"base_url": server.url}))
+        write_tests(
+            project, "utg", SuiteOptions(filters="all"), models_from(project, ["m", "n"], {"base_url": server.url})
+        )
     with pytest.raises(UsageError, match="no filter 'odd'"):
         reading_of(SuiteOptions(filters="no_call, odd"))
     assert reading_of(SuiteOptions(filters="no_call, duplicate")).filters == {"no_call", "duplicate"}

@@ -13,7 +13,8 @@ from workbench.coding.synthesis.tests import FILTERS, MOST_FOUND, ParsedTests, R
 from workbench.core.code import Problem
 
 ADD = Problem(task_id="own/add", prompt="", entry_point="add", setup="candidate = add")
-AS_RELEASED = ReplyReading(filters=frozenset())
+AS_RELEASED = ReplyReading()
+STRICT = ReplyReading(filters=frozenset(FILTERS))
 
 
 def tagged(*tests: str) -> str:
@@ -59,8 +60,8 @@ def test_blanks_stay_unless_they_are_to_be_stripped() -> None:
     plain = read_tests(reply, ADD, AS_RELEASED)
     assert sources(plain) == [" assert add(1, 1) == 2", "\nassert add(1, 2) == 3\n", "assert add(1, 3) == 4"]
     assert [test.form for test in plain.tests] == ["statement", "expression", "expression"]
-    assert read_tests(reply, ADD, ReplyReading()).dropped == {"no_python": 1}
-    stripped = read_tests(reply, ADD, ReplyReading(strip=True))
+    assert read_tests(reply, ADD, STRICT).dropped == {"no_python": 1}
+    stripped = read_tests(reply, ADD, structs.replace(STRICT, strip=True))
     assert sources(stripped) == ["assert add(1, 1) == 2", "assert add(1, 2) == 3", "assert add(1, 3) == 4"]
     assert stripped.dropped == {}
 
@@ -78,7 +79,7 @@ def test_what_is_left_out_is_counted_by_why() -> None:
             "assert candidate('a', 'b') == 'ab'",
         ),
         ADD,
-        ReplyReading(),
+        STRICT,
     )
     assert sources(written) == [
         "assert add(1, 2) == 3",
@@ -93,9 +94,11 @@ def test_what_is_left_out_is_counted_by_why() -> None:
 @pytest.mark.parametrize("code", FILTERS)
 def test_each_filter_can_be_left_out(code: str) -> None:
     reply = tagged("assert add(0, 0) == 0", "assert add(1,", "add(1, 2)", "assert True", "assert add(0,0)==0")
+    reply += tagged("assert add(2, 2) == 4")
+    one = structs.replace(STRICT, count=1)
     faults = dict.fromkeys(FILTERS, 1)
-    assert read_tests(reply, ADD, ReplyReading()).dropped == faults
-    rest = read_tests(reply, ADD, ReplyReading(filters=frozenset(FILTERS) - {code}))
+    assert read_tests(reply, ADD, one).dropped == faults
+    rest = read_tests(reply, ADD, structs.replace(one, count=1 + (code != "surplus"), filters=one.filters - {code}))
     assert rest.dropped == {name: 1 for name in faults if name != code}
     assert len(rest.tests) == 2
 
@@ -107,16 +110,17 @@ def test_without_filters_all_is_kept_as_the_paper_does() -> None:
 
 def test_a_problem_that_names_nothing_takes_any_test() -> None:
     nameless = structs.replace(ADD, entry_point=None, setup="")
-    assert len(read_tests(tagged("assert True"), nameless, ReplyReading()).tests) == 1
+    assert len(read_tests(tagged("assert True"), nameless, STRICT).tests) == 1
 
 
 @given(st.integers(1, 30), st.integers(0, 40))
 def test_the_first_n_are_kept(count: int, there: int) -> None:
     tests = [f"assert add(0, {number}) == {number}" for number in range(there)]
-    written = read_tests(tagged(*tests), ADD, ReplyReading(count=count))
+    written = read_tests(tagged(*tests), ADD, structs.replace(STRICT, count=count))
     assert sources(written) == tests[:count]
     assert written.dropped == ({"surplus": there - count} if there > count else {})
     assert written.found == there
+    assert sources(read_tests(tagged(*tests), ADD, ReplyReading(count=count))) == tests
 
 
 @pytest.mark.parametrize(
@@ -136,6 +140,6 @@ def test_the_first_n_are_kept(count: int, there: int) -> None:
     ids=["opening", "closing", "empty", "huge", "minus", "deep", "long sum", "huge number", "nul", "prose"],
 )
 def test_hostile_replies_are_read_in_one_pass(reply: str) -> None:
-    written = read_tests(reply, ADD, ReplyReading())
+    written = read_tests(reply, ADD, STRICT)
     assert written.tests == ()
     assert written.found <= MOST_FOUND

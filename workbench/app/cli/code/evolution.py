@@ -26,7 +26,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
-from workbench.coding.options import ProblemSet, RefinementOptions
+from workbench.coding.options import OwnPromptFiles, ProblemSet, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
 from workbench.core.options import NONE_GIVEN, AllowUnsafe, DatabaseOrFile, Force, Options, Trust, Whole, option
@@ -65,6 +65,7 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
         float | None, option("Of a test; else its problem's, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600)
     ] = None
     extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
+    templates: OwnPromptFiles = ()
     dataset: ProblemSet = None
     workers: Programs = None
     trust: Trust = False
@@ -128,6 +129,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
                 options.name,
                 models_from(project, [model], options.settings, USUAL),
                 wanted,
+                templates=options.templates,
                 only=None if options.only is None else read_kept(options.only),
                 dataset=options.dataset,
                 problems=options.problems,
@@ -212,7 +214,6 @@ def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosine
 
 
 _WHY = {
-    "no_reference": "there is no reference solution to go by",
     "no_problem": "no reply, or one that lacks a part",
     "few_tests": "too few of its tests ask something of the function",
 }
@@ -222,6 +223,9 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
     name: Annotated[str, option("What the calls are called.", metavar="NAME")] = "refined"
     model: Annotated[str, option("Who writes: [models.NAME] of workbench.toml, or see -o.", metavar="NAME")]
     settings: ModelSettings = NONE_GIVEN
+    functions: Annotated[
+        bool, option("Problems that have a function to write already, too; else those of standard input alone.")
+    ] = False
     file: Annotated[
         Path, option("The new problems, for workbench import.", "--output", metavar="FILE", output="stream")
     ]
@@ -240,23 +244,36 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 
     The model's own solution is executed against its tests, and how many it passes is told; but no test is dropped for
     that, since a model's solution may be as wrong as its tests. A problem with too few tests that ask something of the
-    function is refused, with the reason. Import the file, have solutions written, and let the tests evolve.
+    function is refused, with the reason. A problem without a reference solution is asked about by its text alone.
+    Import the file, have solutions written, and let the tests evolve.
     """
-    from workbench.coding.evolution.refining import USUAL, about, refine
+    from workbench.coding.evolution.refining import USUAL, about, prompts_of, refine
     from workbench.coding.problems import code_dataset, opened_sandbox
     from workbench.runs.generation import generating, models_from
 
     wish, found = options.wish, code_dataset(project, options.dataset)
+    own = prompts_of(wish)
     models = models_from(project, [options.model], options.settings, USUAL)
 
     def run(accepted: bool) -> tuple[RefineReport, int]:
         with (
             opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
             drawing() as watch,
-            generating(project, f"refined/{options.name}", models, about(wish), trust=accepted, watch=watch) as writer,
+            generating(
+                project, f"refined/{options.name}", models, about(wish, own), trust=accepted, watch=watch
+            ) as writer,
         ):
             return refine(
-                project, found, wish, writer, sandbox, options.file, limit=options.problems, force=options.force
+                project,
+                found,
+                wish,
+                writer,
+                sandbox,
+                options.file,
+                own=own,
+                functions=options.functions,
+                limit=options.problems,
+                force=options.force,
             ), writer.run
 
     report, number = trusting(run, options.trust)

@@ -18,7 +18,7 @@ from workbench.app.cli.common import (
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
-from workbench.coding.options import SolutionOptions, SuiteOptions, Targets
+from workbench.coding.options import OwnPromptFiles, SolutionOptions, SuiteOptions, Targets
 from workbench.coding.records.figures import SKIPPED, SolutionsWritten, TestsWritten
 from workbench.core.options import NONE_GIVEN, AllowUnsafe, Options, Trust, option
 from workbench.core.project import Project
@@ -109,10 +109,11 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
     """
-    from workbench.coding.synthesis.tests import USUAL, reading_of, write_tests
+    from workbench.coding.synthesis.tests import USUAL, own_prompt, reading_of, write_tests
     from workbench.runs.generation import models_from
 
     reading_of(options.wish)
+    own_prompt(options.wish)
     chosen = models_from(project, options.models, options.settings, USUAL)
     with drawing() as watch:
         report = trusting(
@@ -151,6 +152,7 @@ class CodePoolOptions(Options, frozen=True, kw_only=True):
     models: Models
     settings: ModelSettings = NONE_GIVEN
     samples: Annotated[int, option("Of each model.", ge=1, le=1000)] = 8
+    templates: OwnPromptFiles = ()
     targets: Targets = Targets()
     trust: Trust = False
 
@@ -168,7 +170,14 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
     with drawing() as watch:
         report = trusting(
             lambda yes: fill(
-                project, options.name, chosen, options.samples, targets=options.targets, trust=yes, watch=watch
+                project,
+                options.name,
+                chosen,
+                options.samples,
+                targets=options.targets,
+                templates=options.templates,
+                trust=yes,
+                watch=watch,
             ),
             options.trust,
         )

@@ -1,0 +1,148 @@
+"""Prompts of a user's own in the place of ours: a text file each, its placeholders replaced and nothing added.
+
+So a paper's prompt is sent as the paper has it, in one message of the user's: no fence around texts, and control
+tokens in them stay. Source of the placeholders: Scoring Verifiers, figures 8, 13 and 14; EvolveCoder, appendix A; and
+the code that both have released.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.core.errors import UsageError
+from workbench.core.inputs import require_input
+from workbench.llm.records import PromptMessage
+
+Asked = Literal["tests", "correct", "incorrect", "with-reference", "without-reference", "adversarial", "discriminative"]
+"""What a prompt asks for."""
+MOST_BYTES: Final = 256 * 1024
+PROGRAMS: Final = 5
+"""Programs that a step of an evolution shows."""
+_QUESTION: Final = dict.fromkeys(("question", "instruction", "input"), "question")
+_SOLUTION: Final = dict.fromkeys(("solution", "program", "code"), "solution")
+_COUNT: Final = {"count": "count"}
+_SHOWN: Final = {name: name for name in (*(f"program{one}" for one in range(1, PROGRAMS + 1)), "tests", "eval_tests")}
+_NAMES: Final[dict[Asked, dict[str, str]]] = {
+    "tests": _QUESTION | _SOLUTION | _COUNT,
+    "correct": _QUESTION,
+    "incorrect": _QUESTION,
+    "with-reference": _QUESTION | _SOLUTION | _COUNT,
+    "without-reference": _QUESTION | _COUNT,
+    "adversarial": _QUESTION | _SHOWN | _COUNT,
+    "discriminative": _QUESTION | _SHOWN | _COUNT,
+}
+"""The names that may stand in braces, by what is asked for -> the text that takes their place."""
+_NEEDED: Final[dict[Asked, frozenset[str]]] = {
+    **dict.fromkeys(_NAMES, frozenset({"question"})),
+    "with-reference": frozenset({"question", "solution"}),
+    "adversarial": frozenset({"question", "program1"}),
+    "discriminative": frozenset({"question", "program1"}),
+}
+
+
+class OwnPrompt(Struct, frozen=True, kw_only=True):
+    """A prompt out of a file.
+
+    Attributes:
+        text: All of it, as it stands there.
+        sha256: Of the file's bytes, in hexadecimal.
+        texts: What is put in, such as ``question``.
+    """
+
+    asked: Asked
+    text: str
+    sha256: str
+    texts: frozenset[str]
+
+    def messages(self, texts: Mapping[str, str]) -> tuple[PromptMessage, ...]:
+        """The request: the file with these texts in it; what is put in is never looked at again."""
+        names = _NAMES[self.asked]
+        return (
+            PromptMessage("user", _mark(self.asked).sub(lambda found: texts.get(names[_name(found)], ""), self.text)),
+        )
+
+
+OwnPrompts = Mapping[Asked, OwnPrompt]
+"""The prompts that stand in the place of ours."""
+OURS: Final[OwnPrompts] = MappingProxyType({})
+"""None stands in their place."""
+
+
+def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, OwnPrompt]:
+    """The prompts that are named: ``WHAT=FILE`` each, or the file alone where one thing alone is asked for.
+
+    Args:
+        roles: What may be asked for.
+
+    Raises:
+        UsageError: A file can't be read, lacks a placeholder, or it is not clear what it asks for.
+    """
+    found: dict[Asked, OwnPrompt] = {}
+    for one in given:
+        role, file = _role(one, roles)
+        if role in found:
+            raise UsageError(f"--template: two files ask for {role}.", "Give one.")
+        found[role] = read_prompt(Path(file), role)
+    return found
+
+
+def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
+    """The prompt in a file; errors as with `own_prompts`."""
+    data = _read(path)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: {error}.", "A prompt is UTF-8 text.") from error
+    texts = frozenset(_NAMES[asked][_name(mark)] for mark in _mark(asked).finditer(text))
+    if missing := _NEEDED[asked] - texts:
+        named = " and ".join(f"{{{name}}}" for name in sorted(missing))
+        listed = ", ".join(f"{{{name}}}" for name in _NAMES[asked])
+        raise UsageError(f"{path}: {named} stands nowhere in it.", f"Placeholders of {asked}: {listed}.")
+    return OwnPrompt(asked=asked, text=text, sha256=hashlib.sha256(data).hexdigest(), texts=texts)
+
+
+def digests(own: OwnPrompts) -> dict[str, str]:
+    """sha256 by what is asked for: part of what an answer depends on."""
+    return {asked: one.sha256 for asked, one in own.items()}
+
+
+def _role(one: str, roles: Sequence[Asked]) -> tuple[Asked, str]:
+    said, mark, file = one.partition("=")
+    role = next((role for role in roles if mark and role == said), None)
+    if role is not None:
+        return role, file
+    if len(roles) == 1:
+        return roles[0], one
+    listed = "=FILE or ".join(roles)
+    raise UsageError(f"--template {one}: it isn't said what the file asks for.", f"Write {listed}=FILE.")
+
+
+def _mark(asked: Asked) -> re.Pattern[str]:
+    names = "|".join(_NAMES[asked])
+    return re.compile(rf"\{{({names})\}}|<<({names})>>")
+
+
+def _name(mark: re.Match[str]) -> str:
+    return str(mark[1] or mark[2])
+
+
+def _read(path: Path) -> bytes:
+    try:
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such file.", "--template takes a text file.")
+        require_input(path)
+        with path.open("rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}.") from error
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"{path}: a prompt has at most {MOST_BYTES // 1024} KiB.")
+    return data

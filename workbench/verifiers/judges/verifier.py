@@ -24,7 +24,7 @@ from workbench.verifiers.judges.parsers.rubric import rubric
 from workbench.verifiers.judges.published import ANSWER, Standing, from_folder, standing_words
 from workbench.verifiers.judges.strategies import RUBRIC, STRATEGIES, TEMPLATE, Kind
 from workbench.verifiers.judges.template import Template, builtin, builtin_text, from_file
-from workbench.verifiers.judges.voting import vote
+from workbench.verifiers.judges.voting import VOTES, vote
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
     SAMPLING_OPTIONS,
@@ -43,6 +43,7 @@ from workbench.verifiers.serving import (
 JUDGE_VERSION = "5"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
 TOP_LOGPROBS: Final = "top_logprobs"
+VOTE: Final = "vote"
 _OWN: dict[str, str] = {
     "strategy": f"way of judging: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
     "variant": "another wording of the strategy: "
@@ -58,6 +59,7 @@ _OWN: dict[str, str] = {
     **EXAMPLE_OPTIONS,
     **PANEL_OPTIONS,
     "samples": "replies an item; several are a vote (default 1)",
+    VOTE: "what several samples make: majority (default), or unanimous: correct only where all say so",
     "fence": "whether texts stand between lines their author can't guess: on (default) or off",
     "neutralise": "whether control tokens in texts are broken: on (default) or off",
 }
@@ -88,6 +90,9 @@ class LlmJudge:
         self._server = server_from(options)
         self._limits = limits_from(options)
         self._samples = whole(options, "samples", least=1, most=_MOST_SAMPLES) or 1
+        self._vote = choice(options, VOTE, tuple(VOTES), "majority")
+        if VOTE in options and self._samples == 1:
+            raise ValueError(f"{VOTE}: one reply is no vote; samples= asks for several")
         self._with_reference = switch(options, "reference", True)
         as_published = PUBLISHED in options
         self._fence = switch(options, "fence", not as_published)
@@ -111,6 +116,8 @@ class LlmJudge:
         if self._plan is not None and kind.file is not None:
             raise ValueError(f"{EXAMPLES}: {self._strategy_name} takes none")
         self._threshold = number(options, "threshold", least=0, most=1)
+        if VOTE in options and self._threshold is not None:
+            raise ValueError(f"threshold: it is one of the mean score; {VOTE}= says what samples make instead")
         self._template = self._grading(options, kind)
         strategy = kind.make(self._template, self._parser, _strategy_options(options, self._strategy_name, kind))
         if kind.file is not None and "panel" in options:
@@ -135,6 +142,7 @@ class LlmJudge:
             **self._server.extras.config(),
             "sampling": {call.name: msgspec.to_builtins(call.sampling) for call in self._template.calls},
             "samples": self._samples,
+            **({} if self._vote == "majority" else {VOTE: self._vote}),
             "reference": self._with_reference,
             "fence": self._fence,
             "neutralise": self._neutralise,
@@ -176,8 +184,10 @@ class LlmJudge:
             neutralise=self._neutralise,
             examples=self._shown(item, fences),
         )
-        voted = self._samples > 1
-        judged = await (vote(self._strategy, case, ask, self._samples) if voted else self._strategy.judge(case, ask))
+        if self._samples > 1:
+            judged = await vote(self._strategy, case, ask, self._samples, VOTES[self._vote])
+        else:
+            judged = await self._strategy.judge(case, ask)
         if self._threshold is None:
             return judged
         return structs.replace(judged, verdict=by_score(judged.verdict, self._threshold))

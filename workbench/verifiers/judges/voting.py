@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-from collections.abc import Coroutine, Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from typing import Any, Final, TypeVar
+
+from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Deferred, Halt, Reply, Request
@@ -18,7 +20,7 @@ from workbench.verifiers.judges.case import JudgeCase
 from workbench.verifiers.judges.strategy import Strategy
 
 
-async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int) -> Judged:
+async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int, count: Count) -> Judged:
     """Judge an item ``samples`` times over, one after the other, and count."""
     judged, deferred = [], None
     for number in range(samples):
@@ -31,7 +33,7 @@ async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int) -> J
         raise deferred
     votes = tuple(one.verdict for one in judged)
     traces = [one.trace for one in judged]
-    return Judged(verdict=majority(votes), votes=votes, trace={"samples": traces} if any(traces) else None)
+    return Judged(verdict=count(votes), votes=votes, trace={"samples": traces} if any(traces) else None)
 
 
 def majority(votes: Sequence[Verdict]) -> Verdict:
@@ -57,6 +59,27 @@ def majority(votes: Sequence[Verdict]) -> Verdict:
         reason="tie" if tie else None,
         detail=_words(votes, correct, incorrect),
     )
+
+
+def unanimous(votes: Sequence[Verdict]) -> Verdict:
+    """Correct where every vote says so, incorrect where one says that; else one has no verdict, and it abstains.
+
+    VerifyBench (arXiv 2505.15801), section 5.2, keeps completions that are "consistently verified as correct". The score
+    is that of `majority`.
+    """
+    said = majority(votes)
+    outcomes = {vote.outcome for vote in votes}
+    if Outcome.INCORRECT in outcomes:
+        return structs.replace(said, outcome=Outcome.INCORRECT, reason=None)
+    if outcomes == {Outcome.CORRECT} or Outcome.CORRECT not in outcomes:
+        return said
+    silent = {vote.reason for vote in votes if vote.outcome is not Outcome.CORRECT}
+    return structs.replace(said, outcome=Outcome.ABSTAIN, reason=silent.pop() if len(silent) == 1 else "unparsed")
+
+
+Count = Callable[[Sequence[Verdict]], Verdict]
+VOTES: Final[dict[str, Count]] = {"majority": majority, "unanimous": unanimous}
+"""What several samples make of an item, the usual way first."""
 
 
 def _words(votes: Sequence[Verdict], correct: int, incorrect: int) -> str:

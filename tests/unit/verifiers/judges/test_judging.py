@@ -204,3 +204,31 @@ def test_it_is_registered() -> None:
     assert isinstance(verifier, LlmJudge)
     assert verifier.isolation == "served"
     assert verifier.servers()["judge"].base_urls == ("http://localhost:1/v1",)
+
+
+@pytest.mark.parametrize(
+    ("replies", "expected"),
+    [
+        (["Yes", "Yes", "Yes"], ("correct", None, 1.0)),
+        (["Yes", "No", "Yes"], ("incorrect", None, 2 / 3)),
+        (["hm", "No", "Yes"], ("incorrect", None, 0.5)),
+        (["Yes", "hm", "Yes"], ("abstain", "unparsed", 1.0)),
+        (["hm", "hm", "hm"], ("abstain", "unparsed", None)),
+    ],
+)
+def test_a_unanimous_vote_takes_all(replies: list[str], expected: tuple[str, str | None, float | None]) -> None:
+    """VerifyBench 5.2: "only completions consistently verified as correct were retained"."""
+    found, calls = judged(replies, samples="3", vote="unanimous")
+    assert (found.verdict.outcome.name.lower(), found.verdict.reason, found.verdict.score) == expected
+    assert len(calls) == len(found.votes) == 3
+
+
+def test_how_samples_vote_is_part_of_the_name_only_where_it_is_said_otherwise() -> None:
+    base = llm_judge(samples="3")
+    assert identity(base) == identity(llm_judge(samples="3", vote="majority")) != identity(
+        llm_judge(samples="3", vote="unanimous")
+    )
+    with pytest.raises(ValueError, match="one reply is no vote"):
+        llm_judge(vote="unanimous")
+    with pytest.raises(ValueError, match="threshold"):
+        llm_judge(samples="3", vote="unanimous", top_logprobs="5", threshold="0.5")

@@ -7,7 +7,7 @@ from typing import Annotated, Final, get_args
 
 from workbench.core.errors import UsageError
 from workbench.core.options import NONE_GIVEN, Options, Protocol, SeedNumber, Where, Whole, argument, option, pair
-from workbench.core.sets import Fill, FinalGold, Preset
+from workbench.core.sets import Fill, FinalGold, Preset, Strata
 from workbench.core.taxonomy import TYPES
 from workbench.measuring.records.curation import Scope
 
@@ -88,6 +88,10 @@ class HardOptions(Options, frozen=True, kw_only=True):
     ] = NONE_GIVEN
     minority: Annotated[Whole | None, option("Judges on the weaker side.  [default: 2]")] = None
     annotate: Annotated[Whole | None, option("Items for people to label.  [default: 2000]")] = None
+    strata: Annotated[
+        Strata | None,
+        option("Divide them among domains and sources by how much each has, or evenly.  [default: proportional]"),
+    ] = None
     final: Annotated[Whole, option("Tuples of the set.")] = 1000
     where: Where = ()
     gold: SetGold = "people"

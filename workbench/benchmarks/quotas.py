@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.benchmarks.capping import STEP, Caps, Chosen, Question, fullest, pick
 from workbench.core.errors import UsageError
-from workbench.core.sets import Fill, Preset, Stratum
+from workbench.core.sets import Fill, Preset, Strata, Stratum
 from workbench.core.taxonomy import TYPES, UNTYPED, parse_type
 from workbench.data.alike import first_drawn
 
@@ -226,7 +226,7 @@ def choose(
     return fullest(wanted, [stratum(question) for question in wanted], quotas, caps, seed)
 
 
-# -- Stratified samples: so many of all, divided among strata in proportion to their sizes.
+# -- Stratified samples: so many of all, divided among strata in proportion to their sizes, or evenly.
 
 
 T = TypeVar("T")
@@ -238,6 +238,7 @@ def sample(
     members: Callable[[str], Iterable[T]],
     seed: int,
     key: Callable[[T], tuple[str | int, ...]],
+    how: Strata = "proportional",
 ) -> dict[str, list[T]]:
     """As many of each stratum as it is apportioned, the first in drawn order; all where there are no more.
 
@@ -246,17 +247,23 @@ def sample(
         count: How many of all strata together.
         members: Gives a stratum's members, one after the other.
         key: What a member is known by everywhere.
+        how: What strata weigh; one that has fewer than its part gives the rest to the others.
     """
-    taken = apportion(sizes, count, sizes)
+    taken = apportion(_weighing(sizes, how), count, sizes)
     return {name: first_drawn(members(name), taken[name], seed, key) for name in sorted(sizes)}
 
 
-def strata(sizes: Mapping[str, int], count: int) -> tuple[Stratum, ...]:
+def strata(sizes: Mapping[str, int], count: int, how: Strata = "proportional") -> tuple[Stratum, ...]:
     """What `sample` takes of each stratum."""
-    quotas, taken = largest_remainder(sizes, count), apportion(sizes, count, sizes)
+    weights = _weighing(sizes, how)
+    quotas, taken = largest_remainder(weights, count), apportion(weights, count, sizes)
     return tuple(
         Stratum(name=name, population=sizes[name], quota=quotas[name], taken=taken[name]) for name in sorted(sizes)
     )
+
+
+def _weighing(sizes: Mapping[str, int], how: Strata) -> Mapping[str, int]:
+    return sizes if how == "proportional" else {name: int(size > 0) for name, size in sizes.items()}
 
 
 # -- Quotas that somebody wrote down as TOML.

@@ -26,6 +26,9 @@ FinalGold = Literal["people", "imported"]
 Preset = Literal["verifybench", "equal", "proportional"]
 """How questions of a type are divided among its subtypes: as in the paper, evenly, or as there are."""
 
+Strata = Literal["proportional", "equal"]
+"""How a sample is divided among domains and sources: by how much each has, or evenly."""
+
 Fill = Literal["none", "subtypes", "types"]
 """Where questions come from that a subtype is short of: nowhere, other subtypes of its type, other types too."""
 

@@ -95,6 +95,7 @@ _LINES: Final[dict[str, dict[str, str]]] = {
         "judges": "verifiers that vote, an odd number; none: those of its queue",
         "minority": "judges on the weaker side; 2, or as its queue",
         "annotate": "items for people to label; 2000, or as its queue",
+        "strata": "how domains and sources share them; in proportion, or as its queue",
         "final": "",
         "gold": "whose labels count",
         "partial": "freeze it though some items still wait for labels",
@@ -120,6 +121,7 @@ _CHOICES: Final[dict[str, dict[str, str]]] = {
         "equal": "evenly",
         "proportional": "as they are there",
     },
+    "strata": {"": "as its queue, or in proportion", "proportional": "by what each has", "equal": "evenly"},
     "fill": {"none": "nobody", "subtypes": "other subtypes of its type", "types": "other types too"},
     "gold": {"people": "agreed, or settled by a third person", "imported": "the file's"},
 }

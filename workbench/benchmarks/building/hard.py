@@ -30,7 +30,7 @@ from workbench.core.database import sets
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import NAMELESS, Condition, Selection, selection_of
-from workbench.core.sets import ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet
+from workbench.core.sets import ItemMember, NewSet, SetName, SetReport, Shortfall, StoredSet, Strata
 from workbench.measuring.columns import Columns, columns
 
 if TYPE_CHECKING:
@@ -55,12 +55,14 @@ class SplitItems(Struct, frozen=True, kw_only=True):
         minority: Judges on the weaker side.
         annotate: Items for people.
         selection: Which items.
+        strata: How they, and the set's tuples later on, are divided among domains and sources.
     """
 
     judges: dict[str, int]
     minority: int
     annotate: int
     selection: Selection = Selection()
+    strata: Strata = "proportional"
 
 
 def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str, int]) -> dict[str, int]:
@@ -82,7 +84,7 @@ def build_queue(
     """Freeze the items that people are to label (VerifyBench, section 3.2).
 
     Only items that every judge has decided count: an abstention, an error and a missing verdict are no votes. Of those
-    split as asked for, ``annotate`` are drawn, divided among domains and sources by largest remainders.
+    split as asked for, ``annotate`` are drawn, divided among domains and sources by largest remainders, or evenly.
 
     Raises:
         UsageError: The number of judges is even or below three, no such minority is possible, the selection names
@@ -106,7 +108,7 @@ def build_queue(
         seed=seed,
         config=encoded(settings(project, split)),
         report="",
-        items=tuple(_drawn(project, known, by_stratum, split.annotate, seed)),
+        items=tuple(_drawn(project, known, by_stratum, split, seed)),
         runs=tuple(split.judges.values()),
     )
     report = _queue_report(split, new, among, found, by_stratum, known)
@@ -120,6 +122,8 @@ def settings(project: Project, split: SplitItems) -> dict[str, Any]:
         "judges": split.judges,
         "minority": split.minority,
         "annotate": split.annotate,
+        # Queues from before there was a choice are proportional.
+        **({} if split.strata == "proportional" else {"strata": split.strata}),
     }
 
 
@@ -148,7 +152,7 @@ def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
 
 
 def _drawn(
-    project: Project, known: Columns, by_stratum: dict[str, IntArray], count: int, seed: int
+    project: Project, known: Columns, by_stratum: dict[str, IntArray], split: SplitItems, seed: int
 ) -> Iterator[ItemMember]:
     """The items of each stratum that come first in drawn order; no more names are held than are taken."""
 
@@ -156,7 +160,7 @@ def _drawn(
         return building.keys(project.database.reader(), known.item[by_stratum[stratum]].tolist())
 
     sizes = {name: len(rows) for name, rows in by_stratum.items()}
-    drawn = sample(sizes, count, members, seed, drawn_by)
+    drawn = sample(sizes, split.annotate, members, seed, drawn_by, split.strata)
     for name, keys in drawn.items():
         items = [key.item for key in keys]
         for item, typed in zip(items, types_of(known, items), strict=True):
@@ -191,7 +195,7 @@ def _queue_report(
         version=None,
         kind="queue",
         seed=new.seed,
-        strata=strata(sizes, split.annotate),
+        strata=strata(sizes, split.annotate, split.strata),
         shortfall=short_of(split.annotate, there, len(new.items), "no more items are split so"),
         excluded=among.out,
         stages={
@@ -258,6 +262,7 @@ def _split(project: Project, options: HardOptions, before: Mapping[str, Any]) ->
         minority=_first(options.minority, before.get("minority"), MINORITY),
         annotate=_first(options.annotate, before.get("annotate"), ANNOTATE),
         selection=selection_of(where),
+        strata=options.strata or before.get("strata", "proportional"),
     )
 
 
@@ -274,8 +279,9 @@ def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetRepo
     for one, said in zip(queued, label.said.tolist(), strict=True):
         if said >= 0:
             able.setdefault(one.stratum, []).append(one.item)
-    members = tuple(_members(project, known, able, label, options.final, queue.seed))
-    report = _report(project, options, queue, label, able, composition(known, members))
+    how: Strata = settings_of(queue).get("strata", "proportional")
+    members = tuple(_members(project, known, able, label, options.final, queue.seed, how))
+    report = _report(project, options, queue, label, able, how, composition(known, members))
     waiting = any(why in label.out for why in WAITING) and not options.partial
     new = NewSet(
         name=options.name,
@@ -292,13 +298,19 @@ def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetRepo
 
 
 def _members(
-    project: Project, known: Columns, able: dict[str, list[int]], label: Labels, count: int, seed: int
+    project: Project,
+    known: Columns,
+    able: dict[str, list[int]],
+    label: Labels,
+    count: int,
+    seed: int,
+    how: Strata,
 ) -> Iterator[ItemMember]:
     def members(stratum: str) -> Iterator[building.Key]:
         return building.keys(project.database.reader(), able[stratum])
 
     sizes = {name: len(items) for name, items in able.items()}
-    for name, keys in sample(sizes, count, members, seed, drawn_by).items():
+    for name, keys in sample(sizes, count, members, seed, drawn_by, how).items():
         items = [key.item for key in keys]
         for item, typed in zip(items, types_of(known, items), strict=True):
             gold, origin = label.of[item]
@@ -311,6 +323,7 @@ def _report(
     queue: StoredSet,
     label: Labels,
     able: dict[str, list[int]],
+    how: Strata,
     made_of: Composition,
 ) -> SetReport:
     before = report_of(queue)
@@ -324,7 +337,7 @@ def _report(
         kind="hard",
         seed=queue.seed,
         gold=options.gold,
-        strata=strata({name: len(items) for name, items in able.items()}, options.final),
+        strata=strata({name: len(items) for name, items in able.items()}, options.final, how),
         shortfall=short_of(options.final, available, made_of["tuples"], _why(queue, waiting, decided - available)),
         excluded=label.out,
         stages={**before.stages, "annotated": decided, "suitable": available, "final": made_of["tuples"]},

@@ -81,7 +81,7 @@ KINDS: Final[dict[SetKind, str]] = {
     "queue": "completions that judges are split on, to be labelled",
     "balanced": "as many questions of each answer type as its plan says, each with exactly one correct and one "
     "incorrect completion",
-    "hard": "completions that judges were split on, in proportion to domain and source, as people labelled them",
+    "hard": "completions that judges were split on, drawn by domain and source, as people labelled them",
 }
 """What a set of each kind holds."""
 

@@ -28,7 +28,12 @@ VOTES = ("+++--", "---++", "+++++", "++++-", "+-+-?", "+-+-!", "+-+-.", "+-+-+",
 def voted(folder: Path, votes: Sequence[str] = VOTES, sources: Sequence[str] = ("math/x", "logic/y")) -> Project:
     """Items c0, c1 … of two sources in turn, with a run of each of five judges."""
     rows = [
-        {"question_id": f"q{number}", "completion_id": f"c{number}", "source": sources[number % 2], "subtype": "A1"}
+        {
+            "question_id": f"q{number}",
+            "completion_id": f"c{number}",
+            "source": sources[number % len(sources)],
+            "subtype": "A1",
+        }
         for number in range(len(votes))
     ]
     for row in rows:
@@ -107,6 +112,30 @@ def test_a_queue_is_divided_by_largest_remainders_and_is_the_same_everywhere(tmp
         Stratum(name="math/x", population=20, quota=5, taken=5),
     )
     assert report.digest == "2dfb6cb885efa00d9e58b41b589053db"
+
+
+def test_strata_may_share_evenly_and_the_set_goes_on_as_its_queue(tmp_path: Path) -> None:
+    project = voted(tmp_path, ["++---" if number % 2 == 0 or number % 4 == 1 else "+++++" for number in range(40)])
+    asked = HardOptions(judges=FIVE, annotate=7, strata="equal")
+    report = build_hard(project, asked)
+
+    assert report.strata == (
+        Stratum(name="logic/y", population=10, quota=4, taken=4),
+        Stratum(name="math/x", population=20, quota=3, taken=3),
+    )
+    say(project, *((item, person, "+") for item in queued(project) for person in ("amira", "ben")))
+    # What is not said is what the queue was frozen with.
+    final = build_hard(project, HardOptions(final=4))
+    assert [(one.name, one.quota, one.taken) for one in final.strata] == [("logic/y", 2, 2), ("math/x", 2, 2)]
+    assert set_detail(project, "hard-queue").config["strata"] == "equal"
+    with pytest.raises(UsageError, match="hard-queue"):
+        build_hard(project, HardOptions(strata="proportional", annotate=7))
+
+
+def test_a_small_stratum_gives_back_what_it_has_not(tmp_path: Path) -> None:
+    project = voted(tmp_path, ["++---"] * 12, ("math/x", "math/x", "math/x", "logic/y"))
+    build_hard(project, HardOptions(judges=FIVE, annotate=10, strata="equal"))
+    assert len(queued(project)) == 10
 
 
 def test_further_items_change_only_what_they_must(tmp_path: Path) -> None:

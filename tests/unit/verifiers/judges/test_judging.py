@@ -225,8 +225,10 @@ def test_a_unanimous_vote_takes_all(replies: list[str], expected: tuple[str, str
 
 def test_how_samples_vote_is_part_of_the_name_only_where_it_is_said_otherwise() -> None:
     base = llm_judge(samples="3")
-    assert identity(base) == identity(llm_judge(samples="3", vote="majority")) != identity(
-        llm_judge(samples="3", vote="unanimous")
+    assert (
+        identity(base)
+        == identity(llm_judge(samples="3", vote="majority"))
+        != identity(llm_judge(samples="3", vote="unanimous"))
     )
     with pytest.raises(ValueError, match="one reply is no vote"):
         llm_judge(vote="unanimous")

@@ -79,6 +79,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "benchmarks": {
         "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
         "sets": ("sets", "List, show and compare frozen sets."),
+        "preset": ("sets", "Print the sources, models or judges of a paper, to begin with."),
         "publish": ("sets", "Write frozen sets for others to load, with a data card."),
     },
     "code": {

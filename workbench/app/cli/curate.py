@@ -128,8 +128,11 @@ _SOURCES: Columns[SourceStatus] = (
 
 
 class CurateLicenceOptions(Options, frozen=True, kw_only=True):
-    source: Annotated[str, argument()]
-    licence: Annotated[str, argument()]
+    source: Annotated[str | None, argument()] = None
+    licence: Annotated[str | None, argument()] = None
+    as_published: Annotated[
+        bool, option("Give VerifyBench's sources the licences of its table 7, where they have none.")
+    ] = False
 
 
 @verb(within=True)
@@ -137,7 +140,15 @@ def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
     """Give a source a licence, where its files don't know it or are wrong.
 
     workbench curate DB licence math_reasoning/GSM8K MIT
+
+    workbench curate DB licence --as-published
     """
+    if options.as_published != (options.source is None) or (options.source is None) != (options.licence is None):
+        raise UsageError("Write: SOURCE LICENCE, or --as-published.", "See: workbench curate DB licence --help")
+    if options.source is None or options.licence is None:
+        from workbench.benchmarks.presets import licence_lines, license_as_published
+
+        return Output(license_as_published(project), licence_lines)
     from workbench.benchmarks.curating.pool import license_source
 
     known = license_source(project, options.source, options.licence)

@@ -102,6 +102,28 @@ def _guideline(detail: SetDetail) -> str:
     return f", guidelines {detail.set.guideline}" if detail.set.guideline else ""
 
 
+# -- ``workbench preset [NAME]``
+
+
+class PresetOptions(Options, frozen=True, kw_only=True):
+    name: Annotated[str | None, argument()] = None
+
+
+@verb(json=False)
+def preset_command(options: PresetOptions) -> None:
+    """Print what a paper lists, as a file to begin with; without a name, what there is.
+
+    workbench preset verifybench-models > plan.toml
+    """
+    from workbench.benchmarks.presets import PRESETS, preset_text
+
+    if options.name is not None:
+        click.echo(preset_text(options.name), nl=False)
+        return
+    for name, about in PRESETS.items():
+        show(f"{name}: {about}")
+
+
 # -- ``workbench publish DB SET… FOLDER``
 
 

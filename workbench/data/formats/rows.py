@@ -107,7 +107,7 @@ class Builder(ABC, Generic[R]):
         kept: Sequence[str],
     ) -> None:
         self._columns, self._types, self._fields = columns, types, fields
-        self._usual_source, self._usual_licence = usual.get("source"), usual.get("licence")
+        self._usual_source, self._usual_licence = usual.get("source"), known_licence(usual.get("licence"))
         # A row's licence is its source's, and stays an extra key of the row.
         self._known = {column for field, column in columns.items() if field != "licence"} - {*kept}
         read = ((field, columns.get(field)) for field in ("type", "subtype"))

@@ -64,8 +64,8 @@ def majority(votes: Sequence[Verdict]) -> Verdict:
 def unanimous(votes: Sequence[Verdict]) -> Verdict:
     """Correct where every vote says so, incorrect where one says that; else one has no verdict, and it abstains.
 
-    VerifyBench (arXiv 2505.15801), section 5.2, keeps completions that are "consistently verified as correct". The score
-    is that of `majority`.
+    VerifyBench (arXiv 2505.15801), section 5.2, keeps what is "consistently verified as correct". The score is that of
+    `majority`.
     """
     said = majority(votes)
     outcomes = {vote.outcome for vote in votes}

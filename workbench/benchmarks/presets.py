@@ -1,0 +1,135 @@
+"""What papers list: sources with licences, models, judges; as files to begin with, and as licences for a pool."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.benchmarks.store import building
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.data.formats.fields import known_licence
+from workbench.data.store import licences
+
+_FOLDER: Final = Path(__file__).with_name("preset_files")
+SOURCES: Final = "verifybench-sources"
+PRESETS: Final[dict[str, str]] = {
+    SOURCES: "the 41 sources of VerifyBench's table 7 with licences and questions drawn, as CSV",
+    "verifybench-models": "the 22 models of table 6, as a plan for: workbench complete",
+    "verifybench-judges": "the five judges of VerifyBench-Hard, as verifiers for workbench.toml",
+}
+"""What there is, and what it is."""
+_NO_LICENCE: Final = "self-curated"
+"""What table 7 says of a source that has none to be named."""
+
+
+class PaperSource(Struct, frozen=True, kw_only=True):
+    """A line of table 7.
+
+    Attributes:
+        source: Domain and name.
+        licence: None where the paper knows none.
+        questions: Drawn of it.
+        names: What it is called, there and in the released files, folded; ``*`` stands for the name of a part.
+    """
+
+    source: str
+    licence: str | None
+    questions: int
+    names: tuple[str, ...]
+
+    def is_called(self, source: str) -> bool:
+        """Whether a source of a project is this one: the same domain where it has one, and one of the names."""
+        domain, slash, name = source.rpartition("/")
+        if slash and domain.casefold() != self.source.partition("/")[0]:
+            return False
+        return any(fnmatchcase(_folded(name), one) for one in self.names)
+
+
+class LicencesGiven(Struct, frozen=True, kw_only=True):
+    """What became of a pool's sources.
+
+    Attributes:
+        given: Source -> the licence that it has now, and had not.
+        kept: Source -> the licence that it has, where the paper says another one.
+        unknown: Sources of the paper of which nobody knows one.
+        elsewhere: Sources that are none of the paper's.
+    """
+
+    given: dict[str, str]
+    kept: dict[str, str]
+    unknown: tuple[str, ...]
+    elsewhere: tuple[str, ...]
+
+
+def preset_text(name: str) -> str:
+    """A preset's file.
+
+    Raises:
+        UsageError: There is none of that name.
+    """
+    if name not in PRESETS:
+        raise UsageError(f"There is no preset {name[:100]!r}.", f"There are: {', '.join(PRESETS)}")
+    (path,) = _FOLDER.glob(f"{name}.*")
+    return path.read_text(encoding="utf-8")
+
+
+@cache
+def paper_sources() -> tuple[PaperSource, ...]:
+    """The 41 sources of VerifyBench (arXiv 2505.15801, table 7), in its order."""
+    return tuple(_source(row) for row in csv.DictReader(preset_text(SOURCES).splitlines()))
+
+
+def _source(row: dict[str, str]) -> PaperSource:
+    name = row["source"].partition("/")[2]
+    licence = None if row["licence"] == _NO_LICENCE else known_licence(row["licence"])
+    names = tuple(_folded(one) for one in (name, row["also"]) if one)
+    return PaperSource(source=row["source"], licence=licence, questions=int(row["questions"]), names=names)
+
+
+def _folded(name: str) -> str:
+    """Upper and lower case, and what stands between words, make no other source."""
+    return re.sub(r"[ _-]+", "-", name.casefold())
+
+
+def license_as_published(project: Project) -> LicencesGiven:
+    """Give the sources of VerifyBench that a project has the licences of table 7, where they have none."""
+    with project.database.write("full") as connection:
+        sources = building.sources(connection)
+        there = {name: one.licence for name, one in sources.items() if one.licence}
+        found = {name: _of_paper(name) for name in sources}
+        given = {
+            name: one.licence for name, one in found.items() if one is not None and one.licence and name not in there
+        }
+        for name, licence in given.items():
+            licences.put(connection, name, licence)
+    kept = {
+        name: there[name]
+        for name, one in found.items()
+        if one is not None and name in there and one.licence not in (None, there[name])
+    }
+    return LicencesGiven(
+        given=given,
+        kept=kept,
+        unknown=tuple(name for name, one in found.items() if one and not one.licence and name not in there),
+        elsewhere=tuple(name for name, one in found.items() if one is None),
+    )
+
+
+def _of_paper(name: str) -> PaperSource | None:
+    return next((one for one in paper_sources() if one.is_called(name)), None)
+
+
+def licence_lines(found: LicencesGiven) -> Iterator[str]:
+    """The same in words, a line a source that the paper knows."""
+    yield from (f"{name}: {licence}" for name, licence in found.given.items())
+    yield from (f"{name}: {licence} stays, though table 7 says another one" for name, licence in found.kept.items())
+    yield from (f"{name}: table 7 knows no licence" for name in found.unknown)
+    yield f"{len(found.given):,} licences given, as table 7 says; {len(found.elsewhere):,} sources are not in it"

@@ -62,6 +62,7 @@ from workbench.statistics.records.combined import (
     DownstreamReport,
     EnsembleReport,
     EstimateReport,
+    TrainedModelLine,
 )
 from workbench.statistics.records.comparison import CompareReport, FamilyReport, JointErrorReport
 from workbench.statistics.records.flips import WhatIfReport
@@ -148,6 +149,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "cost": (CostReport, "`workbench cost --json`."),
     "best-of": (BestOfReport, "`workbench best-of --json`."),
     "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),
+    "trained-model-line": (TrainedModelLine, "A line of that file that names a model instead of a score."),
     "downstream": (DownstreamReport, "`workbench downstream --json`."),
     "estimate": (EstimateReport, "`workbench estimate --json`."),
     "disagreement": (Disagreement, "One element of `workbench disagreements --json`."),

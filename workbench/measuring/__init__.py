@@ -9,7 +9,9 @@ Code
     testing: pass@1, solutions in order, tests that all or none pass.
 Verifiers against each other, and together
     comparing, comparing_tables: two. family: several. combining: votes. selecting: the best of n.
-    estimating: from few labels. downstream: models trained with them. combined: these four as tables and sentences.
+    estimating: from few labels. combined: these four as tables and sentences.
+    downstream: models trained with them. downstream_lines: their scores as files. trained: measured by completions.
+    training_steps: scores by step.
 Scores and bias
     scores: what scores are worth. calibrating: scores as chances. validity: what verdicts follow besides correctness.
     studies: sweeps and duels. pairwise: which of two completions. costs: what verdicts take.

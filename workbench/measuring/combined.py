@@ -15,6 +15,8 @@ from workbench.measuring.comparing_tables import is_clear, told
 from workbench.measuring.downstream import associations_table, downstream_head, scores_table
 from workbench.measuring.estimating import estimate_head, estimate_table, mix_table, verdict
 from workbench.measuring.selecting import best_of_head, best_of_table
+from workbench.measuring.trained import averages_table
+from workbench.measuring.training_steps import is_curved, steps_table
 from workbench.statistics.records.combined import (
     ENSEMBLES,
     BestOfReport,
@@ -123,6 +125,11 @@ def _parts(report: CombinedReport) -> Iterator[CombinedTable]:
         case DownstreamReport():
             yield _part("scores", scores_table(report), report.points, _of_point)
             yield _part("downstream", associations_table(report), report.rows, _of_association)
+            if is_curved(report.steps):
+                yield _part("steps", steps_table(report.steps), report.steps, _of_nothing)
+            if report.averages:
+                models = averages_table(report.averages, report.scored_by)
+                yield _part("averages", models, report.averages, _of_nothing)
 
 
 def _part(name: str, table: Table, records: Sequence[Record], say: Callable[[Record], RowWords]) -> CombinedTable:

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec import Struct
 
 from workbench.core.database.selection import check_names
 from workbench.core.errors import FormatError, UsageError
-from workbench.core.item import QuarantinedRow, Refusal
+from workbench.core.item import QuarantinedRow
 from workbench.core.project import Project
-from workbench.core.selection import Selection, group_name, is_figure
+from workbench.core.selection import Selection, group_name
 from workbench.core.text.figures import NONE, aligned, bar, counted, interval, number, p_value
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.data.formats.documents import TABLES, SourceDocument, documents
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
-from workbench.data.formats.source import detect_format, open_stream
+from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.store import browsing
 from workbench.measuring.columns import columns, gold_counts
+from workbench.measuring.downstream_lines import FORM, DownstreamScores, Measure, read_downstream, unmeasured
 from workbench.measuring.judged import BASELINE, counting, judged
 from workbench.measuring.records.paper import BenchmarkScore
+from workbench.measuring.trained import MeasuredModels, averages_table, require_models
+from workbench.measuring.training_steps import curves_text, is_curved, steps_of
 from workbench.statistics.records.combined import (
     Association,
     DownstreamLine,
@@ -40,103 +40,6 @@ from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
     from workbench.statistics.correlation import Associations
-
-
-# -- Downstream scores: JSON Lines or a table with ``verifier``, ``benchmark`` and ``score``, beside whatever else.
-
-
-FORM: Final = 'A line is {"verifier": …, "benchmark": …, "score": …}, optionally with step, seed and n.'
-_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
-_TYPES: dict[str, Any] = {field.name: field.type for field in msgspec.structs.fields(DownstreamLine)}
-_WANTED = {
-    "verifier": "a name",
-    "benchmark": "a name",
-    "score": "a number",
-    "step": "a whole number from 0",
-    "seed": "a whole number from 0",
-    "n": "a whole number from 1",
-}
-_NAMES = ("verifier", "benchmark")
-_REQUIRED = (*_NAMES, "score")
-
-
-class DownstreamScores(Struct, frozen=True):
-    """The scores of a file in its order, and the lines that were not taken."""
-
-    lines: list[DownstreamLine]
-    refused: list[Refusal]
-
-
-def read_downstream(path: Path, max_line: int) -> DownstreamScores:
-    """Read a file, gzip or not.
-
-    A second score of a verifier on a benchmark with the same step and seed is refused, and the first one stays.
-
-    Raises:
-        FormatError: The file can't be read as what it is.
-    """
-    found = DownstreamScores([], [])
-    seen: dict[tuple[object, ...], int] = {}
-    for line, raw, taken in _lines(path, max_line):
-        if isinstance(taken, DownstreamLine):
-            before = seen.setdefault((taken.verifier, taken.benchmark, taken.step, taken.seed), line)
-            if before == line:
-                found.lines.append(taken)
-                continue
-            message = f"This score stands on line {before} already. Give each a seed or step of its own."
-            taken = refusal(line, raw, RefusedError("duplicate_key", "verifier", message))
-        found.refused.append(taken)
-    return found
-
-
-def _lines(path: Path, max_line: int) -> Iterator[tuple[int, bytes, DownstreamLine | Refusal]]:
-    kind = detect_format(path)
-    with open_stream(path) as (stream, _):
-        for row in documents(stream, kind, path, max_line):
-            yield row.line, row.raw, row if isinstance(row, Refusal) else _line(row, is_table=kind in TABLES)
-
-
-def _line(row: SourceDocument, *, is_table: bool) -> DownstreamLine | Refusal:
-    try:
-        row.json.decode()
-        tokens = _OBJECT.decode(row.json)
-        values = {name: msgspec.json.decode(tokens[name]) for name in _TYPES if name in tokens}
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return refusal(row.line, row.raw, explain_document(row.json))
-    if is_table:
-        values = {name: cell if name in _NAMES else _number_in(cell) for name, cell in values.items() if cell.strip()}
-    try:
-        return DownstreamLine(**{name: _value(name, values.get(name)) for name in _TYPES})
-    except RefusedError as error:
-        return refusal(row.line, row.raw, error)
-
-
-def _number_in(cell: str) -> float | str:
-    """The number a table's cell holds; whole ones may be spelled 200.0. The cell itself where it holds none."""
-    try:
-        number = float(cell)
-    except ValueError:
-        return cell
-    return int(number) if number.is_integer() else number
-
-
-def _value(name: str, value: object) -> Any:
-    """One field's value.
-
-    Raises:
-        RefusedError: It is missing or of another kind.
-    """
-    if value is None:
-        if name in _REQUIRED:
-            raise RefusedError("missing_field", name, f"{name} is missing. {FORM}")
-        return None
-    try:
-        taken = msgspec.convert(value, _TYPES[name])
-    except msgspec.ValidationError:
-        raise RefusedError("wrong_type", name, f"{name} is not {_WANTED[name]}.") from None
-    if name == "score" and not is_figure(taken):
-        raise RefusedError("wrong_type", name, "score is no finite number, or above 1e100.")
-    return taken
 
 
 class _BenchmarkScores(Struct, frozen=True):
@@ -158,6 +61,7 @@ def downstream(
     path: Path,
     *,
     by: str | None = None,
+    scored_by: str | None = None,
     protocol: Protocol3 = "forced",
     gold: GoldChoice = "final",
     selection: Selection | None = None,
@@ -165,16 +69,21 @@ def downstream(
     """Rank correlation between verifiers' accuracy and downstream scores (VerifyBench, arXiv 2505.15801, 5.2).
 
     Args:
-        path: JSON lines or a table; see `workbench.statistics.records.combined.DownstreamLine`.
+        path: JSON lines or a table; see `DownstreamLine` and `TrainedModelLine` of
+            `workbench.statistics.records.combined`.
         by: What items are grouped by, as for accuracy.
+        scored_by: The verifier that says which completions of the models named there are correct; None for gold.
 
     Raises:
         FormatError: The file can't be read, or has no line that can be taken.
-        UsageError: None of its verifiers has a complete run.
+        UsageError: None of its verifiers has a complete run, or there is nothing that ``scored_by`` could score.
     """
     from workbench.statistics import correlation
 
-    read, reader = _read(path), project.database.reader()
+    models = MeasuredModels(project, scored_by=scored_by, protocol=protocol, gold=gold)
+    read, reader = _read(path, models.scores), project.database.reader()
+    averages = models.taken(read.lines)
+    require_models(scored_by, averages)
     named = dict.fromkeys(line.verifier for line in read.lines)
     here = _measured(project, path, named)
     wanted = check_names(reader, selection or Selection())
@@ -191,6 +100,9 @@ def downstream(
         samples=correlation.SAMPLES,
         seed=correlation.SEED,
         points=[point for found in scores for point in _points(found, accuracies[None])],
+        steps=steps_of([line for line in read.lines if line.verifier in here]),
+        averages=averages,
+        scored_by=scored_by,
         rows=[_row(found, group, rows) for found in scores for group, rows in accuracies.items()],
         by=by,
         protocol=protocol,
@@ -199,8 +111,8 @@ def downstream(
     )
 
 
-def _read(path: Path) -> DownstreamScores:
-    read = read_downstream(path, DEFAULT_MAX_LINE)
+def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
+    read = read_downstream(path, DEFAULT_MAX_LINE, measure)
     if not read.lines:
         why = f"{len(read.refused):,} lines, none of which can be taken" if read.refused else "there is no line in it"
         first = [f"line {line.line}, {line.field or 'as a whole'}: {line.message}" for line in read.refused[:1]]
@@ -389,7 +301,9 @@ _REFUSALS = 5
 def downstream_text(report: DownstreamReport) -> str:
     """The whole report for a terminal."""
     plots = [_plot(list(points)) for _, points in groupby(report.points, key=lambda point: point.benchmark)]
-    return "\n\n".join([downstream_head(report), *plots, plain_table(associations_table(report))])
+    measured = [plain_table(averages_table(report.averages, report.scored_by))] if report.averages else []
+    curves = [curves_text(report.steps)] if is_curved(report.steps) else []
+    return "\n\n".join([downstream_head(report), *measured, *plots, *curves, plain_table(associations_table(report))])
 
 
 def downstream_head(report: DownstreamReport) -> str:

@@ -48,6 +48,7 @@ _ROW = 0.24
 _WIDTH = 4.2
 """Inches of a row, and of an axis."""
 _MARKERS = "os^Dv<>ph*X"
+_DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 _DARK = 0.55
 """From what shade on letters stand white."""
 
@@ -72,7 +73,23 @@ class Heatmap(Struct, frozen=True, kw_only=True):
     cells: tuple[tuple[float | None, ...], ...]
 
 
-Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Heatmap
+class Curve(Struct, frozen=True, kw_only=True):
+    """Points from left to right, joined by a line."""
+
+    label: str
+    points: tuple[tuple[float, float], ...]
+
+
+class Curves(Struct, frozen=True, kw_only=True):
+    """Lines between the same two axes, in units of their own."""
+
+    caption: str
+    x_label: str
+    y_label: str
+    lines: tuple[Curve, ...]
+
+
+Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Heatmap | Curves
 
 
 def require_matplotlib() -> None:
@@ -280,3 +297,24 @@ def _matrix(drawn: Heatmap, figure: Figure) -> None:
     axes.set_yticks([y + 0.5 for y in range(len(drawn.rows))], [_plain(name) for name in drawn.rows])
     axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
     axes.set_xlabel(_caption(drawn.caption))
+
+
+@_draw.register(Curves)
+def _curves(drawn: Curves, figure: Figure) -> None:
+    axes = _axes(figure, 3.4, 2.2)
+    for place, line in enumerate(drawn.lines):
+        axes.plot(
+            [x for x, _ in line.points],
+            [y for _, y in line.points],
+            color="black",
+            linewidth=0.8,
+            linestyle=_DASHES[place % len(_DASHES)],
+            marker=_MARKERS[place % len(_MARKERS)],
+            markersize=3.5,
+            label=_plain(line.label),
+        )
+    axes.grid(color="0.9", linewidth=0.6)
+    axes.set_axisbelow(True)
+    axes.legend(frameon=False, loc="center left", bbox_to_anchor=(1.02, 0.5), borderaxespad=0)
+    axes.set_xlabel(f"{_plain(drawn.x_label)}\n{_caption(drawn.caption)}")
+    axes.set_ylabel(_plain(drawn.y_label))

@@ -11,9 +11,11 @@ from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.labelling import coordinating
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.downstream import downstream, downstream_text
+from workbench.measuring.training_steps import write_step_curves
 from workbench.statistics.records.combined import DownstreamReport, DownstreamRow
 
 ITEMS = 40
@@ -168,3 +170,153 @@ def test_with_many_verifiers_there_is_an_interval(tmp_path: Path) -> None:
     perfect = row(reported(project, tmp_path, [line(name, place) for place, name in enumerate(names)]), "sums")
     assert perfect.spearman.ci is None
     assert "same order" in (perfect.reason or "")
+
+
+# -- Scores by step (VerifyBench, figure 3), and models measured by their completions (appendix D).
+
+
+def test_every_step_stands_in_the_curve_and_common_ones_are_marked(project: Project, tmp_path: Path) -> None:
+    report = reported(
+        project,
+        tmp_path,
+        [
+            *(line("best", score, step=100, seed=seed) for seed, score in enumerate((0.5, 0.7))),
+            line("best", 0.9, step=300),
+            line("middle", 0.4, step=100),
+            line("middle", 0.2, step=20),
+            line("elsewhere", 0.9, step=7),
+            line("best", 3, "riddles"),
+        ],
+    )
+    assert [(one.benchmark, one.verifier, one.step, one.score, one.scores, one.compared) for one in report.steps] == [
+        ("sums", "best", 100, pytest.approx(0.6), 2, True),
+        ("sums", "best", 300, 0.9, 1, False),
+        ("sums", "middle", 20, 0.2, 1, False),
+        ("sums", "middle", 100, 0.4, 1, True),
+        ("riddles", "best", None, 3, 1, True),
+    ]
+    text = downstream_text(report)
+    assert "steps 20 to 300" in text
+    curves = [row for row in text.splitlines() if "→" in row]
+    best, middle = (next(row for row in curves if row.startswith(name)) for name in ("best", "middle"))
+    assert " ▅█" in best
+    assert "▁▃ " in middle
+    assert "steps" not in downstream_text(reported(project, tmp_path, [line("best", 1), line("middle", 2)]))
+
+
+def test_the_curves_are_drawn(project: Project, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    report = reported(project, tmp_path, [line("best", step / 9, "../a b", step=step) for step in range(3)])
+    paths = write_step_curves(report.steps, tmp_path / "plots", force=False)
+    assert sorted(path.name for path in paths) == [f"steps-1--a-b.{ending}" for ending in ("pdf", "png", "svg")]
+    with pytest.raises(UsageError, match="no curve"):
+        write_step_curves(report.steps[:1], tmp_path / "none", force=False)
+    assert not (tmp_path / "none").exists()
+    again = write_step_curves(report.steps, tmp_path / "more", force=False)
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
+
+
+@pytest.fixture
+def sampled(tmp_path: Path) -> Project:
+    """Two models' samples of two benchmarks' questions: of ``old`` 4 a question, the last one of two."""
+    shares = {("old", "sums"): ("+-+-", "++++", "+-"), ("new", "sums"): ("++++", "++++"), ("new", "riddles"): ("+.",)}
+    rows = [
+        {
+            "dataset": dataset,
+            "question_id": f"{dataset}-{place}",
+            "completion_id": f"{model}-{dataset}-{place}-{sample}",
+            "model": model,
+            "gold": {"+": True, "-": False}.get(sign),
+        }
+        for (model, dataset), of in shares.items()
+        for place, signs in enumerate(of)
+        for sample, sign in enumerate(signs)
+    ]
+    project = make_project(tmp_path, rows)
+    # Of the judge's verdicts on the first question the second is undecided, the third an error.
+    said = {item: Outcome(int(row["gold"] is True)) for item, row in enumerate(rows, 1)}
+    add_run(project, "judge", {**said, 2: Outcome.ABSTAIN, 3: Outcome.ERROR})
+    return project
+
+
+def test_a_model_scores_the_mean_accuracy_of_its_samples(sampled: Project, tmp_path: Path) -> None:
+    report = reported(sampled, tmp_path, [trained("always-incorrect", "old", step=1), trained("judge", "new", step=1)])
+    found = {(one.model, one.benchmark): one for one in report.averages}
+    assert {key: (one.accuracy, one.questions, one.samples) for key, one in found.items()} == {
+        ("old", "sums"): (pytest.approx((0.5 + 1 + 0.5) / 3), 3, (2, 4)),
+        ("new", "sums"): (1.0, 2, (4, 4)),
+        ("new", "riddles"): (1.0, 1, (1, 1)),
+    }
+    assert found["new", "riddles"].left_out == 1
+    assert {(point.verifier, point.benchmark): point.score for point in report.points if point.benchmark == "sums"} == {
+        ("always-incorrect", "sums"): pytest.approx(2 / 3),
+        ("judge", "sums"): 1.0,
+    }
+    low, high = found["old", "sums"].ci
+    assert 0 < low < 2 / 3 < high < 1
+    assert "avg@k" in downstream_text(report)
+
+
+def test_a_verifier_may_say_what_is_correct(sampled: Project, tmp_path: Path) -> None:
+    path = tmp_path / "scores.jsonl"
+    path.write_text(json.dumps(trained("judge", "old")))
+
+    def average(protocol: Protocol3) -> tuple[float, int, int]:
+        (found,) = downstream(sampled, path, scored_by="judge", protocol=protocol).averages
+        return found.accuracy, found.undecided, found.left_out
+
+    assert average("forced") == average("strict")
+    assert average("forced")[0] == pytest.approx((1 / 4 + 1 + 0.5) / 3)
+    assert average("decided")[0] == pytest.approx((1 / 2 + 1 + 0.5) / 3)
+    assert (average("forced")[1:], average("decided")[1:]) == ((2, 0), (2, 2))
+    text = downstream_text(downstream(sampled, path, scored_by="judge"))
+    assert "judge also rewarded some of them" in text.replace("\n", " ")
+    with pytest.raises(UsageError, match="scored-by"):
+        reported_by(sampled, tmp_path, [line("judge", 1)], "judge")
+    with pytest.raises(UsageError, match="No complete run of 'nobody'"):
+        reported_by(sampled, tmp_path, [trained("judge", "old")], "nobody")
+
+
+def test_what_is_excluded_makes_no_score(sampled: Project, tmp_path: Path) -> None:
+    # The first of the new model's completions.
+    coordinating.exclude(sampled, [11], reason="truncated")
+    report = reported_by(sampled, tmp_path, [trained("judge", "new", benchmark="sums")], "judge")
+    assert [(one.benchmark, one.samples) for one in report.averages] == [("sums", (3, 4))]
+
+
+def test_models_without_completions_and_scores_said_twice_are_refused(sampled: Project, tmp_path: Path) -> None:
+    report = reported(
+        sampled,
+        tmp_path,
+        [
+            trained("judge", "new"),
+            trained("judge", "nobody"),
+            trained("judge", "new", benchmark="nowhere"),
+            line("judge", 0.5, "sums"),
+            trained("judge", "old"),
+            line("judge", 0.5, "sums", seed=3, model="a name beside a score is nothing"),
+            {"verifier": "judge", "model": 7},
+            {"model": "new"},
+        ],
+    )
+    assert [(one.line, one.field) for one in report.refusals] == [
+        (2, "model"),
+        (3, "model"),
+        (4, "verifier"),
+        (5, "verifier"),
+        (7, "model"),
+        (8, "verifier"),
+    ]
+    # What was refused is no average either.
+    assert {one.model for one in report.averages} == {"new"}
+    assert report.lines == 3
+
+
+def trained(verifier: str, model: str, **more: object) -> dict[str, object]:
+    return {"verifier": verifier, "model": model, **more}
+
+
+def reported_by(project: Project, folder: Path, lines: list[dict[str, object]], scored_by: str) -> DownstreamReport:
+    path = folder / "scores.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return downstream(project, path, scored_by=scored_by)

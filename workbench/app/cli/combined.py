@@ -303,7 +303,21 @@ class DownstreamOptions(Options, frozen=True, kw_only=True):
     by: Annotated[str | None, option("Accuracy by group, too, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = (
         None
     )
+    scored_by: Annotated[
+        str | None,
+        option("Whose verdicts say which completions of the models named are correct; else gold.", metavar="VERIFIER"),
+    ] = None
+    figures: Annotated[
+        Path | None,
+        option(
+            "Write curves of scores by step there, each as SVG, PDF and PNG (needs the extra figures).",
+            metavar="FOLDER",
+            output="file",
+            folder=True,
+        ),
+    ] = None
     basis: Basis = Basis()
+    force: Force = False
 
 
 @verb
@@ -311,15 +325,21 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
     """Show how verifiers' accuracy goes with what models trained with them score.
 
     FILE holds JSON lines, or CSV with these columns: "verifier", "benchmark", "score", optionally "step", "seed" and
-    "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. Exit
-    code 3: some lines were refused.
+    "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. A
+    line with "verifier" and "model" has the mean accuracy of that model's completions here, by data set, for its scores
+    (avg@k). Exit code 3: some lines were refused.
     """
     from workbench.measuring.downstream import downstream, downstream_text
+    from workbench.measuring.training_steps import write_step_curves
 
     report = downstream(
         project,
         options.file,
         by=options.by,
+        scored_by=options.scored_by,
         **options.basis.arguments,
     )
+    if options.figures is not None:
+        drawn = write_step_curves(report.steps, options.figures, force=options.force)
+        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
     return Output(report, downstream_text).refusing(options.file, report.refusals)

@@ -342,6 +342,66 @@ class DownstreamLine(Struct, frozen=True, kw_only=True):
     n: Annotated[int, Meta(ge=1, le=2**63 - 1)] | None = None
 
 
+class TrainedModelLine(Struct, frozen=True, kw_only=True):
+    """A model that was trained with a verifier's rewards, and whose completions the project holds: its scores follow.
+
+    Attributes:
+        verifier: As of `DownstreamLine`.
+        model: Whose completions count.
+        benchmark: The data set they are of; None for every one that has some, each a benchmark of its own.
+        step: As of `DownstreamLine`, and ``seed`` too.
+    """
+
+    verifier: Name
+    model: Name
+    benchmark: Name | None = None
+    step: Count | None = None
+    seed: Count | None = None
+
+
+class ModelAverage(Struct, frozen=True, kw_only=True):
+    """The mean accuracy of a model's samples on a benchmark: avg@k (VerifyBench, appendix D).
+
+    Attributes:
+        questions: That count: those with a sample of the model's that counts.
+        samples: The fewest and the most that count of a question.
+        undecided: Samples without a verdict of the verifier that says what is correct; 0 where gold does.
+        left_out: Samples that don't count: without gold, or undecided where the protocol leaves such out.
+        accuracy: The mean over questions of the share of their samples that are correct.
+        ci: Its 95 % interval, by question.
+    """
+
+    verifier: str
+    benchmark: str
+    model: str
+    step: int | None
+    seed: int | None
+    questions: int
+    samples: tuple[int, int]
+    undecided: int
+    left_out: int
+    accuracy: float
+    ci: tuple[float, float]
+
+
+class DownstreamStep(Struct, frozen=True, kw_only=True):
+    """A verifier's score on a benchmark at a step of training: a point of its curve (VerifyBench, figure 3).
+
+    Attributes:
+        step: None where scores have none.
+        score: Mean over seeds.
+        scores: How many that is.
+        compared: Whether all verifiers have a score at this step.
+    """
+
+    benchmark: str
+    verifier: str
+    step: int | None
+    score: float
+    scores: int
+    compared: bool
+
+
 class DownstreamPoint(Struct, frozen=True, kw_only=True):
     """A verifier's accuracy beside the score of what was trained with it.
 
@@ -420,6 +480,9 @@ class DownstreamReport(Struct, frozen=True, kw_only=True):
         samples: Samples of the bootstrap.
         seed: Of random orders and samples.
         points: Accuracies and scores, by benchmark and descending accuracy.
+        steps: Scores by step, by benchmark and verifier.
+        averages: Of models whose completions the project holds, the scores these made.
+        scored_by: The verifier that says which of these are correct; None for gold.
         rows: By benchmark, then over all of them, all items first, then by group.
         by: What groups are; None for all items only.
         protocol: How undecided rows count.
@@ -434,6 +497,9 @@ class DownstreamReport(Struct, frozen=True, kw_only=True):
     samples: int
     seed: int
     points: list[DownstreamPoint]
+    steps: list[DownstreamStep]
+    averages: list[ModelAverage]
+    scored_by: str | None
     rows: list[DownstreamRow]
     by: str | None
     protocol: Protocol3

@@ -10,7 +10,7 @@ import pytest
 
 from workbench.core.errors import FormatError
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
-from workbench.measuring.downstream import read_downstream
+from workbench.measuring.downstream_lines import read_downstream
 from workbench.statistics.records.combined import DownstreamLine
 
 LINE = DownstreamLine(verifier="rules", benchmark="sums", score=0.5, step=200, seed=1, n=500)

@@ -1,0 +1,190 @@
+"""Models that were trained with verifiers, measured by their completions here: avg@k on each data set.
+
+Source: VerifyBench (arXiv 2505.15801), appendix D: 16 samples of each example, and their mean accuracy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import Condition, Selection
+from workbench.core.text.figures import counted
+from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.data.formats.lines import RefusedError
+from workbench.measuring.columns import Columns, columns
+from workbench.measuring.judged import judges_of
+from workbench.statistics.records.combined import DownstreamLine, ModelAverage, TrainedModelLine
+from workbench.tables.document import Table
+from workbench.tables.table import Columns as TableColumns
+from workbench.tables.table import count, ends, figure, table, text, word
+
+if TYPE_CHECKING:
+    from workbench.statistics.confusion import IntArray
+
+_IN: Final = Selection((Condition("state", "!=", "excluded"),))
+
+
+class TrainedModels:
+    """Measures models by their completions in a project.
+
+    Args:
+        scored_by: The verifier whose verdicts say what is correct; None for gold.
+        protocol: How its undecided verdicts count: as incorrect, or not at all under ``decided``.
+
+    Raises:
+        UsageError: That verifier has no complete run.
+    """
+
+    def __init__(self, project: Project, *, scored_by: str | None, protocol: Protocol3, gold: GoldChoice) -> None:
+        import numpy as np
+
+        known = columns(project)
+        self._known = known
+        self._decided = protocol == "decided"
+        self._wanted = "gold" if scored_by is None else f"a verdict of {scored_by!r} that counts"
+        kept = known.chosen(_IN)
+        self._kept = np.ones(len(known.item), dtype=np.bool_) if kept is None else kept
+        self._said, self._undecided = _said(project, known, scored_by, gold)
+        self._models, self._datasets = known.groups("model"), known.groups("dataset")
+
+    def averages(self, line: TrainedModelLine) -> list[ModelAverage]:
+        """One a data set that has completions of the model, in the order of their names.
+
+        Raises:
+            RefusedError: None of them counts.
+        """
+        own = self._kept & (self._models.code == _place(self._models.names, line.model))
+        names = [name for name in sorted(self._datasets.names) if line.benchmark in (None, name)]
+        found = [
+            one
+            for name in names
+            for one in self._average(line, name, own & (self._datasets.code == _place(self._datasets.names, name)))
+        ]
+        if not found:
+            on = "" if line.benchmark is None else f" in the data set {line.benchmark!r}"
+            why = f"No completion of {line.model!r}{on} has {self._wanted}."
+            raise RefusedError("missing_field", "model", why)
+        return found
+
+    def _average(self, line: TrainedModelLine, benchmark: str, rows: IntArray) -> Iterator[ModelAverage]:
+        import numpy as np
+
+        from workbench.statistics.ensembles import mean_interval
+
+        said, undecided = self._said[rows], self._undecided[rows]
+        counts = (said >= 0) & ~(undecided & self._decided)
+        if not counts.any():
+            return
+        _, question, samples = np.unique(self._known.question[rows][counts], return_inverse=True, return_counts=True)
+        share = np.bincount(question, weights=said[counts] == 1) / samples
+        yield ModelAverage(
+            verifier=line.verifier,
+            benchmark=benchmark,
+            model=line.model,
+            step=line.step,
+            seed=line.seed,
+            questions=len(samples),
+            samples=(int(samples.min()), int(samples.max())),
+            undecided=int(undecided.sum()),
+            left_out=int(len(said) - counts.sum()),
+            accuracy=float(share.mean()),
+            ci=mean_interval(share, int(samples.sum())),
+        )
+
+
+def _place(names: Sequence[str], name: str) -> int:
+    return names.index(name) if name in names else -1
+
+
+def _said(project: Project, known: Columns, scored_by: str | None, gold: GoldChoice) -> tuple[IntArray, IntArray]:
+    """1 correct, 0 not, -1 unknown of each item; and which of them their verifier has left undecided."""
+    import numpy as np
+
+    if scored_by is None:
+        found = known.gold(gold)
+        return found, np.zeros(len(found), dtype=np.bool_)
+    (judge,) = judges_of(project, (scored_by,))
+    outcome = known.outcome(judge.run)
+    undecided = (outcome == Outcome.ABSTAIN) | (outcome == Outcome.ERROR)
+    return np.where(outcome < 0, -1, outcome == Outcome.CORRECT), undecided
+
+
+class MeasuredModels:
+    """Models as lines of a file name them, looked at only once one does; arguments and errors as `TrainedModels`."""
+
+    def __init__(self, project: Project, *, scored_by: str | None, protocol: Protocol3, gold: GoldChoice) -> None:
+        self._make = partial(TrainedModels, project, scored_by=scored_by, protocol=protocol, gold=gold)
+        self._models: TrainedModels | None = None
+        self._found: list[tuple[DownstreamLine, ModelAverage]] = []
+
+    def scores(self, line: TrainedModelLine) -> Sequence[DownstreamLine]:
+        """What a model scores; errors as of `TrainedModels.averages`."""
+        self._models = self._models or self._make()
+        found = [(as_line(one), one) for one in self._models.averages(line)]
+        self._found += found
+        return [score for score, _ in found]
+
+    def taken(self, lines: Sequence[DownstreamLine]) -> list[ModelAverage]:
+        """The averages whose scores are among these."""
+        there = {id(line) for line in lines}
+        return [average for score, average in self._found if id(score) in there]
+
+
+def as_line(average: ModelAverage) -> DownstreamLine:
+    """The score that it makes."""
+    return DownstreamLine(
+        verifier=average.verifier,
+        benchmark=average.benchmark,
+        score=average.accuracy,
+        step=average.step,
+        seed=average.seed,
+    )
+
+
+# -- As a table.
+
+
+_COLUMNS: TableColumns[ModelAverage] = (
+    word("benchmark", lambda one: one.benchmark),
+    word("verifier", lambda one: one.verifier),
+    word("model", lambda one: one.model),
+    text("step", lambda one: "" if one.step is None else f"{one.step:,}", by=lambda one: one.step),
+    text("seed", lambda one: "" if one.seed is None else str(one.seed), by=lambda one: one.seed),
+    count("questions", lambda one: one.questions),
+    text("samples", lambda one: "–".join(map(str, dict.fromkeys(one.samples))), by=lambda one: one.samples[1]),
+    figure("avg@k", lambda one: one.accuracy),
+    ends(lambda one: one.ci),
+)
+
+
+def averages_table(averages: Sequence[ModelAverage], scored_by: str | None) -> Table:
+    """Models by benchmark: the mean accuracy of their samples."""
+    caption = "Mean accuracy of models' samples: the mean over questions of the share that is correct"
+    return table(caption, _COLUMNS, averages, notes=_notes(averages, scored_by))
+
+
+def _notes(averages: Sequence[ModelAverage], scored_by: str | None) -> Iterator[str]:
+    yield f"What is correct says {'gold' if scored_by is None else scored_by}."
+    if scored_by is not None and any(one.verifier == scored_by for one in averages):
+        yield f"{scored_by} also rewarded some of them: what it accepts wrongly counts for them."
+    if undecided := sum(one.undecided for one in averages):
+        yield f"It leaves {counted(undecided, 'sample')} undecided."
+    if left := sum(one.left_out for one in averages):
+        yield f"{counted(left, 'sample')} of the models don't count: without gold, a verdict, or a decided one."
+
+
+def require_models(scored_by: str | None, averages: Sequence[ModelAverage]) -> None:
+    """Refuse a verifier that is to say what is correct, where nothing is to be said.
+
+    Raises:
+        UsageError: No line names a model.
+    """
+    if scored_by is not None and not averages:
+        raise UsageError(
+            "--scored-by says which completions of a model are correct, and no line names a model.",
+            'Write: {"verifier": …, "model": …}',
+        )

@@ -1,0 +1,141 @@
+"""Scores by step of training: how far the model that each verifier trained has come (VerifyBench, figure 3)."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from workbench.core.errors import UsageError
+from workbench.core.text.figures import GLYPHS, aligned, number, shade
+from workbench.measuring.downstream_lines import FORM
+from workbench.statistics.records.combined import DownstreamLine, DownstreamStep
+from workbench.tables.document import Table
+from workbench.tables.table import Columns, count, table, text, word
+
+if TYPE_CHECKING:
+    from workbench.tables.pictures import Curves
+
+_LONGEST: Final = 60
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def steps_of(lines: Sequence[DownstreamLine]) -> list[DownstreamStep]:
+    """The mean score at each step, by benchmark and verifier in the order of the lines, and by step."""
+    at: dict[tuple[str, str], dict[int | None, list[float]]] = {}
+    of: dict[str, None] = {}
+    for line in lines:
+        of.setdefault(line.benchmark)
+        at.setdefault((line.benchmark, line.verifier), {}).setdefault(line.step, []).append(line.score)
+    return [step for benchmark in of for step in _of_benchmark(benchmark, at)]
+
+
+def _of_benchmark(benchmark: str, at: dict[tuple[str, str], dict[int | None, list[float]]]) -> Iterator[DownstreamStep]:
+    own = {verifier: scores for (name, verifier), scores in at.items() if name == benchmark}
+    shared = Counter(step for scores in own.values() for step in scores)
+    for verifier, scores in own.items():
+        for step in sorted(scores, key=lambda step: -1 if step is None else step):
+            yield DownstreamStep(
+                benchmark=benchmark,
+                verifier=verifier,
+                step=step,
+                score=sum(scores[step]) / len(scores[step]),
+                scores=len(scores[step]),
+                compared=shared[step] == len(own),
+            )
+
+
+def curved(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, dict[str, dict[int, float]]]]:
+    """Benchmarks with scores at several steps -> verifier -> step -> score."""
+    for benchmark, of in groupby(steps, key=lambda one: one.benchmark):
+        found: dict[str, dict[int, float]] = {}
+        for one in of:
+            if one.step is not None:
+                found.setdefault(one.verifier, {})[one.step] = one.score
+        if len({step for scores in found.values() for step in scores}) > 1:
+            yield benchmark, found
+
+
+def is_curved(steps: Sequence[DownstreamStep]) -> bool:
+    """Whether a benchmark has scores at several steps."""
+    return any(True for _ in curved(steps))
+
+
+# -- As a table, as text and as a picture.
+
+
+def steps_table(steps: Sequence[DownstreamStep]) -> Table:
+    """One row a verifier and step."""
+    columns: Columns[DownstreamStep] = (
+        word("benchmark", lambda one: one.benchmark),
+        word("verifier", lambda one: one.verifier),
+        text("step", lambda one: "" if one.step is None else f"{one.step:,}", by=lambda one: one.step),
+        text("score", lambda one: f"{one.score:.4g}", by=lambda one: one.score),
+        count("scores", lambda one: one.scores),
+        word("compared", lambda one: "yes" if one.compared else "no"),
+    )
+    note = "Compared: at this step every verifier has a score. Scores of several seeds are averaged."
+    return table("Scores by step of training", columns, steps, notes=(note,))
+
+
+def curves_text(steps: Sequence[DownstreamStep]) -> str:
+    """The curves of each benchmark, a line a verifier."""
+    return "\n\n".join(_plot(benchmark, found) for benchmark, found in curved(steps))
+
+
+def _plot(benchmark: str, found: dict[str, dict[int, float]]) -> str:
+    every = sorted({step for scores in found.values() for step in scores})
+    shown = every if len(every) <= _LONGEST else every[:: -(-len(every) // _LONGEST)]
+    low, high = _ends(found)
+    lines = [
+        (
+            verifier,
+            "".join(_bar(scores.get(step), low, high) for step in shown),
+            f"{number(scores[min(scores)])} → {number(scores[max(scores)])}",
+            "" if len(scores) == len(every) else f"{len(scores):,} of {len(every):,} steps",
+        )
+        for verifier, scores in found.items()
+    ]
+    return aligned([(benchmark, f"steps {every[0]:,} to {every[-1]:,}", "first → last", ""), *lines])
+
+
+def _ends(found: dict[str, dict[int, float]]) -> tuple[float, float]:
+    values = [score for scores in found.values() for score in scores.values()]
+    return min(values), max(values)
+
+
+def _bar(score: float | None, low: float, high: float) -> str:
+    if score is None:
+        return " "
+    return GLYPHS[shade(score, low, high) if high > low else 0]
+
+
+def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:
+    """Names of files without their ending -> the curves of a benchmark."""
+    from workbench.tables.pictures import Curve, Curves
+
+    for place, (benchmark, found) in enumerate(curved(steps), 1):
+        caption = f"{benchmark}: score of what each verifier trained, by step of training."
+        lines = tuple(Curve(label=name, points=tuple(sorted(scores.items()))) for name, scores in found.items())
+        name = f"steps-{place}-{_UNSAFE.sub('-', benchmark)[:40]}"
+        yield name, Curves(caption=caption, x_label="step", y_label="score", lines=lines)
+
+
+def write_step_curves(steps: Sequence[DownstreamStep], folder: Path, *, force: bool) -> list[Path]:
+    """Write the curves in every format; the paths of the files.
+
+    Raises:
+        UsageError: matplotlib is not installed, or there is nothing to draw.
+        FormatError: One of the files exists and ``force`` is not set, or can't be written.
+    """
+    from workbench.measuring.report.pictures import make_folder, write_pictures
+    from workbench.tables.pictures import require_matplotlib
+
+    if not is_curved(steps):
+        raise UsageError("No benchmark has scores at several steps: there is no curve to draw.", FORM)
+    require_matplotlib()
+    make_folder(folder)
+    return write_pictures(folder, step_curves(steps), force=force)

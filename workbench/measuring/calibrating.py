@@ -116,15 +116,15 @@ def _row(
     import numpy as np
 
     from workbench.statistics.calibration import calibration_error, calibration_interval, equal_mass, reliability
-    from workbench.statistics.scores import auroc, pair_row, pair_up
+    from workbench.statistics.scores import auroc, pairwise_within
 
-    pairs = pair_row(None, pair_up(chance, items.gold, items.question))
+    pairwise, pairs = pairwise_within(chance, items.gold, items.question)
     part = equal_mass(chance)
     return CalibrationRow(
         reading=reading,
         auroc=auroc(chance, items.gold, np.zeros(len(chance), dtype=np.int64), 1)[0],
-        pairwise=pairs.accuracy,
-        pairs=pairs.n,
+        pairwise=pairwise,
+        pairs=pairs,
         ece=calibration_error(chance, items.gold, part) if are_chances else None,
         ece_ci=calibration_interval(chance, items.gold, part, items.question, _SEED).ends if are_chances else None,
         brier=float(np.square(chance - items.gold).mean()) if are_chances else None,
@@ -165,9 +165,14 @@ def calibration_text(report: CalibrationReport) -> str:
         "chances are right, it lies above the ECE itself.",
     ]
     if pairs := report.rows[0].pairs:
-        said.append(f"pairs: in what share of {counted(pairs, 'pair')} the correct completion is above the incorrect.")
+        said.append(
+            "pairs: how often a correct completion is above an incorrect one of its question, a tie being wrong; the "
+            f"mean of {counted(pairs, 'question')} with both."
+        )
+    else:
+        said.append("pairs: no question has both correct and incorrect completions with scores.")
     if report.unscored:
-        said.append(f"{counted(report.unscored, 'item')} without a score are left out.")
+        said.append(f"Left out, for want of a score: {counted(report.unscored, 'item')}.")
     said += map(inert, what_marks_mean(report.selection_judges))
     explained = "".join(f"{fill(note, _WIDTH)}\n" for note in said)
     return (

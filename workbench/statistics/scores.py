@@ -154,3 +154,25 @@ def pair_row(group: str | None, pairs: Pairs) -> PairRow:
         accuracy=right / n if n else None,
         ci=wilson(right, n) if n else None,
     )
+
+
+def pairwise_within(score: FloatArray, gold: IntArray, question: IntArray) -> tuple[float | None, int]:
+    """How often a correct completion scores higher than an incorrect one of its question; a tie is wrong.
+
+    Of each question that has both it is the share of its couples, of the questions the mean, so that none counts more
+    than another. Where every question has one of each it is `pair_row`'s.
+
+    Returns:
+        The mean, and the questions.
+    """
+    rank = np.unique(score, return_inverse=True)[1]
+    names, place = np.unique(question, return_inverse=True)
+    key = place * (len(score) + 1) + rank
+    is_correct = gold == 1
+    below = np.sort(key[~is_correct])
+    # Incorrect ones of the same question with a lower score.
+    own, start = place[is_correct], np.searchsorted(below, place[is_correct] * (len(score) + 1))
+    won = np.bincount(own, weights=np.searchsorted(below, key[is_correct]) - start, minlength=len(names))
+    couples = np.bincount(own, minlength=len(names)) * np.bincount(place[~is_correct], minlength=len(names))
+    both = couples > 0
+    return (float((won[both] / couples[both]).mean()) if both.any() else None), int(both.sum())

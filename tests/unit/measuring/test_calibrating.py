@@ -97,6 +97,36 @@ def test_the_command_says_it_in_words_and_as_a_document(project: Project) -> Non
     assert "each of 5 parts of the questions by a fit to the others" in said
 
 
+@pytest.mark.real_data
+def test_recorded_scores_are_calibrated_within_their_questions(tmp_path: Path, shared_data: Path) -> None:
+    """ICE-Score's own replies: twenty solutions a problem, of which pairs are made within the problem."""
+    lines = (shared_data / "judges" / "ice_score_java.jsonl").read_text(encoding="utf-8").splitlines()
+    recorded = [row for row in map(json.loads, lines) if row["judge"] == "nswr"]
+    project = make_project(
+        tmp_path,
+        [
+            {
+                "question_id": f"q{row['item']}",
+                "completion_id": f"c{row['item']}-{row['sample']}",
+                "completion": f"sample {row['sample']}",
+                "gold": row["gold"],
+            }
+            for row in recorded
+        ],
+    )
+    found = [
+        (item, Verdict(outcome=Outcome.CORRECT if score == 4 else Outcome.INCORRECT, score=score / 4))
+        for item, score in enumerate((row["score_reparsed"] for row in recorded), start=1)
+    ]
+    add_complete_run(project, "ice", found, kind="llm-judge")
+    verdict, score, platt, isotonic = calibrate(project, "ice", gold="imported").rows
+    assert (score.pairs, score.auroc) == (116, pytest.approx(0.751, abs=0.001))
+    # A word of two ties more often than a score of five, and a tie is wrong.
+    assert (verdict.pairwise or 0) + 0.05 < (score.pairwise or 0)
+    for row in (platt, isotonic):
+        assert (row.ece or 1) < 0.07 < min(score.ece or 0, verdict.ece or 0)
+
+
 def test_every_reading_has_a_reliability_plot(project: Project, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     assert call(project, "--figures", str(tmp_path / "plots")).exit_code == 0

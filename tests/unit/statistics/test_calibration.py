@@ -19,6 +19,7 @@ from workbench.statistics.calibration import (
     reliability,
 )
 from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.scores import pair_row, pair_up, pairwise_within
 
 
 def drawn(n: int, *, sure: float, seed: int = 0) -> tuple[FloatArray, IntArray]:
@@ -50,6 +51,35 @@ def test_equal_chances_are_never_parted_and_parts_rise(values: list[float], bins
     order = np.argsort(chance, kind="stable")
     assert (np.diff(part[order])[np.diff(chance[order]) == 0] == 0).all()
     assert (np.diff(part[order]) >= 0).all()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from([0, 1]), st.sampled_from([-0.5, 0.0, 0.25, 1.0])), max_size=40
+    )
+)
+def test_pairs_within_questions_are_counted_one_by_one(rows: list[tuple[int, int, float]]) -> None:
+    question, gold, score = (np.array(column) for column in zip(*rows, strict=True)) if rows else [np.array([])] * 3
+    shares = []
+    for one in {row[0] for row in rows}:
+        couples = [
+            better > worse
+            for asked, label, better in rows
+            for other, wrong, worse in rows
+            if asked == other == one and label == 1 and wrong == 0
+        ]
+        shares += [sum(couples) / len(couples)] if couples else []
+    found, questions = pairwise_within(score.astype(float), gold.astype(np.int8), question.astype(np.int64))
+    assert questions == len(shares)
+    assert found == (pytest.approx(sum(shares) / len(shares)) if shares else None)
+
+
+def test_where_every_question_has_one_of_each_it_is_the_accuracy_of_pairs() -> None:
+    random = np.random.default_rng(4)
+    gold = np.tile(np.array([0, 1], dtype=np.int8), 100)
+    question, score = np.repeat(np.arange(100), 2), random.integers(0, 5, 200) / 4
+    pairs = pair_row(None, pair_up(score, gold, question))
+    assert pairwise_within(score, gold, question) == (pytest.approx(pairs.accuracy), 100)
 
 
 def test_isotonic_is_scikit_learns() -> None:

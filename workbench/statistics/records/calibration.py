@@ -31,8 +31,9 @@ class CalibrationRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         auroc: None without correct or incorrect items.
-        pairwise: The share of pairs whose correct completion has the higher chance; None without pairs.
-        pairs: Questions with exactly one correct and one incorrect completion.
+        pairwise: How often a correct completion has a higher chance than an incorrect one of its question, the mean of
+            the questions; None where no question has both.
+        pairs: Questions with correct and incorrect completions.
         ece: The expected calibration error; None where the scores are no chances.
         ece_ci: Its 95 % interval, bootstrapped over questions.
         brier: The mean squared distance from gold; None where the scores are no chances.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,22 @@ def test_what_is_the_same_for_all_items_comes_first(name: str) -> None:
     assert {call.text[:shared] for call in asked} == {asked[0].text[:shared]}
     assert shared * len(asked) > 0.6 * sum(len(call.text) for call in asked)
     assert requests(items[0], **options, template_version="1")[0].request.shared < 100
+
+
+@pytest.mark.real_data
+def test_of_real_prompts_most_of_what_is_ours_is_the_same_and_first(shared_data: Path) -> None:
+    """What an item brings along can't be shared; of all else a server with a prompt cache reads most once."""
+    lines = (shared_data / "verifybench_hard_dev.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    items = [
+        VerifierInput(item=n, question=row["question"], reference=row["answer"], completion=row["completion"])
+        for n, row in enumerate(rows)
+    ]
+    asked = [requests(item)[0] for item in items]
+    shared = asked[0].request.shared
+    assert {call.text[:shared] for call in asked} == {asked[0].text[:shared]}
+    theirs = sum(len(item.question) + len(item.reference) + len(item.completion) for item in items)
+    assert shared * len(asked) >= 0.75 * (sum(len(call.text) for call in asked) - theirs)
 
 
 def test_a_request_without_the_reference_is_the_same_whatever_the_reference_is() -> None:

@@ -79,7 +79,9 @@ def test_where_every_question_has_one_of_each_it_is_the_accuracy_of_pairs() -> N
     gold = np.tile(np.array([0, 1], dtype=np.int8), 100)
     question, score = np.repeat(np.arange(100), 2), random.integers(0, 5, 200) / 4
     pairs = pair_row(None, pair_up(score, gold, question))
-    assert pairwise_within(score, gold, question) == (pytest.approx(pairs.accuracy), 100)
+    found, questions = pairwise_within(score, gold, question)
+    assert questions == 100
+    assert found == pytest.approx(pairs.accuracy)
 
 
 def test_isotonic_is_scikit_learns() -> None:

@@ -93,6 +93,11 @@ def is_subtype(code: str) -> bool:
     return parsed is not None and parsed.is_subtype and parsed.code == code
 
 
+def is_typed(code: str) -> bool:
+    """Whether a text is the code of a subtype, or of one of the four types."""
+    return code in TYPES or is_subtype(code)
+
+
 def parse_type(text: str) -> TypeCode | None:
     """Read ``"B5 - Matrix"``, ``"B5"``, ``"Matrix"`` or ``"B - Expressions"``; None when it is none of them.
 
@@ -174,8 +179,9 @@ class TypeReport(Struct, frozen=True, kw_only=True):
         untyped: Those with a suggestion and no subtype in force.
         none: Those without a suggestion, by why.
         compared: Those with both.
+        subtyped: Those of them with a subtype suggested, not a type alone.
         agree: Those where both are the same.
-        accuracy: ``agree`` over ``compared``; None where nothing was compared.
+        accuracy: ``agree`` over ``subtyped``; None where nothing was compared.
         ci: Its 95 % interval.
         type_accuracy: The same for the types (A to D) alone.
         confusion: Questions by both, those in agreement included.
@@ -188,6 +194,7 @@ class TypeReport(Struct, frozen=True, kw_only=True):
     untyped: int
     none: dict[str, int]
     compared: int
+    subtyped: int
     agree: int
     accuracy: float | None
     ci: tuple[float, float] | None

@@ -13,8 +13,8 @@ from workbench.core import reasons
 from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.taxonomy import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion, type_display
-from workbench.core.text.figures import counted, interval
+from workbench.core.taxonomy import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion, is_subtype, type_display
+from workbench.core.text.figures import counted, interval, number
 from workbench.core.text.inert import inert
 from workbench.labelling import ledger
 from workbench.labelling.store import suggestions as stored
@@ -66,7 +66,8 @@ def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> Ty
     from workbench.statistics.subgroups import wilson
 
     cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
-    compared, agree = cells.total(), sum(n for (ours, theirs), n in cells.items() if ours == theirs)
+    compared, subtyped = cells.total(), sum(n for (_, theirs), n in cells.items() if is_subtype(theirs))
+    agree = sum(n for (ours, theirs), n in cells.items() if ours == theirs)
     same_type = sum(n for (ours, theirs), n in cells.items() if ours[0] == theirs[0])
     given = sum(one.suggested is not None for one in found)
     return TypeReport(
@@ -78,8 +79,9 @@ def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> Ty
         none=dict(Counter(one.reason or "" for one in found if one.suggested is None)),
         compared=compared,
         agree=agree,
-        accuracy=agree / compared if compared else None,
-        ci=wilson(agree, compared) if compared else None,
+        subtyped=subtyped,
+        accuracy=agree / subtyped if subtyped else None,
+        ci=wilson(agree, subtyped) if subtyped else None,
         type_accuracy=same_type / compared if compared else None,
         confusion=[TypeCell(subtype=ours, suggested=theirs, n=n) for (ours, theirs), n in sorted(cells.items())],
     )
@@ -103,10 +105,10 @@ def types_text(report: TypeReport) -> str:
         f"{report.suggested:,} with a suggestion, {report.untyped:,} of these without a type in force"
     ]
     lines += [f"  no suggestion: {n:,} {inert(reasons.named(reason))}" for reason, n in sorted(report.none.items())]
-    if report.accuracy is None or report.type_accuracy is None:
+    if report.type_accuracy is None:
         return "\n".join([*lines, "No question has both a suggestion and a type in force."]) + "\n"
     lines.append(
-        f"same subtype {report.accuracy:.3f} {interval(report.ci)} ({report.agree:,} of {report.compared:,}), "
+        f"same subtype {number(report.accuracy)} {interval(report.ci)} ({report.agree:,} of {report.subtyped:,}), "
         f"same type {report.type_accuracy:.3f}"
     )
     apart = sorted((cell for cell in report.confusion if cell.subtype != cell.suggested), key=lambda cell: -cell.n)

@@ -355,6 +355,10 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
     ] = None
     settings: ModelSettings = NONE_GIVEN
     name: Annotated[str | None, option("What the proposals are called.  [default: the model's name]")] = None
+    template: Annotated[
+        Path | None,
+        option("Ask by your copy of a published prompt: a text with {question} and {answer}.", metavar="FILE"),
+    ] = None
     untyped: Annotated[bool, option("Ask only about questions whose type nobody says.")] = False
     said: Annotated[
         tuple[str, ...],
@@ -386,6 +390,8 @@ def types_command(project: Project, options: CurateTypesOptions) -> Output | Non
     if sum((options.model is not None, bool(options.said), options.listing, options.accept is not None)) > 1:
         raise UsageError("Give one of --model, --set, --accept and --list.")
     scope = options.scope
+    if options.template is not None and options.model is None:
+        raise UsageError("--template is what a model is asked by.", "Name one: --model NAME")
     if options.model is not None:
         return _propose(project, options.model, options, scope)
     if options.said:
@@ -416,7 +422,14 @@ def _propose(project: Project, model: str, options: CurateTypesOptions, scope: S
     with drawing() as watch:
         report = trusting(
             lambda yes: propose_types(
-                project, name, models, scope, untyped_only=options.untyped, trust=yes, watch=watch
+                project,
+                name,
+                models,
+                scope,
+                template=options.template,
+                untyped_only=options.untyped,
+                trust=yes,
+                watch=watch,
             ),
             options.trust,
         )
@@ -464,7 +477,8 @@ def _print_types(report: TypesReport) -> None:
         show(f"{one.verifier} (run {one.run}): {one.suggested:,} of {one.questions:,} questions with a proposal")
         subtype = NONE if one.accuracy is None else percent(one.accuracy)
         letter = NONE if one.type_accuracy is None else percent(one.type_accuracy)
-        show(f"  as people or files say: {subtype} of {one.compared:,} by subtype, {letter} by type")
+        share = f"{letter} of {one.compared:,} by type"
+        show(f"  as people or files say: {subtype} of {one.subtyped:,} by subtype, {share}")
 
 
 # -- ``workbench curate DB draw --per-type N``

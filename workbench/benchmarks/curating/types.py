@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -19,7 +20,7 @@ from workbench.core.errors import UsageError
 from workbench.core.label import LabelLine
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import NAMELESS
-from workbench.core.taxonomy import TypeSuggestion, is_subtype, parse_type
+from workbench.core.taxonomy import TypeSuggestion, is_subtype, is_typed, parse_type
 from workbench.labelling import ledger
 from workbench.labelling.labels import LabelsImported, put_lines
 from workbench.measuring.records.curation import (
@@ -35,7 +36,10 @@ from workbench.measuring.records.curation import (
 from workbench.measuring.store import curation
 from workbench.measuring.suggesting import agreement_of
 from workbench.runs.generation import Models, ServerGeneration, Watch, WritingRequest, generating
+from workbench.verifiers.answer_type.published import READING as PUBLISHED_READING
+from workbench.verifiers.answer_type.published import named_in, prompt_in, published_request
 from workbench.verifiers.answer_type.verifier import OUTSIDE, PROMPT, READING, request, suggestion
+from workbench.verifiers.judges.case import PreparedPrompt
 
 # -- A question's answer type: what people settled, else its file's, else one person's, else a model's proposal.
 
@@ -105,12 +109,47 @@ class TypeSaid(Struct, frozen=True, kw_only=True):
     subtype: str
 
 
+class TypePrompt:
+    """What a model is asked for a type by: our prompt, or a user's own copy of a published one.
+
+    Args:
+        template: The file of such a copy; None for ours.
+
+    Raises:
+        UsageError: The file can't be read or is no such prompt.
+    """
+
+    def __init__(self, template: Path | None) -> None:
+        self._published = None if template is None else prompt_in(template)
+
+    @property
+    def config(self) -> dict[str, object]:
+        """What a proposal depends on."""
+        if self._published is None:
+            return {**PROMPT.config(), "parser": READING}
+        return {**self._published.config(), "parser": PUBLISHED_READING, "fence": False, "neutralise": False}
+
+    def request(self, question: str, reference: str, secret: bytes) -> PreparedPrompt:
+        """The request about one question; see `request` and `published_request`."""
+        if self._published is None:
+            return request(question, reference, secret)
+        return published_request(self._published, question, reference)
+
+    def said(self, reply: str, fence: str | None) -> str | None:
+        """What a reply says: a code, or why the question has no type; None where nothing can be read."""
+        return suggestion(reply, fence) if self._published is None else named_in(reply)
+
+
+_OURS: Final = TypePrompt(None)
+
+
 def propose_types(
     project: Project,
     name: str,
     models: Models,
     scope: Scope,
     *,
+    template: Path | None = None,
     untyped_only: bool = False,
     trust: bool = False,
     watch: Watch | None = None,
@@ -119,15 +158,17 @@ def propose_types(
 
     Args:
         name: What the proposals are called.
+        template: A prompt as published, sent as it is; None for ours.
         untyped_only: Whether questions whose type people or the file say are left out.
 
     Raises:
-        UsageError: There are no questions in scope, or the name was used for something else.
+        UsageError: There are no questions in scope, the prompt can't be read, or the name was used for something else.
         NotTrustedError: The user has not accepted the servers.
         RunError: No call can succeed now, or another process is at work; what was answered is stored.
     """
     questions = inside(project, scope)
-    config = {**PROMPT.config(), "parser": READING}
+    asking = _OURS if template is None else TypePrompt(template)
+    config = asking.config
     with generating(project, f"types/{name}", models, config, trust=trust, watch=watch) as writer:
         known = curation.proposed_by(project.database.reader(), writer.run)
         wanted = [
@@ -136,7 +177,7 @@ def propose_types(
             if one.id not in known and not (untyped_only and type_in_force(one, confirmed=True) is not None)
         ]
         for some in some_at_a_time(wanted):
-            proposals = _asked(project, writer, some)
+            proposals = _asked(project, writer, asking, some)
             with project.database.write() as connection:
                 curation.propose(connection, writer.run, proposals)
     found = Counter(curation.proposed_by(project.database.reader(), writer.run).values())
@@ -144,7 +185,7 @@ def propose_types(
         name=f"types/{name}",
         run=writer.run,
         asked=len(wanted),
-        proposed={code: count for code, count in sorted(found.items()) if is_subtype(code)},
+        proposed={code: count for code, count in sorted(found.items()) if is_typed(code)},
         outside={code: found[code] for code in OUTSIDE.values() if found[code]},
         unreadable=found[UNREADABLE],
         failed=sum(writer.failed.values()),
@@ -152,18 +193,18 @@ def propose_types(
 
 
 def _asked(
-    project: Project, writer: ServerGeneration, questions: Sequence[PoolQuestion]
+    project: Project, writer: ServerGeneration, asking: TypePrompt, questions: Sequence[PoolQuestion]
 ) -> list[tuple[int, str | None, str | None]]:
-    """What the model says of some questions: question, subtype, why there is none. Failed calls say nothing."""
+    """What the model says of some questions: question, subtype or type, why there is none. Failed calls say nothing."""
     reader = project.database.reader()
     texts, own = curation.texts(reader, [one.id for one in questions]), secret(reader)
-    prepared = [request(texts[one.id].question, texts[one.id].reference, own) for one in questions]
+    prepared = [asking.request(texts[one.id].question, texts[one.id].reference, own) for one in questions]
     replies = writer.ask([WritingRequest(messages=one.chat.messages, step="types") for one in prepared])
     proposals: list[tuple[int, str | None, str | None]] = []
     for question, sent, reply in zip(questions, prepared, replies, strict=True):
         if reply is not None:
-            said = suggestion(reply, sent.fence)
-            code = said if said is not None and is_subtype(said) else None
+            said = asking.said(reply, sent.fence)
+            code = said if said is not None and is_typed(said) else None
             proposals.append((question.id, code, None if code is not None else said or UNREADABLE))
     return proposals
 
@@ -213,7 +254,8 @@ def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> 
         (one, one.said_alone if what == "people" else one.proposed if origin(one) == "model" else None)
         for one in inside(project, scope)
     ]
-    return settle_types(project, [(one, code) for one, code in accepted if code is not None], by=by)
+    # A published prompt may ask for the type alone, and people settle subtypes.
+    return settle_types(project, [(one, code) for one, code in accepted if code and is_subtype(code)], by=by)
 
 
 def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], *, by: str) -> LabelsImported:

@@ -41,7 +41,7 @@ OUTSIDE = {"PROOF": "proof", "OPEN": "open_ended"}
 """What a model calls a question without a type of answer -> the reason for which people would exclude it."""
 _LABEL = re.compile(r"answer[ \t*_]{1,6}type[ \t*_`]{0,6}[:：](.*)", re.IGNORECASE)
 _CODE = re.compile(r"(?<![A-Za-z0-9])([A-D]\d|PROOF|OPEN)(?![A-Za-z0-9])")
-_MARKUP = " \t*_`$.[](){}\\"
+MARKUP = " \t*_`$.[](){}\\"
 
 
 def suggestion(reply: str, fence: str | None = None) -> str | None:
@@ -58,7 +58,7 @@ def suggestion(reply: str, fence: str | None = None) -> str | None:
 def _code(text: str) -> str | None:
     found = set(_CODE.findall(text))
     if not found:
-        named = parse_type(text.strip(_MARKUP))
+        named = parse_type(text.strip(MARKUP))
         return named.code if named is not None and named.code in SUBTYPES else None
     first = found.pop()
     return OUTSIDE.get(first, first if first in SUBTYPES else None) if not found else None

@@ -83,12 +83,7 @@ def from_folder(folder: Path, chosen: Sampling, *, reference: bool) -> tuple[Tem
 
 def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[Template, Standing]:
     """A released prompt, wherever its file lies; arguments and errors as with `from_folder`."""
-    data = _read(path, prompt)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise UsageError(f"{path}:{line}: {error}.", "It is UTF-8 text.") from None
+    data, text = read_text(path, f"published= takes a copy of the authors' repository, in which {prompt.file} lies.")
     names = plain_names(text, frozenset({"question", ANSWER, "completion"}))
     if names != prompt.names:
         odd = " and ".join(f"{{{name}}}" for name in sorted(names ^ prompt.names))
@@ -112,16 +107,27 @@ def _sampling(chosen: Sampling) -> Sampling:
     return structs.replace(chosen, temperature=chosen.temperature if is_chosen else 0.0, left_out=())
 
 
-def _read(path: Path, prompt: PublishedPrompt) -> bytes:
+def read_text(path: Path, hint: str) -> tuple[bytes, str]:
+    """A prompt's file, as bytes and as text: nothing in it is changed, not its line ends either.
+
+    Args:
+        hint: What it should be, where there is no such file.
+
+    Raises:
+        UsageError: It can't be read, is too large, or no UTF-8 text.
+    """
     try:
         require_input(path)
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        hint = f"published= takes a copy of the authors' repository, in which {prompt.file} lies."
         raise UsageError(f"{path}: there is no such file.", hint) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}.") from error
     if len(data) > MAX_BYTES:
         raise UsageError(f"{path}: a prompt has at most {MAX_BYTES // 1024} KiB.")
-    return data
+    try:
+        return data, data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UsageError(f"{path}:{line}: {error}.", "It is UTF-8 text.") from None

@@ -53,6 +53,14 @@ def test_every_action_has_a_key_whose_meaning_it_is() -> None:
     assert wrong == []
 
 
+def test_what_is_done_or_tried_by_one_key_of_a_meaning_is_by_the_other_too() -> None:
+    """A form says f4 and a list ctrl+r: who has learnt one of them presses it everywhere."""
+    for pressed in every_action():
+        meaning = meaning_of(pressed.id)
+        if meaning is not None and meaning.name in ("run", "try") and pressed.keys not in ("", NO_KEY):
+            assert {*key_names(pressed.keys)} == {*key_names(meaning.keys)}, pressed
+
+
 def test_what_stands_at_desks_only_is_done_at_desks_only() -> None:
     for pressed in every_action():
         meaning = meaning_of(pressed.id)

@@ -295,7 +295,9 @@ async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_a
         last = screen.query_one(OptionList).options[-1]
         assert last.disabled
         assert "not installed: It needs Pillow." in str(last.prompt)
-        await press(pilot, *"stand-alone")
+        await press(pilot, *"judge")
+        assert [one.name for one in screen.listed][:1] == ["llm-judge"], "before those that are made of judges"
+        await press(pilot, *["backspace"] * 5, *"stand-alone")
         assert [one.name for one in screen.listed] == ["choice-letter"]
         await press(pilot, *["backspace"] * 11, *"absent", "enter")
         assert app.screen is screen

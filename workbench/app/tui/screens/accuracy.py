@@ -133,7 +133,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action("accuracy.open", "enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
         Action("accuracy.triage", "m", "triage", "Triage", "Give the cell's wrong verdicts causes, case by case."),
-        Action("accuracy.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier.", False),
+        Action("accuracy.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier.", False),
         Action("accuracy.split", "a", "split", "Split", "Split the group under the cursor by another property."),
         Action("accuracy.figure", "o", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
         Action(

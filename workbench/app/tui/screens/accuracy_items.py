@@ -73,7 +73,7 @@ class AccuracyItemsScreen(TableScreen):
         Action(
             "accuracy-items.which", "w", "next_kind(1)", "Which", "List all, the wrong, wrongly accepted, undecided …"
         ),
-        Action("accuracy-items.what-if", "ctrl+t", "what_if", "What if", "Try other options of the verifier."),
+        Action("accuracy-items.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier."),
         Action("accuracy-items.which-before", "W", "next_kind(-1)", "Which before", "List the kind before.", False),
         Action("accuracy-items.triage", "m", "triage", "Triage", "Give the wrong verdicts causes, case by case."),
     )

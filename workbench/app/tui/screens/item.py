@@ -89,7 +89,7 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     ),
     Action(
         "item.what-if",
-        "ctrl+t",
+        "ctrl+t,f3",
         "what_if",
         "What if",
         "Try other options of a verifier: which verdicts would they change?",

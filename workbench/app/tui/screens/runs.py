@@ -97,7 +97,7 @@ class RunsScreen(TableScreen, LiveScreen):
         Action("runs.start", "a", "start", "Start", "Start a verifier."),
         Action("runs.add", "A", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
         Action("runs.pause", "space", "pause", "Pause", "Stop the run after its current verdicts; ctrl+r goes on."),
-        Action("runs.resume", "ctrl+r", "resume", "Resume", "Go on with a run that has stopped."),
+        Action("runs.resume", "ctrl+r,f4", "resume", "Resume", "Go on with a run that has stopped."),
         Action("runs.retry", "l", "retry", "Retry", "Judge the items again that failed or had no more time."),
         Action("runs.cancel", "x", "cancel", "Cancel", "Stop the run; its verdicts stay."),
         Action("runs.details", "d", "details", "Details", "Show the run's reasons, message and log."),

@@ -58,8 +58,12 @@ class ChosenVerifier(NamedTuple):
         return self.name != self.kind.name
 
 
+_ASKED_FOR: Final = "llm-judge"
+"""The kind that most people look for who don't take the default: it stands before those that are made of judges."""
+
+
 def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
-    """The default, the project's own verifiers, then every kind; those that can't be used come last."""
+    """The default, the project's own verifiers, a judge, then every kind; those that can't be used come last."""
     own = [
         ChosenVerifier(kind, name)
         for kind in kinds
@@ -67,6 +71,7 @@ def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
         if name != kind.name
     ]
     first, *rest = [ChosenVerifier(kind, kind.name) for kind in kinds]
+    rest.sort(key=lambda one: one.name != _ASKED_FOR)
     return sorted([first, *own, *rest], key=lambda one: one.kind.broken is not None)
 
 
@@ -393,7 +398,7 @@ class TrialScreen(WorkbenchScreen):
     CSS_PATH = "trial.tcss"
     TITLE_TEXT = "Tried"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("trial.start", "ctrl+r", "start", "Start on all", "Judge all the items like this."),
+        Action("trial.start", "f4,ctrl+r", "start", "Start on all", "Judge all the items like this."),
     )
 
     def __init__(self, name: str, shown: ShownTrial, then: Callable[[], None]) -> None:

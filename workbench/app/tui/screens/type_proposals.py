@@ -51,7 +51,7 @@ class TypeProposalsScreen(TableScreen):
     PREFIX, BELOW = "types", ("said",)
     EMPTY = "Every question has an answer type already."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("types.accept", "ctrl+r", "accept", "Accept", "Settle the types that are in."),
+        Action("types.accept", "f4,ctrl+r", "accept", "Accept", "Settle the types that are in."),
         Action("types.take", "space", "take", "In or out", "Take the proposal under the cursor, or leave it."),
         Action("types.type", "t", "choose", "Type", "Choose another type for the question."),
     )

@@ -112,7 +112,9 @@ class TriageScreen(InSight):
         ),
         Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
         Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose whose errors to read.", False),
-        Action("triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier that errs.", False),
+        Action(
+            "triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier that errs.", False
+        ),
         Action("triage.summary", "d", "summary", "Summary", "Show the paragraph and the table so far, or the card."),
         Action("triage.export", "e", "export", "Export", "Save or copy the table: CSV, Markdown, LaTeX."),
         Action("triage.back", "escape,q", "back", "Back", "Go back to the card, else to the screen before."),

@@ -55,7 +55,9 @@ class WhatIfScreen(TableScreen, FormScreen):
     TITLE_TEXT = "What if"
     PREFIX, ABOVE, ITEMS, REST_S = "what-if", ("said",), True, 0.2
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("what-if.try", "f3,ctrl+t", "try", "Try", "See which verdicts these options would change.", priority=True),
+        Action(
+            "what-if.try", "f3,ctrl+t", "try", "Try", "See which verdicts these options would change.", priority=True
+        ),
         Action("what-if.save", "f4,ctrl+r", "save", "Save", "Start a new verifier with these options.", priority=True),
         Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor; on template, its text."),
         Action("what-if.export", "e", "export", "Export", "Save or copy the figures, or the items that flip.", False),

@@ -31,6 +31,7 @@ from workbench.coding.records.figures import (
     RefinedProblem,
     RefineReport,
     SaturationReport,
+    ScaleReport,
 )
 from workbench.core.code import ProblemLine, SolutionLine, SolutionResult
 from workbench.core.label import LabelLine
@@ -180,6 +181,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "ranking-set-line": (RankingSetLine, "One line of a set that `workbench code select DB --write` writes."),
     "scored-line": (ScoredRow, "One line of a file for `workbench code metrics --from`."),
     "code-metrics": (RankingReport, "`workbench code metrics --json`."),
+    "code-scale": (ScaleReport, "`workbench code scale --json`."),
     "code-saturation": (SaturationReport, "`workbench code saturation --json`."),
     "pass-line": (PassCount, "One line of a file for `workbench code passk --from`."),
     "code-passk": (PassReport, "`workbench code passk --json`."),

@@ -125,6 +125,7 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
     "code": {
         "write-tests": ("writing", "Have a model write a suite of tests, of problems or of single solutions."),
+        "scale": ("scaling", "Have models write 5, 10, … 25 tests, run them all: how well does each suite rank?"),
         "write-solutions": ("writing", "Have models write solutions, until each problem has k different scores."),
         "results": ("results", "Print what came of every solution, one JSON line a solution and suite."),
         "exclude": ("results", "Set a suspect test apart: it counts for nobody; list those that are, or undo it."),

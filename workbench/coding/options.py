@@ -45,10 +45,11 @@ class SolutionOptions(Options, frozen=True, kw_only=True):
     templates: OwnPromptFiles = ()
 
 
-class SuiteOptions(Options, frozen=True, kw_only=True):
-    """What tests a model is to write, and how they are taken from its replies."""
+class TestOptions(Options, frozen=True, kw_only=True):
+    """What tests a model is to write, however many, and how they are taken from its replies."""
 
-    count: Annotated[int, option("Tests of each problem.", "--n", ge=1, le=100)] = 10
+    __test__ = False
+
     with_solution: Annotated[bool, option("Tests of each solution, by a model that sees it.")] = False
     strip: Annotated[bool, option("Take off blanks around a test, which make it no Python otherwise.")] = False
     filters: Annotated[
@@ -60,3 +61,9 @@ class SuiteOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     templates: OwnPromptFiles = ()
+
+
+class SuiteOptions(TestOptions, frozen=True, kw_only=True):
+    """The same, and how many."""
+
+    count: Annotated[int, option("Tests asked for of each problem.", "--n", ge=1, le=100)] = 10

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.core.code import Writer
-from workbench.statistics.records.ranking import Ends, Id
+from workbench.statistics.records.ranking import Ends, Id, RankingRow
 
 
 class SaturationRow(Struct, frozen=True, kw_only=True):
@@ -222,6 +222,39 @@ class TestsWritten(Struct, frozen=True, kw_only=True):
     kept: int
     dropped: dict[str, int]
     skipped: dict[str, int]
+
+
+class ScaledPoint(Struct, frozen=True, kw_only=True):
+    """A model's tests at one number, on one data set.
+
+    Attributes:
+        n: Tests asked for of each problem.
+        mean_tests: Tests a problem has, or a solution where they were written for each; None where there is none.
+    """
+
+    model: str
+    n: int
+    mean_tests: float | None
+    figures: RankingRow
+
+
+class ScaleReport(Struct, frozen=True, kw_only=True):
+    """``workbench code scale --json``.
+
+    Attributes:
+        points: By data set, model and number; all on the same problems.
+        left_out: Problems in which a score is missing for some solution.
+        filled: Scores that count as 0, by suite: of problems without a test in it.
+    """
+
+    name: str
+    truth: str
+    truth_runs: dict[str, int]
+    points: tuple[ScaledPoint, ...]
+    left_out: int
+    filled: dict[str, int]
+    samples: int
+    seed: int
 
 
 class ProblemSolutions(Struct, frozen=True, kw_only=True):

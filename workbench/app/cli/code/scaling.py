@@ -1,0 +1,138 @@
+"""``workbench code scale``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from workbench.app.cli.code.common import Suites, Truth, sizes_up_to
+from workbench.app.cli.common import (
+    REFUSED_SOME,
+    Models,
+    ModelSettings,
+    drawing,
+    follow,
+    say_calls,
+    trusting,
+)
+from workbench.app.cli.verb import Output, ToStdout, verb
+from workbench.coding.options import ProblemSet, Targets, TestOptions
+from workbench.core.options import (
+    NONE_GIVEN,
+    AllowUnsafe,
+    BootstrapSeed,
+    Database,
+    Force,
+    Options,
+    TableForm,
+    Trust,
+    option,
+)
+from workbench.core.project import Project
+from workbench.core.selection import selection_of
+
+if TYPE_CHECKING:
+    from workbench.coding.records.figures import TestsWritten
+    from workbench.coding.synthesis.scaling import Point
+
+
+class CodeScaleOptions(Options, frozen=True, kw_only=True):
+    database: Database
+    name: Annotated[str, option("What the suites and their verifiers are called: NAME-5, or NAME-MODEL-5.")] = "scale"
+    models: Models
+    settings: ModelSettings = NONE_GIVEN
+    sizes: Annotated[tuple[int, ...], option("Numbers of tests.", "--n", metavar="N[,N…]", read=sizes_up_to(100))] = (
+        5,
+        10,
+        15,
+        20,
+        25,
+    )
+    wish: TestOptions = TestOptions()
+    dataset: ProblemSet = None
+    truth: Truth = None
+    suites: Suites = ()
+    samples: Annotated[
+        int, option("Samples behind the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
+    ] = 2_000
+    seed: BootstrapSeed = 0
+    page: Annotated[
+        Path | None, option("Write table and curve as a page of HTML.", metavar="FILE", output="stream")
+    ] = None
+    workers: Annotated[int | None, option("Solutions run at a time; one a core by default.", ge=1, le=256)] = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
+    form: TableForm = TableForm()
+    force: Force = False
+
+
+@verb(to_stdout=ToStdout("page"))
+def scale_command(project: Project, options: CodeScaleOptions) -> Output:
+    """Have models write suites of 5, 10, 15, 20 and 25 tests, run them, and show how well each ranks solutions.
+
+    Each suite is what write-tests --n makes, and its verifier what verify execution -o suite=… makes of it. The truth
+    (base and plus by default) has to be there. The same command goes on, and asks and runs nothing twice.
+
+    workbench code scale DB --model qwen --n 5,10,15,20,25 -o base_url=http://localhost:8000/v1
+    """
+    from workbench.coding.problems import code_dataset
+    from workbench.coding.ranking.truth import truth_of
+    from workbench.coding.synthesis.scaling import (
+        points,
+        require_scalable,
+        scale_as,
+        scaled,
+        suite_options,
+        write_page,
+    )
+    from workbench.coding.synthesis.tests import USUAL, write_tests
+    from workbench.runs.generation import models_from
+    from workbench.runs.verifying import start
+
+    require_scalable(options.wish)
+    dataset = code_dataset(project, options.dataset).name
+    chosen = selection_of((f"dataset={dataset}",))
+    truth = truth_of(project, options.truth, options.suites)
+    wanted = points(options.name, options.models, options.sizes)
+    models = {name: models_from(project, [name], options.settings, USUAL) for name in options.models}
+    complete = True
+
+    def write(point: Point, accepted: bool) -> TestsWritten:
+        return write_tests(
+            project,
+            point.suite,
+            suite_options(options.wish, point.size),
+            models[point.model],
+            targets=Targets(dataset=dataset),
+            trust=accepted,
+            watch=watch,
+        )
+
+    with drawing() as watch:
+        made = {point: trusting(partial(write, point), options.trust) for point in wanted}
+    for report in made.values():
+        say_calls(project, report.run)
+    for point in wanted:
+        info = start(
+            project,
+            "execution",
+            {"suite": point.suite},
+            point.suite,
+            chosen,
+            workers=options.workers,
+            allow_unsafe=options.allow_unsafe,
+        )
+        complete &= follow(project, info, str(options.database)).state == "complete"
+    found = scaled(project, options.name, truth, made, selection=chosen, samples=options.samples, seed=options.seed)
+    if options.page is not None:
+        when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+        write_page(project, found, options.page, made=when, force=options.force)
+    failed = any(report.failed for report in made.values()) or not complete
+    return Output(
+        found,
+        lambda report: scale_as(report, options.form),
+        after=["  Some calls failed, or a run did not end; the same command goes on."] if failed else (),
+        code=REFUSED_SOME if failed else 0,
+    )

@@ -1,0 +1,204 @@
+"""More and more tests by the same models: how much better do they rank (Scoring Verifiers, section 5.3)?
+
+Each number of tests is a suite of its own, asked for anew, as if it were written and run by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec import Struct, structs
+
+from workbench.coding.options import SuiteOptions, TestOptions
+from workbench.coding.ranking.measuring import SAMPLES, ranking
+from workbench.coding.ranking.truth import Truth
+from workbench.coding.records.figures import ScaledPoint, ScaleReport, TestsWritten
+from workbench.coding.synthesis.tests import own_prompt
+from workbench.core.errors import UsageError
+from workbench.core.options import TableForm
+from workbench.core.project import Project
+from workbench.core.selection import Selection
+from workbench.core.text.figures import percent, percent_interval
+from workbench.data.formats.writing import new_file
+from workbench.statistics.records.ranking import Missing, RankingRow
+from workbench.tables.document import Cell, Document, Lines, Section, Series, Table
+from workbench.tables.files import flat, lines_csv, written
+from workbench.tables.html import html
+from workbench.tables.table import Columns, column, count, figure, table, text, word
+from workbench.tables.table_text import lines_text
+
+_NO_NAME: Final = re.compile(r"[^\w.+@-]+")
+
+
+class Point(Struct, frozen=True):
+    """A model with a number of tests.
+
+    Attributes:
+        suite: What the suite is called, and the verifier that runs it.
+    """
+
+    model: str
+    size: int
+    suite: str
+
+
+def points(name: str, models: Sequence[str], sizes: Sequence[int]) -> list[Point]:
+    """Every model with every number of tests."""
+    return [
+        Point(model, size, "-".join([name, *([_NO_NAME.sub("-", model)] if len(models) > 1 else []), str(size)]))
+        for model, size in product(dict.fromkeys(models), sizes)
+    ]
+
+
+def suite_options(wish: TestOptions, count: int) -> SuiteOptions:
+    """What one suite is asked for by."""
+    return SuiteOptions(count=count, **structs.asdict(wish))
+
+
+def require_scalable(wish: TestOptions) -> None:
+    """Refuse a prompt that asks for the same number whatever the suite.
+
+    Raises:
+        UsageError: It does, or can't be read.
+    """
+    own = own_prompt(suite_options(wish, 1))
+    if own is not None and "count" not in own.texts:
+        raise UsageError("The prompt asks for the same number of tests each time.", "Put {count} in its place.")
+
+
+def scaled(
+    project: Project,
+    name: str,
+    truth: Truth,
+    made: Mapping[Point, TestsWritten],
+    *,
+    selection: Selection | None = None,
+    missing: Missing = "zero",
+    samples: int = SAMPLES,
+    seed: int = 0,
+) -> ScaleReport:
+    """How well each suite ranks, all on the same problems.
+
+    Args:
+        made: The suites, each with what writing it has come to; all have been run.
+
+    Raises:
+        UsageError: One of them has no complete run.
+    """
+    by_suite = {point.suite: point for point in made}
+    report = ranking(
+        project,
+        truth,
+        tuple(by_suite),
+        selection=selection,
+        missing=missing,
+        samples=samples,
+        seed=seed,
+    )
+    found = [
+        ScaledPoint(
+            model=(point := by_suite[row.verifier]).model,
+            n=point.size,
+            mean_tests=made[point].kept / asked if (asked := made[point].targets) else None,
+            figures=row,
+        )
+        for row in report.rows
+    ]
+    order = {point.suite: place for place, point in enumerate(made)}
+    return ScaleReport(
+        name=name,
+        truth=report.truth,
+        truth_runs=report.truth_runs,
+        points=tuple(sorted(found, key=lambda one: (one.figures.dataset, order[one.figures.verifier]))),
+        left_out=report.left_out,
+        filled=report.filled,
+        samples=samples,
+        seed=seed,
+    )
+
+
+# -- the paper's table 5 and figure 6
+
+
+def scale_as(report: ScaleReport, form: TableForm) -> str:
+    """The report in a form, with the curve behind a table of text; CSV has figures in full."""
+    if form.format == "csv":
+        lines = [dict(flat(msgspec.to_builtins(one))) for one in report.points]
+        return lines_csv(lines, {"truth": report.truth})
+    curves = [f"\n{plot.caption}\n\n{lines_text(plot)}\n" for plot in _curves(report)] if form.format == "text" else []
+    return written([_table(report)], form) + "".join(curves)
+
+
+def write_page(project: Project, report: ScaleReport, path: Path, *, made: str, force: bool = False) -> None:
+    """Write table and curves as one page that needs nothing else.
+
+    Args:
+        made: When that is, in words.
+        force: Replace an existing file.
+
+    Raises:
+        FormatError: The file exists, or can't be written.
+        StoreError: The file belongs to the database itself.
+    """
+    project.database.require_other(path)
+    with new_file(path, force=force) as file:
+        file.write(html(_document(report, made)).encode())
+
+
+def _document(report: ScaleReport, made: str) -> Document:
+    return Document(
+        title=f"Tests scaled: {report.name}",
+        lead="How well the same models' tests rank solutions as more are asked for.",
+        generated_at=made,
+        sections=(Section("scale", "Number of tests", (_table(report), *_curves(report))),),
+    )
+
+
+def _table(report: ScaleReport) -> Table:
+    columns: Columns[ScaledPoint] = (
+        word("model", lambda one: one.model),
+        count("tests asked for", lambda one: one.n),
+        figure("a problem", lambda one: one.mean_tests),
+        word("data set", lambda one: one.figures.dataset),
+        count("problems", lambda one: one.figures.problems),
+        text("Top-1", lambda one: Cell(percent(one.figures.top1), small=_ends(one.figures))),
+        figure("Spearman", lambda one: one.figures.spearman),
+        column("Bottom-1", lambda one: one.figures.bottom1, percent),
+        figure("MAE", lambda one: one.figures.mae),
+    )
+    caption = f"How well written tests rank, by how many are asked for (table 5); truth: {report.truth}"
+    notes = ["Top-1 and Bottom-1 in %; each number of tests is a suite of its own. A problem: tests it has."]
+    if report.left_out:
+        notes.append(f"Left out for all: {report.left_out:,} problems in which a score is missing.")
+    if report.filled:
+        many = ", ".join(f"{name} {filled:,}" for name, filled in report.filled.items())
+        notes.append(f"Solutions of problems without a test score 0 ({many}).")
+    return table(caption, columns, report.points, notes=notes)
+
+
+def _ends(row: RankingRow) -> str:
+    return "" if row.top1_ci is None else percent_interval(row.top1_ci)
+
+
+def _curves(report: ScaleReport) -> list[Lines]:
+    datasets = dict.fromkeys(one.figures.dataset for one in report.points)
+    return [_curve([one for one in report.points if one.figures.dataset == dataset], dataset) for dataset in datasets]
+
+
+def _curve(there: Sequence[ScaledPoint], dataset: str) -> Lines:
+    sizes = sorted({one.n for one in there})
+    by = {(one.model, one.n): one.figures.top1 for one in there}
+    return Lines(
+        caption=f"Top-1 in percent by the number of tests, {dataset} (figure 6).",
+        x_label="tests asked for",
+        ticks=tuple(map(str, sizes)),
+        series=tuple(
+            Series(model, tuple(by.get((model, size)) for size in sizes))
+            for model in dict.fromkeys(one.model for one in there)
+        ),
+    )

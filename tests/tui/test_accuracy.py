@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run, notices, opened, press, settle, text_of
@@ -362,6 +363,10 @@ async def test_it_opens_with_its_sentence_and_the_worst_group_first(project: Pro
             conclusion(accuracy(project, by="type"))
         )
         assert said.region.y < app.screen.query_one("#accuracy-caption").region.y
+        assert isinstance(said, Static)
+        assert said.get_content_height(said.size, app.size, said.size.width) <= said.size.height, (
+            "all of it is in sight"
+        )
         source = app.screen.query_one(VirtualTable).source
         assert source is not None
         rows = source.first_page(99)
@@ -369,3 +374,16 @@ async def test_it_opens_with_its_sentence_and_the_worst_group_first(project: Pro
         known = [share for share in shares if isinstance(share, float)]
         assert rows[0].cells[0].text == "all"
         assert known == sorted(known)
+
+
+async def test_all_of_its_sentences_are_in_sight_at_80_columns(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
+    wrong = {item: Outcome.CORRECT if item % 2 == 0 else Outcome.INCORRECT for item in range(1, 15)}
+    for whose in ("ours", "theirs", "yours", "the year before"):
+        add_run(project, f"the regular expression of {whose}", wrong)
+    async with opened(project, size=(80, 24)) as (app, pilot):
+        await press(pilot, *":y", "enter")
+        said = app.screen.query_one("#accuracy-conclusion", Static)
+        needed = said.get_content_height(said.content_size, app.size, said.content_size.width)
+        assert needed > 3
+        assert said.content_size.height == needed

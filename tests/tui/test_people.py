@@ -195,6 +195,18 @@ async def test_a_lent_app_says_that_leaving_gives_it_back(project: Project, size
     assert app.leaving
 
 
+async def test_who_has_done_all_in_a_lent_app_is_told_how_to_give_it_back(project: Project) -> None:
+    people.add_annotators(project, ["zoe"])
+    app = LentApp(project, "zoe")
+    async with app.run_test(size=(80, 24)) as pilot:
+        app.open_screen("annotate")
+        await settle(pilot)
+        said = text_of(app, "#annotate-empty")
+        assert "Nothing is left for zoe" in said
+        assert "^q gives the app back to the coordinator." in said
+        assert "bundle" not in said
+
+
 async def test_a_terminal_that_cannot_be_handed_over_says_so(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter", "ctrl+r")

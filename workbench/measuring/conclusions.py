@@ -12,6 +12,8 @@ from workbench.measuring.entries import BASELINES, CONSTANTS
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 _CHANCE: Final = " (may be chance)"
+_NAMED: Final = 3
+"""The most verifiers that a sentence names before it counts the others."""
 
 
 class Weakness(NamedTuple):
@@ -102,7 +104,12 @@ def behind_constant(rows: Iterable[AccuracyRow]) -> str:
 
 def _behind(better: _Constant, rows: Sequence[AccuracyRow]) -> str:
     chance = all(row.ci is not None and row.ci[1] >= better.share for row in rows)
-    than = listed([row.verifier for row in rows])
+    names = [row.verifier for row in rows]
+    than = (
+        listed(names)
+        if len(names) <= _NAMED
+        else f"{', '.join(names[: _NAMED - 1])}{_and_others(len(names) - _NAMED + 1)}"
+    )
     return f"{better.name} is right more often than {than}: on {percent(better.share)} %{_CHANCE if chance else ''}."
 
 
@@ -124,7 +131,7 @@ def _weakest(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
     found = weakest(report, known[0].verifier if len(known) == 1 else None)
     if found is None:
         return ""
-    who = "It is weakest on" if len(known) == 1 else f"The weakest cell is {found.row.verifier} on"
+    who = f"{found.row.verifier} is weakest on" if len(known) == 1 else f"The weakest cell is {found.row.verifier} on"
     return f"{who} {found.place(report)}: {found.figures}."
 
 

@@ -135,6 +135,9 @@ class WorkbenchApp(App[None]):
         Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs go on."),
     )
     LEAVING = "leaves the app"
+    is_lent: ClassVar[bool] = False
+    """Whether leaving leads back to another person's app."""
+
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(EVERYWHERE),
         # Above dialogs and lines, too; a keymap that moves it takes this one away.

@@ -122,10 +122,11 @@ Nothing is left for {name} to label.
 
 New items appear here by themselves{assign}.
 
-If you work on a bundle of your own, send the file back: workbench merge brings the labels home.
+{leave}
 
 [ goes back to your own labels, z takes the last one back.
 """
+_BUNDLE = "If you work on a bundle of your own, send the file back: workbench merge brings the labels home."
 _ASSIGN = " once you open some with Assign, which the palette has (ctrl+p)"
 _OPENED = " as soon as the coordinator opens some"
 _PAUSED = """\
@@ -414,7 +415,8 @@ class ItemFlow(JudgingScreen):
             self._say_empty(_PAUSED.format(sentence=self._desk.paused))
         else:
             assign = _ASSIGN if self.workbench.annotator is None else _OPENED
-            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign))
+            leave = f"{self.workbench.leaving_words}." if self.workbench.is_lent else _BUNDLE
+            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=leave))
 
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None

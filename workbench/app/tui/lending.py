@@ -46,6 +46,7 @@ class LentApp(WorkbenchApp):
         Binding("ctrl+q", "quit", _GIVE_BACK, priority=True),
     ]
     LEAVING = "gives the app back to the coordinator"
+    is_lent = True
 
     @property
     def seat(self) -> str:

@@ -103,10 +103,11 @@ def _ceiling(report: AgreementReport) -> Content:
     worst, best = (percent(end, 2) for end in found.sensitivity)
     on_checks = " on checks" if found.source == "checks" else ""
     alone = f"one person is right on {percent(found.annotator_accuracy)} %{on_checks}"
+    between = f" ({worst} to {best}, by how people err)" if worst != best else ""
     return Content.assemble(
         "a verifier always right would have ",
         (f"{percent(found.highest_accuracy, 2)} %", "bold"),
-        f" ({worst} to {best}, by how people err) · {alone}",
+        f"{between} · {alone}",
     )
 
 

@@ -25,10 +25,22 @@ PUBLISHED = "published"
 """The option that names a copy of a paper's repository, whose prompt is asked by as it is."""
 TEMPLATE_VERSION = "template_version"
 """The option that says which version of one of our own is used."""
+SEARCHED = ("reward_tests", "traj_weight")
+"""Options of a search whose usual values have changed: one that was begun goes on with those it has."""
 PUBLISHED_FILES = {True: "prompt/w_ref.txt", False: "prompt/wo_ref.txt"}
 """Where such a copy has the prompt with the reference answer, and the one without."""
-OWN_PROMPTS = frozenset({TEMPLATE, PUBLISHED})
+PROMPTS = "prompts"
+"""The option that names a folder with a file for each role of a search."""
+SUBTASKS = "subtasks"
+"""The option that names a file with a list of subtasks."""
+OWN_PROMPTS = frozenset({TEMPLATE, PUBLISHED, PROMPTS, SUBTASKS})
 """The options that name a file or a folder with prompts of the user's."""
+PROMPT_FOLDERS = frozenset({PUBLISHED, PROMPTS})
+"""Those of them that name a folder."""
+PRINTED = ".txt"
+"""How a prompt's file ends that is as a paper prints it."""
+ROLE_FILES = (PRINTED, ".toml")
+"""How a role's file may end."""
 EXAMPLES = "examples"
 """The option that says how many settled items a judge is shown."""
 EXAMPLES_DRAWN = "examples_drawn"
@@ -110,11 +122,25 @@ def named_verifier(database: Path, name: str) -> NamedVerifier | None:
 
 def own_prompts(options: Mapping[str, str]) -> list[Path]:
     """The files with prompts of the user's that a verifier with these options may read."""
-    files = [Path(options[TEMPLATE])] if TEMPLATE in options else []
+    files = [Path(options[option]) for option in (TEMPLATE, SUBTASKS) if option in options]
     if PUBLISHED in options:
         released = (Path(options[PUBLISHED]) / file for file in PUBLISHED_FILES.values())
         files += [path for path in released if path.is_file()]
+    if PROMPTS in options:
+        files += role_files(Path(options[PROMPTS]))
     return files
+
+
+def role_files(folder: Path) -> list[Path]:
+    """The files of roles in a folder, by name.
+
+    Raises:
+        UsageError: There is no such folder, or it can't be read.
+    """
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix in ROLE_FILES and path.is_file())
+    except OSError as error:
+        raise UsageError(f"{folder}: {error.strerror or error}.", "prompts= takes a folder of prompts.") from error
 
 
 def read_template(path: Path) -> str:
@@ -139,7 +165,7 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
         raise UsageError(f"{place}.kind must name a kind of verifier.", "They are listed by: workbench verifiers DB")
     options = options_in(place, fields)
     for option in OWN_PROMPTS & options.keys():
-        options[option] = str(inside(folder, f"{place}.{option}", options[option]))
+        options[option] = str(inside(folder, f"{place}.{option}", options[option], folder=option in PROMPT_FOLDERS))
     return NamedVerifier(name=name, kind=kind, options=options, place=place)
 
 
@@ -207,22 +233,23 @@ def _text(place: str, value: object) -> str:
     raise UsageError(f"{place} must be text, a number, true or false, or a list of texts without commas.")
 
 
-def inside(folder: Path, place: str, name: str) -> Path:
-    """A file of the project's own folder.
+def inside(home: Path, place: str, name: str, *, folder: bool = False) -> Path:
+    """A file of the project's own folder, or a folder in it.
 
     Raises:
         UsageError: The name leads out of the folder, by its spelling or by a link, or there is no such file.
     """
     path = Path(name)
     try:
-        real, home = (folder / path).resolve(), folder.resolve()
+        real, home = (home / path).resolve(), home.resolve()
         stays = not path.is_absolute() and ".." not in path.parts and real.is_relative_to(home)
     except (OSError, ValueError, RuntimeError):
         stays = False
     if not stays:
         raise UsageError(f"{place}: {name!r} is not inside the project's folder.", "Templates lie beside the database.")
-    if not real.is_file():
-        raise UsageError(f"{place}: there is no file {name!r} in the project's folder.")
+    if not (real.is_dir() if folder else real.is_file()):
+        what = "folder" if folder else "file"
+        raise UsageError(f"{place}: there is no {what} {name!r} in the project's folder.")
     return real
 
 

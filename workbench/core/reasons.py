@@ -57,6 +57,11 @@ REASONS: Final[dict[str, Reason]] = {
         "no probability of the verdict",
         undecided="It abstains: it is graded by the probability of its verdict's token, and the server told none.",
     ),
+    "unknown_reward": Reason(
+        "no such reward",
+        undecided="It gives no verdict: the item's field reward, which says what its search is rewarded by, holds no "
+        "such word.",
+    ),
     "suggested_type": Reason(
         "answer type suggested", undecided="It judges no completion: the rule is the answer type it suggests."
     ),

@@ -62,6 +62,10 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
         example: Public examples of the question, where its rows have such a field; for judges of code.
         is_code: Whether the completion is a program, a solution of a problem with tests.
         rivals: What it is compared with, for verifiers that compare completions.
+        language: The programming language it is to be in, where its rows or its problem say so.
+        difficulty: How hard the problem is, in its benchmark's word.
+        function_name: The function that is asked for.
+        reward: What a search over this item is rewarded by, in the row's own field.
     """
 
     item: int
@@ -72,6 +76,10 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
     example: str | None = None
     is_code: bool = False
     rivals: tuple[Rival, ...] = ()
+    language: str | None = None
+    difficulty: str | None = None
+    function_name: str | None = None
+    reward: str | None = None
 
     @property
     def characters(self) -> int:

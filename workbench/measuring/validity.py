@@ -26,7 +26,8 @@ from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import VerifierRun, judges_of, model_of, plain_name
 from workbench.measuring.records.validity import COMPARING, Check, ValidityFinding, ValidityReport
 from workbench.measuring.store import reviews
-from workbench.runs.store import runs, verdicts
+from workbench.runs.store import runs
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.statistics.records.agreement import Ceiling
 from workbench.verifiers.rules.options import letters, options
 
@@ -176,7 +177,7 @@ def forms(project: Project, items: IntArray) -> Forms:
     seen = [
         _seen(text)
         for start in range(0, len(wanted), _AT_ONCE)
-        for text in verdicts.inputs(project.database, wanted[start : start + _AT_ONCE])
+        for text in inputs(project.database, wanted[start : start + _AT_ONCE])
     ]
     columns = np.array(seen, dtype=bool).reshape(len(seen), 5).T
     boxed, thinking, other_script, has_option, first_option = columns

@@ -16,6 +16,7 @@ from workbench.config.verifiers import (
     MEMBERS_MADE,
     NAME,
     OWN_PROMPTS,
+    SEARCHED,
     TEMPLATE_VERSION,
     NamedVerifier,
     PanelMember,
@@ -94,9 +95,9 @@ def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> 
     stored = stored_runs.verifier_named(project.database.reader(), name)
     bound = {} if stored is None or stored.kind != kind else stored.options
     asked = _filled_in(project, kind, given, bound)
-    if OWN_PROMPTS & given.keys() or TEMPLATE_VERSION not in bound:
-        return asked
-    return {TEMPLATE_VERSION: bound[TEMPLATE_VERSION], **asked}
+    kept = () if OWN_PROMPTS & given.keys() else (TEMPLATE_VERSION,)
+    searched = SEARCHED if given.get("strategy") == bound.get("strategy") == "mcts" else ()
+    return {**{option: bound[option] for option in (*kept, *searched) if option in bound}, **asked}
 
 
 def _filled_in(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:

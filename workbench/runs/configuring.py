@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, get_args
 from msgspec import Struct, structs
 
 from workbench.config.file import file_of
-from workbench.config.verifiers import NAME, OWN_PROMPTS, inside, save_verifier, verifiers
+from workbench.config.verifiers import NAME, OWN_PROMPTS, PROMPT_FOLDERS, inside, save_verifier, verifiers
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import ConfiguredVerifier
@@ -206,7 +206,7 @@ def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[s
     whole = dict(options)
     for option in OWN_PROMPTS & options.keys():
         try:
-            whole[option] = str(inside(project.path.parent, option, options[option]))
+            whole[option] = str(inside(project.path.parent, option, options[option], folder=option in PROMPT_FOLDERS))
         except UsageError as error:
             raise _refused(option, str(error).removeprefix(f"{option}: ")) from error
     return whole
@@ -281,13 +281,15 @@ def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
         "activation": ("server", "on", "off"),
         "dialect": get_args(Task),
         "parser": tuple(one.id for one in PARSERS),
-        "reward": get_args(mcts.Reward),
+        "reward": tuple(word for word in mcts.REWARDS if word != "simulated"),
         "selection": get_args(mcts.Selection),
         "order": get_args(mcts.Order),
         "global_mode": get_args(mcts.GlobalMode),
         "reward_tests": get_args(mcts.RewardTests),
         "traj_weight": get_args(mcts.TrajectoryWeight),
+        "simulation": get_args(mcts.Simulation),
         "reuse": get_args(mcts.Reuse),
+        "history": get_args(mcts.HistoryMode),
     }
     return {
         **{option: dict.fromkeys(values, "") for option, values in words.items()},

@@ -10,7 +10,7 @@ from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN
 from workbench.core.errors import OptionError
 from workbench.core.project import Project
 from workbench.runs.store.settled import SettledItem, settled
-from workbench.runs.store.verdicts import inputs
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.judges.examples import (
     MOST_CHARACTERS,
     DrawnExamples,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +17,16 @@ import msgspec
 from msgspec import Struct
 
 from workbench.config.file import FILE_NAME, write_whole
-from workbench.config.verifiers import PUBLISHED, TEMPLATE, TEMPLATE_VERSION, NamedVerifier, read_template, verifiers
+from workbench.config.verifiers import (
+    PROMPTS,
+    PUBLISHED,
+    TEMPLATE,
+    TEMPLATE_VERSION,
+    NamedVerifier,
+    read_template,
+    role_files,
+    verifiers,
+)
 from workbench.core.errors import UsageError
 from workbench.core.files import temporary_folder
 from workbench.core.project import Project
@@ -24,8 +34,9 @@ from workbench.llm.records import Sampling
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
 from workbench.verifiers.judges.published import ANSWER, prompt_named, read_prompt, standing_words
+from workbench.verifiers.judges.roles import READ_AS, ROLES, general_role, is_role, role_call, template_in
 from workbench.verifiers.judges.strategies import STRATEGIES
-from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, from_file, own, shown
+from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, own, shown
 from workbench.verifiers.judges.verifier import asked_by
 
 __all__ = ["MAX_BYTES", "TEMPLATE"]
@@ -34,6 +45,8 @@ ITS_OWN: Final = ("strategy", "variant", TEMPLATE_VERSION, PUBLISHED, "parser")
 """Options that say what a template of one's own says itself."""
 _ENDING: Final = ".toml"
 _FILE: Final = re.compile(r"\w[\w.+@-]{0,99}")
+_OF_ROLES: Final = Sampling(temperature=0.4, top_p=0.95, top_k=40, max_tokens=2048)
+"""How a role's replies are drawn, where its file doesn't say: as MCTS-Judge has it, table 6."""
 _ITEM_TEXTS: Final = ("question", "reference", "completion")
 
 
@@ -72,7 +85,7 @@ class CheckedTemplate(Struct, frozen=True, kw_only=True):
     """A file with a prompt, and what a judge would make of it.
 
     Attributes:
-        kind: ``template``, ``rubric`` or ``published prompt``.
+        kind: ``template``, ``rubric``, ``published prompt`` or ``prompt of a role``.
         standing: For a published prompt, whether its bytes are those of the release, in words.
         fence: Whether texts stand between lines that their author can't guess.
         lacks: The texts of an item that no request shows.
@@ -157,8 +170,10 @@ def checked_template(path: Path) -> CheckedTemplate:
         UsageError: It can't be read or is none of these; the message names file, line and field.
     """
     published = prompt_named(path)
+    if is_role(path):
+        return _checked_role(path)
     if published is None:
-        template, standing = from_file(path), None
+        template, standing = template_in(path), None
         option = f"-o {TEMPLATE}={path}"
     else:
         template, standing = read_prompt(path, published, Sampling())
@@ -172,10 +187,39 @@ def checked_template(path: Path) -> CheckedTemplate:
         sha256=template.sha256,
         standing=None if standing is None else standing_words(standing),
         calls=tuple(map(_checked, template.calls)),
-        fence=published is None,
+        fence=not any(call.is_plain for call in template.calls),
         parser=template.parser,
         lacks=_lacking(template, _ITEM_TEXTS if published is None else sorted(published.names)),
         option=option,
+    )
+
+
+def checked_folder(folder: Path) -> list[CheckedTemplate]:
+    """What a search would make of each file of a folder with prompts of its roles.
+
+    Raises:
+        UsageError: There is none, or one is no prompt of a role; the message names file and line.
+    """
+    files = role_files(folder)
+    if not files:
+        raise UsageError(f"{folder}: there is no prompt in it.", f"Such as {', '.join(ROLES)} with .txt or .toml.")
+    return [_checked_role(path) for path in files]
+
+
+def _checked_role(path: Path) -> CheckedTemplate:
+    call = role_call(path, _OF_ROLES)
+    return CheckedTemplate(
+        file=str(path),
+        kind="prompt of a role",
+        id=call.name,
+        version=1,
+        sha256=sha256(path.read_bytes()).hexdigest(),
+        standing=None,
+        calls=(_checked(call),),
+        fence=not call.is_plain,
+        parser=READ_AS[general_role(call.name)],
+        lacks=(),
+        option=f"-o strategy=mcts -o {PROMPTS}={path.parent}",
     )
 
 
@@ -198,7 +242,7 @@ def text_of(options: Mapping[str, str]) -> str:
     if (given := options.get(TEMPLATE)) is not None:
         return read_template(Path(given))
     try:
-        return asked_by(options)
+        return asked_by(options, whole_family=True)
     except ValueError as error:
         raise UsageError(f"{error}.", "Strategies: " + ", ".join(STRATEGIES)) from error
 

@@ -26,7 +26,7 @@ from workbench.llm.records import CallFailed, Chat, Reply, Request, ending
 from workbench.llm.server import ModelServer
 from workbench.runs.choosing import choose, make
 from workbench.runs.pairing import with_rivals
-from workbench.runs.store import verdicts
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.runs.trust import require_trust
 from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
@@ -109,7 +109,7 @@ def _item(project: Project, completion: str | int | None) -> VerifierInput:
             else f"{len(found)} completions have the id {completion!r}.",
             "List some: workbench verdicts, or workbench export.",
         )
-    return verdicts.inputs(project.database, found)[0]
+    return inputs(project.database, found)[0]
 
 
 def _call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:

@@ -28,6 +28,7 @@ from workbench.runs.lease import LeaseLost, standing_in
 from workbench.runs.local import judge_locally
 from workbench.runs.rejudging import Beat, Over, Rejudged, RejudgingJob, Told
 from workbench.runs.store import calls, verdicts
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.registry import Registry
 from workbench.verifiers.serving import judged_by_server
@@ -117,7 +118,7 @@ def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Ove
 
 def _chunks(database: Database, items: list[int]) -> Iterator[list[VerifierInput]]:
     for start in range(0, len(items), _CHUNK):
-        yield verdicts.inputs(database, items[start : start + _CHUNK])
+        yield inputs(database, items[start : start + _CHUNK])
 
 
 # -- Model servers: what they said, and what they say now.

@@ -28,7 +28,7 @@ from workbench.runs import verifying
 from workbench.runs.choosing import choose, make
 from workbench.runs.configuring import bound_run
 from workbench.runs.run_status import estimate_of, run_row
-from workbench.runs.store import verdicts
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.runs.trust import require_trust
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity, is_identity
@@ -251,7 +251,7 @@ def needed(project: Project, variant: Variant, missing: Sequence[int]) -> Estima
     if not missing:
         return None
     served = cast("ServedVerifier", variant.verifier)
-    some = verdicts.inputs(project.database, list(missing[:: math.ceil(len(missing) / _SAMPLE)]))
+    some = inputs(project.database, list(missing[:: math.ceil(len(missing) / _SAMPLE)]))
     return estimate_of(project, served, len(missing), some)
 
 

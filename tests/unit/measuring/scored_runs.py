@@ -11,6 +11,7 @@ from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.importing import import_files, plan_import
 from workbench.runs.store import runs, verdicts
+from workbench.runs.store.verifier_inputs import inputs
 
 
 def scores(by_item: Mapping[int, float | None]) -> list[tuple[int, Verdict]]:
@@ -53,7 +54,7 @@ def judged_project(path: Path, tuples: Path, verifiers: Sequence[Any]) -> Projec
     project = open_project(path, create=True)
     import_files(project, plan_import([tuples]), dataset="items")
     items = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
-    asked = verdicts.inputs(project.database, items)
+    asked = inputs(project.database, items)
     for verifier in verifiers:
         said = [(item.item, verifier.verify(item)) for item in asked]
         add_complete_run(project, verifier.name, said, kind=verifier.name)

@@ -20,7 +20,16 @@ from workbench.runs.transcripts import transcript
 
 ITEMS = 3
 # A seed tells the samples of a request apart; without fences databases send the same bytes.
-OPTIONS = {"strategy": "mcts", "model": "m", "rollouts": "4", "delta": "3", "gamma": "2", "seed": "7", "fence": "off"}
+OPTIONS = {
+    "strategy": "mcts",
+    "model": "m",
+    "rollouts": "4",
+    "delta": "3",
+    "gamma": "2",
+    "reward_tests": "per_rollout",
+    "seed": "7",
+    "fence": "off",
+}
 
 
 class Stalling:

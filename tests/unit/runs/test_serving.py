@@ -23,6 +23,7 @@ from workbench.llm import pace
 from workbench.runs import serving, session
 from workbench.runs.run_status import run_costs
 from workbench.runs.store import verdicts
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_lines
 from workbench.verifiers.serving import judged_by_server
 
@@ -282,7 +283,6 @@ def test_neither_tasks_nor_items_in_memory_grow_with_the_items(
 ) -> None:
     add_items(runs.project.database, numbered(600, dataset="more"))
     read = begun = most_tasks = most_ahead = 0
-    inputs = verdicts.inputs
 
     def reading(database: Database, items: list[int]) -> list[VerifierInput]:
         nonlocal read

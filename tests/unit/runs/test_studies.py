@@ -35,7 +35,15 @@ from workbench.runs.transcripts import transcript
 from workbench.runs.verifying import EVERYTHING
 
 ITEMS = 4
-SMALL = {"strategy": "mcts", "model": "m", "seed": "7", "delta": "1", "gamma": "1", "beta": "1"}
+SMALL = {
+    "strategy": "mcts",
+    "model": "m",
+    "seed": "7",
+    "delta": "1",
+    "gamma": "1",
+    "beta": "1",
+    "reward_tests": "per_rollout",
+}
 
 
 def answer(received: Received) -> str:

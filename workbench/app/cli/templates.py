@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from workbench.app.cli import LazyGroup
 from workbench.app.cli.verb import Output, verb
 from workbench.app.verbs import WITHIN
 from workbench.core.options import NONE_GIVEN, Options, VerifierSettings, argument
-from workbench.runs.own_templates import CheckedTemplate, checked_template, text_of
+from workbench.runs.own_templates import CheckedTemplate, checked_folder, checked_template, text_of
 
 
 @click.group(name="template", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["template"])
@@ -21,16 +22,20 @@ def template_command() -> None:
 
 
 class CheckOptions(Options, frozen=True, kw_only=True):
-    file: Annotated[Path, argument("FILE")]
+    file: Annotated[Path, argument("FILE", folder=True)]
 
 
 @verb
 def check_command(options: CheckOptions) -> Output:
     """Check a prompt before anybody is asked by it: placeholders, what is sent, and which parser reads the reply.
 
-    FILE is a template or a rubric (TOML), or a prompt from your copy of VerifyBench's repository (w_ref.txt,
-    wo_ref.txt): it is said whether its bytes are those of the release. Nothing is sent.
+    FILE is a template or a rubric (TOML), a prompt as a paper prints it (.txt), or a prompt from your copy of
+    VerifyBench's repository (w_ref.txt, wo_ref.txt): it is said whether its bytes are those of the release. One that is
+    called as a role of MCTS-Judge's search (analyse.txt, assess.toml …) is that role's; of a folder all such files are
+    checked. Nothing is sent.
     """
+    if options.file.is_dir():
+        return Output(checked_folder(options.file), lambda found: chain.from_iterable(map(_lines, found)))
     return Output(checked_template(options.file), _lines)
 
 

@@ -238,9 +238,9 @@ def _type_of(field: RecordField) -> Any:
     if type_ is Path and written.output:
         return OutputPath(dir_okay=written.folder, text=written.output == "stream")
     if type_ is Path:
-        return click.Path(exists=written.exists, dir_okay=False, allow_dash=written.dash, path_type=Path)
+        return click.Path(exists=written.exists, dir_okay=written.folder, allow_dash=written.dash, path_type=Path)
     if written.names_file:
-        return click.Path(dir_okay=False)
+        return click.Path(dir_okay=written.folder)
     return _number(type_, field.bounds) if type_ in (int, float) else type_
 
 

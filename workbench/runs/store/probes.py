@@ -10,7 +10,7 @@ import msgspec
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import COLUMNS, GOLD, STATE, compile_selection, items_for
 from workbench.core.selection import Selection
-from workbench.runs.store.verdicts import inputs
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.statistics.records.probe import AcceptedProbe, BaseRow, ProbeReport
 
 _TYPE = COLUMNS["type"]

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from workbench.config.verifiers import OWN_PROMPTS, TEMPLATE_VERSION
+from workbench.config.verifiers import OWN_PROMPTS, PROMPTS, SEARCHED, SUBTASKS, TEMPLATE_VERSION
 from workbench.core import processes
 from workbench.core.code import Provenance
 from workbench.core.database import generation
@@ -323,10 +323,16 @@ def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
 
 
 def _pinned(kind: str, stored: _StoredVerifier) -> dict[str, str]:
-    """The options; a judge keeps the first version of its template if it was bound when there was no other."""
+    """The options; a judge keeps the first version of its template if it was bound when there was no other.
+
+    A search keeps how it weighed trajectories and executed tests, whatever is usual by now.
+    """
     first = kind == "llm-judge" and str(stored.config.get("template")).endswith("@1")
-    ours = first and not OWN_PROMPTS & stored.options.keys()
-    return {TEMPLATE_VERSION: "1", **stored.options} if ours else stored.options
+    ours = first and not (OWN_PROMPTS - {PROMPTS, SUBTASKS}) & stored.options.keys()
+    said: dict[str, str] = (
+        {name: str(stored.config[name]) for name in SEARCHED if name in stored.config} if first else {}
+    )
+    return {**({TEMPLATE_VERSION: "1"} if ours else {}), **said, **stored.options}
 
 
 def _decoded(text: str, type: type[Stored], what: str) -> Stored:

@@ -18,7 +18,6 @@ from workbench.core.database.selection import (
     FROM_ITEMS,
     IS_CHECK,
     STATE,
-    SUBTYPE,
     VISIBLE,
     compile_selection,
     items_for,
@@ -28,6 +27,7 @@ from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome, OutcomeWord, Verdict, VerifierInput
 from workbench.runs.store import calls
+from workbench.runs.store.verifier_inputs import inputs
 
 _WINDOW = 5_000
 """Items looked at in one read."""
@@ -36,9 +36,6 @@ _TEXTS = 64
 
 # The items are walked by id; the planner must not begin with another table and sort each window.
 _IN_ORDER = FROM_ITEMS.replace("JOIN questions", "CROSS JOIN questions", 1)
-_EXAMPLE = "CASE json_type(ct.extra, '$.example') WHEN 'text' THEN json_extract(ct.extra, '$.example') END"
-"""A row's own field for public examples."""
-_IS_CODE = "EXISTS (SELECT 1 FROM code_solutions AS s WHERE s.completion_id = c.id)"
 _SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in Outcome)
 
 
@@ -351,32 +348,6 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[in
         "SELECT t.id, t.text FROM json_each(?) AS wanted CROSS JOIN completion_text AS t ON t.id = wanted.value",
         (msgspec.json.encode(list(items)).decode(),),
     ).fetchall()
-
-
-def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
-    """Completions by row id, with their texts, in this order."""
-    if not items:
-        return []
-    rows = database.reader().execute(
-        f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE}, {_EXAMPLE}, {_IS_CODE} "
-        "FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
-        "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
-        "CROSS JOIN question_text AS qt ON qt.id = q.id LEFT JOIN item_states AS i ON i.completion_id = c.id "
-        "ORDER BY wanted.key",
-        (msgspec.json.encode(items).decode(),),
-    )
-    return [
-        VerifierInput(
-            item=row[0],
-            question=row[1],
-            reference=row[2],
-            completion=row[3],
-            subtype=row[4],
-            example=row[5],
-            is_code=bool(row[6]),
-        )
-        for row in rows
-    ]
 
 
 # -- What workers found, by a hash of what they compared: equal comparisons are made once.

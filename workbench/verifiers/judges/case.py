@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -20,6 +21,7 @@ from workbench.verifiers.judges.template import (
     LATE_NOTICE,
     NOTICE,
     NOTICE_MARK,
+    WORD_NAMES,
     TemplateCall,
     delimiter,
     fenced,
@@ -63,6 +65,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         secret: What delimiters follow from; None for no delimiters.
         neutralise: Whether control tokens are broken.
         examples: What is said of settled items, in requests that show the completion.
+        reward: What the item's own field says a search is rewarded by.
     """
 
     item: int
@@ -70,6 +73,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
     secret: bytes | None
     neutralise: bool
     examples: str = ""
+    reward: str | None = None
 
     def prepare(self, call: TemplateCall, made: Mapping[str, str] = {}) -> PreparedPrompt:
         """The request of a call; the same texts always make the same one.
@@ -89,7 +93,8 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
             return text if fence is None or (shown and text is shown) else fenced(text, fence)
 
         put_in = {**texts, _EXAMPLES: shown} if shown else texts
-        filled = [pieces(content, put_in, dress, is_plain=call.is_plain) for content in written]
+        bare = {name for name in WORD_NAMES & texts.keys() if _ONE_WORD.fullmatch(texts[name])}
+        filled = [pieces(content, put_in, dress, is_plain=call.is_plain, bare=bare) for content in written]
         # A text's end and what stands behind it may make a token together.
         contents = ["".join(part for part, _ in parts) for parts in filled]
         if self.neutralise:
@@ -116,6 +121,8 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         return DelimitedReply(reply, prepared.fence)
 
 
+_ONE_WORD: Final = re.compile(r"[A-Za-z][\w+#.-]{0,39}")
+"""The name of a language and the like: it says nothing, so that it needs no fence."""
 _EXAMPLES: Final = "settled_examples"
 """The placeholder for what is said of settled items."""
 
@@ -152,7 +159,7 @@ def told(call: TemplateCall, **words: str) -> TemplateCall:
     """
     return structs.replace(
         call,
-        messages=tuple((role, fill(content, words, str)) for role, content in call.messages),
+        messages=tuple((role, fill(content, words, str, is_plain=call.is_plain)) for role, content in call.messages),
         names=call.names - words.keys(),
         required=call.required - words.keys(),
     )

@@ -7,12 +7,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.verifiers.judges.mcts.judge import MAJORITY_OPTIONS, MajorityVote, Mcts
+from workbench.verifiers.judges.mcts.judge import Mcts
 from workbench.verifiers.judges.mcts.subtasks import MCTS_NAMES, MCTS_OPTIONS
+from workbench.verifiers.judges.mcts.vote import MAJORITY_OPTIONS, MajorityVote
 from workbench.verifiers.judges.parsers import Parser
+from workbench.verifiers.judges.roles import ROLES, WRITING
 from workbench.verifiers.judges.strategy import ByCriteria, Chain, Strategy
 from workbench.verifiers.judges.template import Template
-from workbench.verifiers.judges.testcases.judge import TestCases
+from workbench.verifiers.judges.testcases.judge import TestCases, TestVerification
 from workbench.verifiers.judges.testcases.writing import TEST_SERVER_OPTIONS, TESTCASE_OPTIONS
 
 Maker = Callable[[Template, Parser, Mapping[str, str]], Strategy]
@@ -33,6 +35,8 @@ class Kind(Struct, frozen=True):
         own_template: Whether a user's template may take the place of ours.
         file: The template's name where it isn't the strategy's own.
         names: Placeholders of its template that stand for words of ours.
+        roles: What it asks for that a user's own file may have the prompt of.
+        hides_code: Whether its tests are written by who sees no submission.
     """
 
     description: str
@@ -42,13 +46,17 @@ class Kind(Struct, frozen=True):
     own_template: bool = True
     file: str | None = None
     names: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+    hides_code: bool = True
 
 
-def _of_mcts(description: str, make: Maker, options: dict[str, str]) -> Kind:
+def _of_mcts(description: str, make: Maker, options: dict[str, str], roles: frozenset[str]) -> Kind:
     """A strategy of the MCTS-Judge family; its calls stand in one template, so that they are shared."""
-    return Kind(description, make=make, options=options, own_template=False, file="mcts", names=MCTS_NAMES)
+    return Kind(description, make=make, options=options, own_template=False, file="mcts", names=MCTS_NAMES, roles=roles)
 
 
+_TESTING: Final = WRITING | {"execute", "compare"}
+_VOTING: Final = frozenset({"analyse", "summarise"})
 TEMPLATE: Final = "template"
 """The strategy that only a user's template makes."""
 RUBRIC: Final = "rubric"
@@ -66,12 +74,26 @@ STRATEGIES: Final[dict[str, Kind]] = {
         "test cases that a model writes, validates and executes in its head",
         TestCases,
         {**TESTCASE_OPTIONS, **TEST_SERVER_OPTIONS},
+        _TESTING,
     ),
-    "majority-vote": _of_mcts("every subtask of MCTS-Judge once, and what most say", MajorityVote, MAJORITY_OPTIONS),
+    "test-verification": Kind(
+        "MCTS-Judge's test-case baseline: tests written from the code and its public examples, executed in its head",
+        make=TestVerification,
+        options={**TESTCASE_OPTIONS, **TEST_SERVER_OPTIONS},
+        own_template=False,
+        file="test-verification",
+        names=MCTS_NAMES,
+        roles=_TESTING,
+        hides_code=False,
+    ),
+    "majority-vote": _of_mcts(
+        "every subtask of MCTS-Judge once, and what most say", MajorityVote, MAJORITY_OPTIONS, _VOTING
+    ),
     "mcts": _of_mcts(
         "MCTS-Judge: a tree search over subtasks, rewarded by simulated execution",
         Mcts,
         {**MCTS_OPTIONS, **TEST_SERVER_OPTIONS},
+        frozenset(ROLES),
     ),
     RUBRIC: Kind("the weighted criteria of your own file, each met or not"),
     TEMPLATE: Kind("the calls of your own template"),

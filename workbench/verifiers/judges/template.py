@@ -44,24 +44,31 @@ class Slip(NamedTuple):
     hint: str
 
 
-def fill(content: str, texts: Mapping[str, str], dress: Callable[[str], str]) -> str:
+def fill(content: str, texts: Mapping[str, str], dress: Callable[[str], str], *, is_plain: bool = False) -> str:
     """A message's text, its placeholders filled in one pass: what is put in is never looked at again.
 
     Args:
         content: As the template has it.
         texts: The text each placeholder stands for; one that is missing or empty hides its section.
         dress: Makes of a text what is put in.
+        is_plain: As with `pieces`.
     """
-    return "".join(part for part, _ in pieces(content, texts, dress))
+    return "".join(part for part, _ in pieces(content, texts, dress, is_plain=is_plain))
 
 
 def pieces(
-    content: str, texts: Mapping[str, str], dress: Callable[[str], str], *, is_plain: bool = False
+    content: str,
+    texts: Mapping[str, str],
+    dress: Callable[[str], str],
+    *,
+    is_plain: bool = False,
+    bare: Collection[str] = (),
 ) -> list[tuple[str, bool]]:
     """What `fill` makes, piece by piece, each with whether it was put in.
 
     Args:
         is_plain: Whether there are no sections: a sign in braces is text.
+        bare: Names whose texts are put in as they are.
     """
     parts: list[tuple[str, bool]] = []
     at, hidden = 0, False
@@ -75,7 +82,7 @@ def pieces(
         if sign:
             hidden = sign != "/" and bool(texts[name]) == (sign == "!")
         elif not hidden:
-            parts.append((dress(texts[name]), True))
+            parts.append((texts[name] if name in bare else dress(texts[name]), True))
     return [*parts, (content[at:], False)]
 
 
@@ -123,7 +130,9 @@ def misplaced(content: str, known: frozenset[str]) -> Slip | None:
     return Slip(f"{opened}}}", f"a section of {{{opened}}} never ends.", f"Close it: {{/{opened}}}") if opened else None
 
 
-ITEM_NAMES: Final = frozenset({"question", "reference", "completion", "example"})
+WORD_NAMES: Final = frozenset({"language", "difficulty", "function_name"})
+"""Placeholders for words about an item, each a field of its own."""
+ITEM_NAMES: Final = frozenset({"question", "reference", "completion", "example"}) | WORD_NAMES
 """Placeholders for an item's texts; the name of an earlier call stands for what was replied to it."""
 MAX_BYTES = 256 * 1024
 """A template file is no longer than this."""
@@ -136,12 +145,16 @@ Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_-]*$", max_length=100)]
 CallName = Annotated[str, Meta(pattern=r"^[a-z][a-z_]+$", max_length=100)]
 
 
-class _MessageForm(Struct, frozen=True, forbid_unknown_fields=True):
+class MessageForm(Struct, frozen=True, forbid_unknown_fields=True):
+    """A message as a file has it."""
+
     role: Role
     content: Annotated[str, Meta(min_length=1)]
 
 
-class _SamplingForm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SamplingForm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How replies are drawn, as a file has it."""
+
     temperature: Annotated[float, Meta(ge=0)] | None = None
     top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
     top_k: Annotated[int, Meta(ge=1)] | None = None
@@ -150,8 +163,8 @@ class _SamplingForm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 class _CallForm(Struct, frozen=True, forbid_unknown_fields=True):
     name: CallName
-    messages: Annotated[tuple[_MessageForm, ...], Meta(min_length=1)]
-    sampling: _SamplingForm = _SamplingForm()
+    messages: Annotated[tuple[MessageForm, ...], Meta(min_length=1)]
+    sampling: SamplingForm = SamplingForm()
 
 
 class _TemplateFile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -159,14 +172,14 @@ class _TemplateFile(Struct, frozen=True, forbid_unknown_fields=True):
     version: Annotated[int, Meta(ge=1)]
     parser: str
     calls: Annotated[tuple[_CallForm, ...], Meta(min_length=1)]
-    sampling: _SamplingForm = _SamplingForm()
+    sampling: SamplingForm = SamplingForm()
 
 
 class _RubricFile(Struct, frozen=True, forbid_unknown_fields=True):
     id: Name
     version: Annotated[int, Meta(ge=1)]
     criteria: Annotated[tuple[Criterion, ...], Meta(min_length=1, max_length=50)]
-    sampling: _SamplingForm = _SamplingForm()
+    sampling: SamplingForm = SamplingForm()
 
 
 class TemplateCall(Struct, frozen=True, kw_only=True):
@@ -379,11 +392,11 @@ def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) 
         messages=tuple((message.role, message.content) for message in form.messages),
         names=frozenset().union(*(used(content, known) for content in contents)),
         required=frozenset().union(*(required(content, known) for content in contents)),
-        sampling=_settled(sampling),
+        sampling=settled(sampling),
     )
 
 
-def _settled(sampling: tuple[Struct, ...]) -> Sampling:
+def settled(sampling: tuple[Struct, ...]) -> Sampling:
     """What several say of how to draw, the later ones before the earlier."""
     settings: dict[str, Any] = {}
     for one in sampling:
@@ -453,7 +466,7 @@ def prompt(path: Path, name: str, texts: frozenset[str], chosen: Sampling = _AS_
     """
     text = path.read_text(encoding="utf-8").rstrip("\n")
     call = TemplateCall(
-        name=name, messages=(("user", text),), names=texts, required=texts, sampling=_settled((_SAMPLING, chosen))
+        name=name, messages=(("user", text),), names=texts, required=texts, sampling=settled((_SAMPLING, chosen))
     )
     return Prompt(call, hashlib.sha256(text.encode()).hexdigest())
 

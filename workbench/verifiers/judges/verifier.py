@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, PUBLISHED, TEMPLATE_VERSION
+from workbench.config.verifiers import EXAMPLES, EXAMPLES_DRAWN, PROMPTS, PUBLISHED, TEMPLATE_VERSION
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Ask, CallFailed, Chat, Reply, Request, Sampling
 from workbench.llm.server import Limits, ModelServer
@@ -22,8 +22,9 @@ from workbench.verifiers.judges.panel import PANEL_OPTIONS, on_panel
 from workbench.verifiers.judges.parsers import PARSERS, Parser, parser
 from workbench.verifiers.judges.parsers.rubric import rubric
 from workbench.verifiers.judges.published import ANSWER, Standing, from_folder, standing_words
+from workbench.verifiers.judges.roles import prompts_in, template_in, with_prompts
 from workbench.verifiers.judges.strategies import RUBRIC, STRATEGIES, TEMPLATE, Kind
-from workbench.verifiers.judges.template import Template, builtin, builtin_text, from_file
+from workbench.verifiers.judges.template import WORD_NAMES, Template, builtin, builtin_text
 from workbench.verifiers.judges.voting import VOTES, vote
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
@@ -40,7 +41,7 @@ from workbench.verifiers.serving import (
     whole,
 )
 
-JUDGE_VERSION = "5"
+JUDGE_VERSION = "6"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
 TOP_LOGPROBS: Final = "top_logprobs"
 VOTE: Final = "vote"
@@ -48,7 +49,10 @@ _OWN: dict[str, str] = {
     "strategy": f"way of judging: {', '.join(STRATEGIES)} (default: verifybench, or your template's)",
     "variant": "another wording of the strategy: "
     + "; ".join(f"{name}: {', '.join(kind.variants)}" for name, kind in STRATEGIES.items() if kind.variants),
-    "template": "your own template or rubric, a TOML file",
+    "template": "your own template or rubric, a TOML file, or a prompt as a paper prints it, a .txt file",
+    PROMPTS: "folder with prompts of your own for the roles of "
+    + ", ".join(name for name, kind in STRATEGIES.items() if kind.roles)
+    + ": a file each",
     PUBLISHED: "your copy of VerifyBench's repository: its prompts as they are, without fence, read by its parser",
     TEMPLATE_VERSION: "which version of the strategy's own template (default: the newest)",
     "reference": "whether the judge sees the reference answer: true (default) or false",
@@ -94,14 +98,17 @@ class LlmJudge:
         if VOTE in options and self._samples == 1:
             raise ValueError(f"{VOTE}: one reply is no vote; samples= asks for several")
         self._with_reference = switch(options, "reference", True)
-        as_published = PUBLISHED in options
-        self._fence = switch(options, "fence", not as_published)
-        self._neutralise = switch(options, "neutralise", not as_published)
         self._standing: Standing | None = None
+        self._prompts: dict[str, str] = {}
         own = "template" in options
         self._strategy_name = choice(options, "strategy", tuple(STRATEGIES), TEMPLATE if own else "verifybench")
         kind = STRATEGIES[self._strategy_name]
         self._template = self._drawn(options, kind)
+        as_it_is = any(call.is_plain for call in self._template.calls)
+        if as_it_is:
+            _require_bare(options, PUBLISHED if self._standing else "the prompt as it is")
+        self._fence = switch(options, "fence", not as_it_is)
+        self._neutralise = switch(options, "neutralise", not as_it_is)
         if self._template.criteria and self._strategy_name == TEMPLATE:
             self._strategy_name = RUBRIC
         if (self._strategy_name == RUBRIC) != bool(self._template.criteria):
@@ -147,6 +154,7 @@ class LlmJudge:
             "fence": self._fence,
             "neutralise": self._neutralise,
             **({} if self._standing is None else {PUBLISHED: self._standing}),
+            **({PROMPTS: self._prompts} if self._prompts else {}),
             **({} if self._threshold is None else {"threshold": self._threshold}),
             **({} if self._drawn_examples is None else self._drawn_examples.config()),
             **self._strategy.config(),
@@ -174,8 +182,7 @@ class LlmJudge:
         texts = {"question": item.question, "completion": item.completion}
         if self._with_reference:
             texts["reference"] = texts[ANSWER] = item.reference
-        if item.example:
-            texts["example"] = item.example
+        texts |= {name: said for name in ("example", *WORD_NAMES) if (said := getattr(item, name))}
         fences = secret if self._fence else None
         case = JudgeCase(
             item=item.item,
@@ -183,6 +190,7 @@ class LlmJudge:
             secret=fences,
             neutralise=self._neutralise,
             examples=self._shown(item, fences),
+            reward=item.reward,
         )
         if self._samples > 1:
             judged = await vote(self._strategy, case, ask, self._samples, VOTES[self._vote])
@@ -238,15 +246,30 @@ class LlmJudge:
 
     def _told(self, options: Mapping[str, str], kind: Kind, chosen: Sampling) -> Template:
         if PUBLISHED not in options:
-            return _template(options, self._strategy_name, kind, chosen)
+            template = _template(options, self._strategy_name, kind, chosen)
+            return template if PROMPTS not in options else self._with_prompts(template, options, kind)
         if self._strategy_name != "verifybench":
             raise ValueError(f"{PUBLISHED}: there are VerifyBench's prompts, for strategy=verifybench alone")
-        added = [name for name in ("fence", "neutralise") if switch(options, name, False)]
-        for name in (*added, *sorted(_OURS & options.keys())):
+        for name in sorted((_OURS - {EXAMPLES}) & options.keys()):
             raise ValueError(f"{name}: it would change the request that {PUBLISHED} asks for")
         folder = Path(required(options, PUBLISHED))
         template, self._standing = from_folder(folder, chosen, reference=self._with_reference)
         return template
+
+    def _with_prompts(self, template: Template, options: Mapping[str, str], kind: Kind) -> Template:
+        """The template with the prompts of a user's own folder in it."""
+        if not kind.roles:
+            raise ValueError(f"{PROMPTS}: {self._strategy_name} has no roles; template= takes a prompt of your own")
+        found = prompts_in(Path(required(options, PROMPTS)), template, kind.roles, hides_code=kind.hides_code)
+        self._prompts = found.digests
+        return with_prompts(template, found)
+
+
+def _require_bare(options: Mapping[str, str], what: str) -> None:
+    """Refuse what would be put into a prompt that goes out as it is printed."""
+    added = [name for name in ("fence", "neutralise") if switch(options, name, False)]
+    for name in (*added, *sorted({EXAMPLES} & options.keys())):
+        raise ValueError(f"{name}: it would change the request that {what} asks for")
 
 
 def _parser(options: Mapping[str, str], template: Template) -> Parser:
@@ -279,7 +302,8 @@ def _template(options: Mapping[str, str], strategy: str, kind: Kind, chosen: Sam
     if "template" in options:
         if not kind.own_template or variant:
             raise ValueError(f"template: {strategy} has its own")
-        return from_file(Path(required(options, "template")), chosen)
+        ours = None if strategy in (TEMPLATE, RUBRIC) else builtin(_builtin_name(strategy, variant, kind), chosen)
+        return template_in(Path(required(options, "template")), chosen, ours)
     version = whole(options, TEMPLATE_VERSION, least=1)
     return builtin(_builtin_name(strategy, variant, kind), chosen, kind.names, version)
 
@@ -296,15 +320,18 @@ def _builtin_name(strategy: str, variant: str, kind: Kind) -> str:
     return kind.file or (f"{strategy}-{variant}" if variant else strategy)
 
 
-def asked_by(options: Mapping[str, str]) -> str:
+def asked_by(options: Mapping[str, str], *, whole_family: bool = False) -> str:
     """The text of the template of ours that a judge with these options asks by.
+
+    Args:
+        whole_family: Whether it may be one that several strategies share, whose roles have files of their own.
 
     Raises:
         ValueError: An option is wrong, or no template of a user's own may take its place.
     """
     strategy = choice(options, "strategy", tuple(STRATEGIES), "verifybench")
     kind = STRATEGIES[strategy]
-    if not kind.own_template:
+    if not kind.own_template and not whole_family:
         raise ValueError(f"template: {strategy} has its own")
     name = _builtin_name(strategy, _variant(options, strategy, kind), kind)
     return builtin_text(name, whole(options, TEMPLATE_VERSION, least=1))

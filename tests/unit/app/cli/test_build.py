@@ -19,7 +19,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.schemas import schema
 from workbench.core.project import open_project
 from workbench.runs import verifying
-from workbench.runs.store import verdicts
+from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.base import Verifier
 from workbench.verifiers.registry import Registry
 
@@ -68,7 +68,7 @@ def judge(path: Path, name: str) -> None:
     project = open_project(path)
     verifier = cast("Verifier", Registry().load(name, {}))
     items = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
-    found = [(one.item, verifier.verify(one)) for one in verdicts.inputs(project.database, items)]
+    found = [(one.item, verifier.verify(one)) for one in inputs(project.database, items)]
     add_complete_run(project, name, found, kind=name)
     project.close()
 

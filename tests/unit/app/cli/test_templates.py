@@ -53,6 +53,23 @@ def test_what_is_wrong_is_said_with_its_line(call: Call, tmp_path: Path) -> None
     status, _, said = call("template", "check", mine)
     assert status == 2
     assert f"{mine}:6" in said, said
-    status, _, said = call("template", "show", "-o", "strategy=mcts")
+    status, _, said = call("template", "show", "-o", "strategy=chess")
     assert status == 2
-    assert "mcts has its own" in said
+    assert "strategy" in said
+
+
+def test_the_roles_of_a_search_are_shown_and_checked(call: Call, tmp_path: Path) -> None:
+    status, said, _ = call("template", "show", "-o", "strategy=mcts")
+    assert status == 0
+    assert all(f'name = "{role}"' in said for role in ("analyse", "assess", "compare"))
+    (tmp_path / "assess.txt").write_text("<|user|>: {agent} after {history} on {code}?")
+    (tmp_path / "notes.md").write_text("nothing of a role's")
+    status, said, _ = call("template", "check", tmp_path)
+    assert status == 0
+    assert "put in: completion, done, title" in said
+    assert "codejudge: Yes or No" in said
+    assert f"-o strategy=mcts -o prompts={tmp_path}" in said
+    (tmp_path / "asess.txt").write_text("x")
+    status, _, said = call("template", "check", tmp_path)
+    assert status == 2
+    assert "'asess' is no role" in said

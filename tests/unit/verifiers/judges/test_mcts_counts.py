@@ -20,8 +20,8 @@ CHEAP = {"reward_tests": "per_item", "reuse": "subtask"}
 TABLE: list[tuple[dict[str, str], dict[str, str], int, int, float]] = [
     # Options, fixed replies, all seeds, some, calls an item beside the tests': g takes one, so all are 1 less than with
     # two.
-    ({}, {}, 20, 5, 465),
-    ({"reward_tests": "per_item", "beta": "1"}, {}, 500, 40, 171),
+    ({"reward_tests": "per_rollout"}, {}, 20, 5, 465),
+    ({"beta": "1"}, {}, 500, 40, 171),
     ({**CHEAP, "beta": "1"}, {}, 100, 40, 63.8),
     ({**CHEAP, "early_stop": "true", "beta": "1"}, {"compare": "NOT MATCH"}, 100, 40, 29.8),
     ({**CHEAP, "early_stop": "true", "beta": "1"}, {"compare": "MATCH"}, 100, 40, 45.8),
@@ -38,7 +38,10 @@ SWITCHES: list[dict[str, str]] = [
     {"reuse": "subtask"},
     {"reward": "self_consistency"},
     {"reward": "self_evaluation"},
-    {"reward_tests": "per_item", "traj_weight": "terminal", "global_mode": "tiebreak"},
+    {"reward_tests": "per_rollout", "traj_weight": "node_q", "global_mode": "tiebreak"},
+    {"reward": "discussion", "traj_weight": "states"},
+    {"history": "assessments"},
+    {"history": "assessments", "reuse": "history", "reward": "discussion"},
     {"early_stop": "true"},
     {"gamma": "2", "delta": "4", "beta": "2"},
     {"early_stop": "true", "delta": "4", "reward_tests": "per_item"},
@@ -110,7 +113,7 @@ def test_tests_take_27_calls_a_level() -> None:
 
 
 def test_execution_takes_two_calls_for_each_run_of_each_test_of_each_rollout() -> None:
-    for coin, _ in searched(3, rollouts="5", gamma="2", delta="3"):
+    for coin, _ in searched(3, reward_tests="per_rollout", rollouts="5", gamma="2", delta="3"):
         assert coin.counts["execute"] + coin.counts["compare"] == 5 * 2 * 3 * 2
 
 
@@ -124,7 +127,7 @@ def test_a_null_action_asks_nothing() -> None:
 @pytest.mark.parametrize(("seeds", "rel"), [(10, 0.05), pytest.param(30, 0.03, marks=pytest.mark.soak)])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"reward_tests": "per_item"}, {"depth": "4", "rollouts": "6"}, {"selection": "uct"}, {"rollouts": "1"}],
+    [{}, {"reward_tests": "per_rollout"}, {"depth": "4", "rollouts": "6"}, {"selection": "uct"}, {"rollouts": "1"}],
 )
 def test_the_estimate_is_the_mean(options: dict[str, str], seeds: int, rel: float) -> None:
     calls = mean(len(coin.calls) for coin, _ in searched(seeds, reward="self_evaluation", **options))

@@ -73,7 +73,7 @@ def test_each_step_says_which_call_its_analysis_was(reuse: str) -> None:
 
 
 def test_the_reward_is_agreement_with_the_execution() -> None:
-    found = trace(Coin(), rollouts="20")
+    found = trace(Coin(), rollouts="20", reward_tests="per_rollout")
     for rollout in found["rollouts"]:
         runs = rollout["execution"]["runs"]
         assert [run["passed"] for run in runs] == [run["matches"] >= 4 for run in runs]
@@ -188,7 +188,9 @@ def test_self_evaluation_rewards_reasoning_without_errors() -> None:
 def test_a_trajectorys_weight_changes_weights_and_answer_alone() -> None:
     node_q, terminal = Coin(), Coin()
     differ = ("options", "answer", "weight")
-    assert without(trace(node_q), *differ) == without(trace(terminal, traj_weight="terminal"), *differ)
+    assert without(trace(node_q, traj_weight="node_q"), *differ) == without(
+        trace(terminal, traj_weight="terminal"), *differ
+    )
     assert node_q.calls == terminal.calls
     for rollout in trace(Coin(), traj_weight="terminal")["rollouts"]:
         assert rollout["weight"] == rollout["reward"]
@@ -210,7 +212,7 @@ def test_order_permutes_the_subtasks_of_an_item_and_keeps_the_shape() -> None:
 
 
 def test_tests_per_item_are_executed_once_and_drawn_as_the_first_rollout_would() -> None:
-    anew, once = trace(Coin()), trace(Coin(), reward_tests="per_item")
+    anew, once = trace(Coin(), reward_tests="per_rollout"), trace(Coin())
     assert once["execution"] == anew["rollouts"][0]["execution"]
     assert all(rollout["execution"] is None for rollout in once["rollouts"])
     drawn = [[run["test"] for run in rollout["execution"]["runs"]] for rollout in anew["rollouts"]]
@@ -275,7 +277,7 @@ def test_fewer_tests_than_wanted_are_all_executed() -> None:
     found = trace(Coin(fixed={"validate": "FAIL", "reformat": "[]"}), rollouts="1")
     assert found["tests"]["kept"] == []
     few = '[{"input": "1 2", "expected_output": "3"}, {"input": "0 0", "expected_output": "0"}]'
-    found = trace(Coin(fixed={"reformat": few}), rollouts="1")
+    found = trace(Coin(fixed={"reformat": few}), rollouts="1", reward_tests="per_rollout")
     assert [test["input"] for test in found["tests"]["kept"]] == ["1 2", "0 0"], "tests of several levels stand once"
     assert sorted(run["test"] for run in found["rollouts"][0]["execution"]["runs"]) == [0, 1]
 
@@ -293,7 +295,7 @@ def test_a_judge_that_says_nothing_has_no_verdict() -> None:
 
 
 def test_unread_comparisons_are_no_mismatches() -> None:
-    found = trace(Coin(fixed={"compare": "I can't tell."}))
+    found = trace(Coin(fixed={"compare": "I can't tell."}), reward_tests="per_rollout")
     for rollout in found["rollouts"]:
         assert rollout["execution"]["h"] is None
         assert rollout["reward"] == 0.0
@@ -334,7 +336,10 @@ def test_a_failed_call_fails_the_item_as_it_is(error: Exception, step: str) -> N
     [
         ({"depth": "10"}, "depth: it is a whole number from 1 to 9"),
         ({"rollouts": "0"}, "rollouts: it is a whole number from 1"),
-        ({"reward": "oracle"}, "reward: it is simulated or self_consistency or self_evaluation"),
+        (
+            {"reward": "oracle"},
+            "reward: it is execution or simulated or discussion or self_consistency or self_eval",
+        ),
         ({"selection": "llm"}, "selection: it is uct or uct[+]llm"),
         ({"gamma": "x"}, "gamma: 'x' is no whole number"),
         ({"test_api_key_env": "KEY"}, "test_api_key_env: it goes with test_base_url"),
@@ -354,8 +359,9 @@ def test_options_are_part_of_the_judges_identity() -> None:
     plain = llm_judge(strategy="mcts").config()
     changes = {
         "depth": "5", "rollouts": "9", "beta": "4", "gamma": "2", "delta": "5", "reward": "self_evaluation",
-        "selection": "uct", "order": "permuted", "global_mode": "tiebreak", "reward_tests": "per_item",
-        "traj_weight": "terminal", "reuse": "history", "seed": "5", "early_stop": "true", "test_model": "other",
+        "selection": "uct", "order": "permuted", "global_mode": "tiebreak", "reward_tests": "per_rollout",
+        "traj_weight": "node_q", "reuse": "history", "seed": "5", "early_stop": "true", "test_model": "other",
+        "simulation": "nodes", "history": "assessments",
     }  # fmt: skip
     assert all(llm_judge(strategy="mcts", **{name: value}).config() != plain for name, value in changes.items())
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.verifiers.judges.mcts.judge import answer, decision, prediction, weigh
-from workbench.verifiers.judges.mcts.subtasks import subtask_list, subtasks_for
+from workbench.verifiers.judges.mcts.answering import answer, decision, prediction, weigh
+from workbench.verifiers.judges.mcts.subtasks import subtask_list
 from workbench.verifiers.judges.mcts.tree import Rollout, Tree, backpropagate, uct
 from workbench.verifiers.judges.voting import Draws
 
@@ -127,7 +127,7 @@ def test_without_a_reward_most_trajectories_decide_and_it_is_said() -> None:
 def test_the_list_of_subtasks_is_ours_and_complete() -> None:
     listed = subtask_list()
     assert len(listed.subtask) == len({subtask.id for subtask in listed.subtask}) == 9
-    assert subtasks_for({"question": "q", "completion": "c", "reference": "r"}) == listed.subtask
-    assert subtasks_for({"question": "q", "completion": "c", "example": "e"}) == listed.subtask
-    without = subtasks_for({"question": "q", "completion": "c"})
+    assert subtask_list().for_item({"question": "q", "completion": "c", "reference": "r"}) == listed.subtask
+    assert subtask_list().for_item({"question": "q", "completion": "c", "example": "e"}) == listed.subtask
+    without = subtask_list().for_item({"question": "q", "completion": "c"})
     assert [subtask.id for subtask in listed.subtask if subtask not in without] == ["comparison"]

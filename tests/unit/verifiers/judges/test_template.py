@@ -53,6 +53,7 @@ FIRST_VERSIONS = {
     "ice-score-usefulness": "ac3db0edb610f40332bde4a713df6a631f26198f3ae6ddd042e25a4f078984c1",
     "ice-score-usefulness-cot": "f009cc2c494d4448f8fa5c91f99e4a75efa50dd336e3cbd88ffd4af5e07f4f0e",
     "mcts": "1c81b170dc495d0999fa3892330ed90aa6fcbdbf64d023487ccd7c097d163d5c",
+    "test-verification": "89cd6926d0551809274e39f95951bf369c044bdb96e7b7def72c1962f898aa0d",
     "vanilla": "df13a9e92e0595b4cb3de27f5f0b11cac9d1a28c02dec68d6fdefab855dc8daa",
     "verifybench": "b215bfa0c6e0115d801c8c3f7ddd93b0c2dbd4584d0aca65b16930901c4fb13b",
     "xverify": "45297942d296e286fd24f72e6d121e731c4cebc3505ad5edd34f3cfe33878177",

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
-from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer
 from workbench.verifiers.base import Judged
 from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, Numbered, told, unusable, verdict_of
+from workbench.verifiers.judges.mcts.answering import answer, decision, prediction, weigh
 from workbench.verifiers.judges.mcts.subtasks import (
-    GlobalMode,
+    EXECUTION,
+    ITEM_REWARDS,
     History,
+    HistoryMode,
     MctsOptions,
+    PastStep,
     Reuse,
+    Reward,
     Subtask,
     SubtaskFinding,
-    TrajectoryWeight,
+    chosen_subtasks,
     mcts_options,
-    subtask_list,
-    subtasks_for,
 )
 from workbench.verifiers.judges.mcts.tree import (
     Action,
@@ -36,12 +38,12 @@ from workbench.verifiers.judges.mcts.tree import (
     Tree,
     backpropagate,
 )
-from workbench.verifiers.judges.parsers import Parser, parser
+from workbench.verifiers.judges.parsers import Parser
+from workbench.verifiers.judges.roles import GLOBAL, role_of
 from workbench.verifiers.judges.template import Template, TemplateCall, builtin
 from workbench.verifiers.judges.testcases.judge import ExecutionScore, SubmissionExecutor, execution_calls
 from workbench.verifiers.judges.testcases.writing import TestServer, WrittenTests, write_tests, writing_calls
-from workbench.verifiers.judges.voting import Draws, majority, together
-from workbench.verifiers.serving import choice
+from workbench.verifiers.judges.voting import Draws, together
 
 # -- What the search asks the judge model about one item.
 
@@ -63,31 +65,37 @@ class Voices:
     """
 
     def __init__(
-        self, case: JudgeCase, ask: Numbered, template: Template, parser: Parser, reuse: Reuse = "none"
+        self,
+        case: JudgeCase,
+        ask: Numbered,
+        template: Template,
+        parser: Parser,
+        reuse: Reuse = "none",
+        history: HistoryMode = "none",
     ) -> None:
-        self._case, self._ask, self._parser, self._reuse = case, ask, parser, reuse
+        self._case, self._ask, self._parser, self._reuse, self._told = case, ask, parser, reuse, history
         self._calls = {call.name: call for call in template.calls}
 
     async def outcomes(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
         """Do subtasks one after another; those that need not know of each other are asked at once."""
-        if self._reuse != "history":
+        if self._told == "none":
             return await self._found(subtasks, (), rollout)
         found: list[SubtaskFinding] = []
         for subtask in subtasks:
             found += await self._found((subtask,), history, rollout)
-            history = (*history, (subtask, found[-1].outcome))
+            history = (*history, PastStep(subtask, found[-1].outcome, found[-1].said))
         return found
 
     async def assess(self, subtask: Subtask, history: History, rollout: int) -> bool | None:
         """Whether the subtask should be done next. Source: MCTS-Judge, table 10."""
-        done = ", ".join(one.title for one, _ in history) or "none"
+        done = ", ".join(one.subtask.title for one in history) or "none"
         call = told(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
         return self._yes(await self._heard(call, f"{subtask.id}: self-assess", rollout))
 
     async def sound(self, history: History, conclusion: bool | None, rollout: int) -> bool | None:
         """Whether the model finds no errors in a trajectory's reasoning."""
-        call = told(self._calls["evaluate"], history=_told_history(history), conclusion=_SAID[conclusion])
-        doubts = self._yes(await self._heard(call, "self-evaluate", rollout))
+        call, made = self._with_history(told(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
+        doubts = self._yes(await self._heard(call, "self-evaluate", rollout, made))
         return None if doubts is None else not doubts
 
     async def _found(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
@@ -99,13 +107,14 @@ class Voices:
         )
         # Where an analysis says nothing, or not all it was to say, neither does its summary.
         return [
-            SubtaskFinding(self._yes(summary) if self._is_usable(analysis) else None, first + place)
+            SubtaskFinding(self._yes(summary) if self._is_usable(analysis) else None, first + place, analysis.said)
             for place, (analysis, summary) in enumerate(zip(analyses, summaries, strict=True))
         ]
 
     async def _analysis(self, subtask: Subtask, history: History, rollout: int) -> DelimitedReply:
-        words = {"title": subtask.title, "focus": subtask.focus, "history": _told_history(history)}
-        return await self._heard(told(self._calls["analyse"], **words), f"{subtask.id}: analyse", rollout)
+        own = self._calls.get(role_of(subtask.id), self._calls["analyse"])
+        call, made = self._with_history(told(own, title=subtask.title, focus=subtask.focus), history)
+        return await self._heard(call, f"{subtask.id}: analyse", rollout, made)
 
     async def _summary(self, subtask: Subtask, analysis: DelimitedReply, rollout: int) -> DelimitedReply:
         call = told(self._calls["summarise"], title=subtask.title)
@@ -115,6 +124,12 @@ class Voices:
         sample = rollout if self._reuse == "none" else 0
         return await self._case.ask(self._ask, call, made, step=step, sample=sample)
 
+    def _with_history(self, call: TemplateCall, history: History) -> tuple[TemplateCall, dict[str, str]]:
+        """The call, told what was found before; assessments are a model's words, and stand behind a fence."""
+        if self._told == "assessments":
+            return call, {"history": "\n".join(f"- {_outcome(one)}\n{one.said.strip()}" for one in history)}
+        return told(call, history="\n".join(f"- {_outcome(one)}" for one in history)), {}
+
     def _is_usable(self, analysis: DelimitedReply) -> bool:
         return bool(analysis.said.strip()) and not unusable(analysis, strict=self._parser.is_strict)
 
@@ -122,16 +137,15 @@ class Voices:
         return _yes_or_no(heard, self._parser)
 
 
-async def overall(case: JudgeCase, ask: Ask, template: Template) -> bool | None:
+async def overall(case: JudgeCase, ask: Ask, call: TemplateCall, parser: Parser) -> bool | None:
     """g, the global evaluation; None where the reply holds no verdict.
 
     MCTS-Judge, section 3.1, has a g but no prompt for it; the vanilla judge is the paper's own way to ask for a whole.
 
     Args:
-        template: The vanilla judge's.
+        call: The vanilla judge's, or that of the role ``global``.
     """
-    (call,) = template.calls
-    return _yes_or_no(await case.ask(ask, call, step="global"), parser(template.parser))
+    return _yes_or_no(await case.ask(ask, call, step="global"), parser)
 
 
 def _yes_or_no(heard: DelimitedReply, parser: Parser) -> bool | None:
@@ -139,55 +153,8 @@ def _yes_or_no(heard: DelimitedReply, parser: Parser) -> bool | None:
     return None if outcome is Outcome.ABSTAIN else outcome is Outcome.CORRECT
 
 
-def _told_history(history: History) -> str:
-    return "\n".join(f"- {subtask.title}: {_SAID[outcome]}" for subtask, outcome in history)
-
-
-# -- From outcomes to the answer: a trajectory's prediction, its weight, and the trajectory that is drawn.
-
-
-def decision(votes: Iterable[bool | None], tie: bool | None = False) -> bool | None:
-    """What most of those who voted say, ``tie`` if they are even, None if nobody voted."""
-    known = [vote for vote in votes if vote is not None]
-    ayes = 2 * sum(known)
-    if not known:
-        return None
-    return tie if ayes == len(known) else ayes > len(known)
-
-
-def prediction(outcomes: Iterable[bool | None], g: bool | None, mode: GlobalMode) -> bool | None:
-    """f(t, g): the majority of a trajectory's outcomes and the global evaluation; a tie is incorrect.
-
-    Source: MCTS-Judge, section 3.2. How g is "combined" isn't said: as one more vote, or to break a tie.
-    """
-    if mode == "vote":
-        return decision((*outcomes, g))
-    found = decision(outcomes, tie=bool(g))
-    return g if found is None else found
-
-
-def weigh(rollouts: Sequence[Rollout], tree: Tree, by: TrajectoryWeight) -> None:
-    """Set R(t) = sum of r(s) over a trajectory's states.
-
-    The paper doesn't say what r(s) is: what the nodes have accumulated, or the trajectory's own reward alone.
-    """
-    for rollout in rollouts:
-        nodes = [tree.nodes[node] for node in rollout.path[1:]]
-        rollout.weight = sum(node.q for node in nodes) if by == "node_q" else rollout.reward
-
-
-def answer(rollouts: Sequence[Rollout], draws: Draws) -> SearchResult:
-    """Draw the trajectory whose prediction is the answer. Source: MCTS-Judge, section 3.1."""
-    readable = [place for place, rollout in enumerate(rollouts) if rollout.f is not None]
-    weights = [rollouts[place].weight for place in readable]
-    said = [bool(rollouts[place].f) for place in readable]
-    if not readable:
-        return SearchResult(correct=None, score=None, no_reward=True, chosen=None)
-    if not any(weights):
-        return SearchResult(correct=decision(said), score=sum(said) / len(said), no_reward=True, chosen=None)
-    drawn = readable[draws.weighted(weights, "answer")]
-    score = sum(weight for weight, yes in zip(weights, said, strict=True) if yes) / sum(weights)
-    return SearchResult(correct=rollouts[drawn].f, score=score, no_reward=False, chosen=drawn)
+def _outcome(step: PastStep) -> str:
+    return f"{step.subtask.title}: {_SAID[step.outcome]}"
 
 
 # -- The search: selection, expansion, simulation, backpropagation.
@@ -201,6 +168,7 @@ class ItemSearch:
         voices: Asks the judge model.
         executor: Executes tests, if the reward rests on any.
         g: The global evaluation.
+        reward: What this item's trajectories are held against.
     """
 
     def __init__(
@@ -211,12 +179,14 @@ class ItemSearch:
         executor: SubmissionExecutor,
         draws: Draws,
         g: bool | None,
+        reward: Reward,
     ) -> None:
-        self.options, self.order, self.g = options, order, g
+        self.options, self.order, self.g, self.reward = options, order, g, reward
         self.tree = Tree(min(options.depth, len(order)), options.alpha)
         self.rollouts: list[Rollout] = []
         self.execution: ExecutionScore | None = None
         self._voices, self._executor, self._draws = voices, executor, draws
+        self._said: dict[int, str] = {}
         self._uct_share = options.w_u / (options.w_u + options.w_l)
 
     async def run(self) -> None:
@@ -229,8 +199,7 @@ class ItemSearch:
     async def _roll(self, number: int) -> None:
         path, choices = await self._select(number)
         await self._expand(path, number)
-        steps = self._steps(path)
-        steps += await self._simulate(steps, path[-1].level, number)
+        steps = await self._simulate(path, number)
         outcomes = [step.outcome for step in steps]
         rollout = Rollout(
             path=[node.id for node in path],
@@ -271,18 +240,34 @@ class ItemSearch:
         history = self._history(self._steps(path))
         node = self.tree.add(path[-1], self._draws.sample(untried, 1, "expand", number)[0], number)
         if node.action == "subtask":
-            (found,) = await self._voices.outcomes(self.order[node.level - 1 : node.level], history, number)
-            node.outcome, node.call = found.outcome, found.call
+            self._put(node, *await self._voices.outcomes(self.order[node.level - 1 : node.level], history, number))
         path.append(node)
 
-    async def _simulate(self, steps: Sequence[TrajectoryStep], level: int, number: int) -> list[TrajectoryStep]:
-        """The subtasks of all levels below, none left out; they add no nodes."""
+    async def _simulate(self, path: list[Node], number: int) -> list[TrajectoryStep]:
+        """All steps of the trajectory: the subtasks of the levels below the path's end are done, none left out.
+
+        They add no nodes unless the option says so; then later rollouts come through them.
+        """
+        steps, level = self._steps(path), path[-1].level
         left = self.order[level : self.tree.depth]
         findings = await self._voices.outcomes(left, self._history(steps), number) if left else []
-        return [
-            TrajectoryStep(level=level + place, subtask=subtask.id, outcome=found.outcome, call=found.call, node=None)
-            for place, (subtask, found) in enumerate(zip(left, findings, strict=True), 1)
-        ]
+        if self.options.simulation == "nodes":
+            for found in findings:
+                path.append(self.tree.add(path[-1], "subtask", number))
+                self._put(path[-1], found)
+            return self._steps(path)
+        for place, (subtask, found) in enumerate(zip(left, findings, strict=True), 1):
+            self._said[found.call] = found.said
+            steps.append(
+                TrajectoryStep(
+                    level=level + place, subtask=subtask.id, outcome=found.outcome, call=found.call, node=None
+                )
+            )
+        return steps
+
+    def _put(self, node: Node, found: SubtaskFinding) -> None:
+        node.outcome, node.call = found.outcome, found.call
+        self._said[found.call] = found.said
 
     def _steps(self, path: Sequence[Node]) -> list[TrajectoryStep]:
         """The subtasks on a path; a node that was done before keeps its outcome."""
@@ -299,18 +284,21 @@ class ItemSearch:
         ]
 
     def _history(self, steps: Sequence[TrajectoryStep]) -> History:
-        return tuple((self.order[step.level - 1], step.outcome) for step in steps)
+        return tuple(
+            PastStep(self.order[step.level - 1], step.outcome, self._said.get(step.call or 0, "")) for step in steps
+        )
 
     async def _earns(self, rollout: Rollout, number: int) -> bool:
         """Whether a trajectory is rewarded. Sources: MCTS-Judge, sections 3.3 and 4.7; without tests section 4.1."""
         if rollout.f is None:
             return False
-        if self.options.reward == "self_consistency":
+        if self.reward == "self_consistency":
             # As many against as for it are no majority, whichever came first.
             return rollout.f == decision((one.f for one in self.rollouts), tie=None)
-        if self.options.reward == "self_evaluation":
-            return await self._voices.sound(self._history(rollout.steps), rollout.f, number) is True
-        if not self._executor.tests:
+        if self.reward == "self_evaluation":
+            rollout.sound = await self._voices.sound(self._history(rollout.steps), rollout.f, number)
+            return rollout.sound is True
+        if self.reward == "discussion" or not self._executor.tests:
             return all(step.outcome for step in rollout.steps) and bool(rollout.steps)
         if self.options.reward_tests == "per_rollout":
             rollout.execution = await self._executor.run(number)
@@ -322,7 +310,8 @@ def _action(subtask: bool) -> Action:
     return "subtask" if subtask else "null"
 
 
-_CONSTANTS: Final = ("alpha", "w_u", "w_l", "epsilon")
+_LATER: Final = ("alpha", "w_u", "w_l", "epsilon", "simulation", "history")
+"""Options that there once were none of: a judge that has what all had then is who it was."""
 
 
 class Mcts:
@@ -339,23 +328,23 @@ class Mcts:
 
     def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
         self._template, self._parser = template, parser
-        self._overall = builtin("vanilla", template.call("analyse").sampling, version=1)
-        self._options = mcts_options(options)
+        self._list = chosen_subtasks(options)
+        self._options = mcts_options(options, len(self._list.subtask))
         self._writer = TestServer(options)
+        self._global, self._global_sha256 = _global(template)
 
     def config(self) -> dict[str, object]:
         """Every option of the search, the list of subtasks and who writes tests."""
         settings = msgspec.to_builtins(self._options)
-        usual = MctsOptions()
-        for name in _CONSTANTS:
+        usual = MctsOptions(history="outcomes" if self._options.reuse == "history" else "none")
+        for name in _LATER:
             if settings[name] == getattr(usual, name):
-                # They were no options once: a judge that has the paper's is who it was.
                 del settings[name]
         return {
             **settings.pop("tests"),
             **settings,
-            "subtasks": subtask_list().version,
-            "global_sha256": self._overall.sha256,
+            **self._list.identity(),
+            **({} if self._global_sha256 is None else {"global_sha256": self._global_sha256}),
             **self._writer.config(),
         }
 
@@ -370,22 +359,27 @@ class Mcts:
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """Write tests, judge globally, search, and draw the answer."""
         options, texts = self._options, case.texts
+        if options.reward == "item" and case.reward not in (None, *ITEM_REWARDS):
+            # What a row says is no reason to take another reward in silence.
+            return Judged(verdict=Verdict(outcome=Outcome.ERROR, reason="unknown_reward", detail=case.reward))
         draws = Draws(options.seed, texts["question"], texts["completion"])
-        order = subtasks_for(texts)
+        order = self._list.for_item(texts)
+        reward = self._reward(case)
         if options.order == "permuted":
             order = tuple(draws.sample(order, len(order), "order"))
         ask = Numbered(ask)
-        voices = Voices(case, ask, self._template, self._parser, options.reuse)
-        tests = await self._tests(case, ask)
+        voices = Voices(case, ask, self._template, self._parser, options.reuse, options.history)
+        tests = await self._tests(case, ask) if reward == "simulated" else None
         executor = SubmissionExecutor(case, ask, self._template, tests.kept if tests else [], options.tests, draws)
-        g = await overall(case, ask, self._overall)
-        search = ItemSearch(options, order, voices, executor, draws, g)
+        g = await overall(case, ask, self._global, self._parser)
+        search = ItemSearch(options, order, voices, executor, draws, g, reward)
         await search.run()
         weigh(search.rollouts, search.tree, options.traj_weight)
         found = answer(search.rollouts, draws)
         trace = SearchTrace(
             options=options,
-            subtasks=subtask_list().version,
+            subtasks=self._list.version,
+            reward=reward,
             order=[subtask.id for subtask in order[: search.tree.depth]],
             tests=tests,
             g=search.g,
@@ -396,10 +390,26 @@ class Mcts:
         )
         return Judged(verdict=_verdict(found), trace=msgspec.to_builtins(trace))
 
-    async def _tests(self, case: JudgeCase, ask: Ask) -> WrittenTests | None:
-        if self._options.reward != "simulated":
-            return None
+    def _reward(self, case: JudgeCase) -> Reward:
+        """What this item's trajectories are held against.
+
+        Source: MCTS-Judge, section 4.1, where problems without meaningful outputs are judged by discussion.
+        """
+        if self._options.reward != "item":
+            return self._options.reward
+        said = case.reward or EXECUTION
+        return "simulated" if said == EXECUTION else msgspec.convert(said, Reward)
+
+    async def _tests(self, case: JudgeCase, ask: Ask) -> WrittenTests:
         return await write_tests(case, ask, self._template, self._options.tests.beta, self._writer.role, alone=True)
+
+
+def _global(template: Template) -> tuple[TemplateCall, str | None]:
+    """The request for g, and its template's digest where it is not the judge's own."""
+    if any(call.name == GLOBAL for call in template.calls):
+        return template.call(GLOBAL), None
+    vanilla = builtin("vanilla", template.call("analyse").sampling, version=1)
+    return vanilla.calls[0], vanilla.sha256
 
 
 def expected_calls(options: MctsOptions) -> float:
@@ -415,7 +425,7 @@ def expected_calls(options: MctsOptions) -> float:
     calls = 1 + 2 * pairs
     if options.selection == "uct+llm":
         calls += sum(level - 1 for level in levels)
-    if options.reward == "simulated":
+    if options.needs_tests:
         executions = options.rollouts if options.reward_tests == "per_rollout" else 1
         calls += writing_calls(options.tests) + executions * execution_calls(options.tests)
     return calls + (options.rollouts if options.reward == "self_evaluation" else 0)
@@ -429,59 +439,3 @@ def _verdict(found: SearchResult) -> Verdict:
         score=found.score,
         reason="no_reward" if found.no_reward else None,
     )
-
-
-# -- The strategy ``majority-vote``: every subtask once, and what most of them say.
-
-
-MAJORITY_OPTIONS: Final[dict[str, str]] = {"tie": "majority-vote: what a tie is: abstain (default) or incorrect"}
-"""Options of `MajorityVote`, and what they do."""
-
-
-class MajorityVote:
-    """A vote of all subtasks, two calls each.
-
-    Args:
-        template: ``mcts``.
-        parser: Reads Yes or No.
-        options: As in `MAJORITY_OPTIONS`.
-
-    Raises:
-        ValueError: An option is wrong.
-    """
-
-    def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
-        self._template, self._parser = template, parser
-        self._tie = choice(options, "tie", ("abstain", "incorrect"), "abstain")
-
-    def config(self) -> dict[str, object]:
-        """What a tie is, and the list of subtasks."""
-        return {"tie": self._tie, "subtasks": subtask_list().version}
-
-    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The judge alone."""
-        return {"judge": judge}
-
-    def calls_per_item(self) -> float:
-        """Two a subtask; an item without a reference and an example has one subtask less."""
-        return 2 * len(subtask_list().subtask)
-
-    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """The most frequent outcome; the votes are the subtasks', in their order."""
-        subtasks = subtasks_for(case.texts)
-        found = await Voices(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
-        votes = tuple(_vote(one.outcome) for one in found)
-        verdict = majority(votes)
-        if verdict.reason == "tie" and self._tie == "incorrect":
-            verdict = structs.replace(verdict, outcome=Outcome.INCORRECT)
-        steps = [
-            {"subtask": subtask.id, "outcome": one.outcome, "call": one.call}
-            for subtask, one in zip(subtasks, found, strict=True)
-        ]
-        return Judged(verdict=verdict, votes=votes, trace={"judge": "majority-vote", "steps": steps})
-
-
-def _vote(outcome: bool | None) -> Verdict:
-    if outcome is None:
-        return Verdict(outcome=Outcome.ABSTAIN, reason="unparsed")
-    return Verdict(outcome=Outcome.CORRECT if outcome else Outcome.INCORRECT)

@@ -1,18 +1,25 @@
-"""The subtasks a judgment is broken down into: a versioned list, kept as data."""
+"""The subtasks a judgment is broken down into: a versioned list, kept as data, or a list of a user's own."""
 
 from __future__ import annotations
 
+import hashlib
 import tomllib
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal, get_args
+from pathlib import Path
+from typing import Annotated, Final, Literal, NamedTuple, get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from workbench.config.file import loads
+from workbench.config.verifiers import SUBTASKS, read_template
+from workbench.core.errors import UsageError
+from workbench.verifiers.judges.template import ITEM_NAMES, Name, used
 from workbench.verifiers.judges.testcases.writing import TESTCASE_OPTIONS, TestCaseOptions, testcase_options
-from workbench.verifiers.serving import choice, number, whole
+from workbench.verifiers.serving import choice, number, required, whole
 
 
 class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,14 +30,22 @@ class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
         comparative: It says nothing without a reference or an example.
     """
 
-    id: str
-    title: str
-    focus: str
+    id: Name
+    title: Annotated[str, Meta(min_length=1, max_length=200)]
+    focus: Annotated[str, Meta(max_length=10_000)] = ""
     comparative: bool = False
 
 
-History = tuple[tuple[Subtask, bool | None], ...]
-"""The subtasks done so far, and what each of them found."""
+class PastStep(NamedTuple):
+    """A subtask that a trajectory has done: what it found, and the assessment in full."""
+
+    subtask: Subtask
+    outcome: bool | None
+    said: str
+
+
+History = tuple[PastStep, ...]
+"""The subtasks done so far."""
 
 
 class SubtaskFinding(Struct, frozen=True):
@@ -39,56 +54,121 @@ class SubtaskFinding(Struct, frozen=True):
     Attributes:
         outcome: None where the reply held no verdict.
         call: The analysis's place among the calls for the item.
+        said: The analysis.
     """
 
     outcome: bool | None
     call: int
+    said: str
 
 
-class SubtaskList(Struct, frozen=True, forbid_unknown_fields=True):
-    """All subtasks in their fixed order, under a version that is part of a judge's identity."""
+class _ListFile(Struct, frozen=True, forbid_unknown_fields=True):
+    version: Annotated[int, Meta(ge=1)]
+    subtask: Annotated[tuple[Subtask, ...], Meta(min_length=1, max_length=100)]
+
+
+class SubtaskList(Struct, frozen=True):
+    """All subtasks in their fixed order.
+
+    Attributes:
+        version: What is part of a judge's identity, for the list of this release.
+        sha256: The same for a user's own: of the file's bytes, in hexadecimal; None for ours.
+    """
 
     version: int
     subtask: tuple[Subtask, ...]
+    sha256: str | None = None
+
+    def identity(self) -> dict[str, object]:
+        """What a judge's configuration says of it."""
+        return {"subtasks": self.version} | ({} if self.sha256 is None else {"subtasks_sha256": self.sha256})
+
+    def for_item(self, texts: Mapping[str, str]) -> tuple[Subtask, ...]:
+        """The subtasks there are for an item with these texts."""
+        comparable = bool(texts.get("reference") or texts.get("example"))
+        return tuple(one for one in self.subtask if comparable or not one.comparative)
 
 
 @cache
 def subtask_list() -> SubtaskList:
     """The list of this release."""
     text = files(__package__).joinpath("subtasks.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), SubtaskList)
+    form = msgspec.convert(tomllib.loads(text), _ListFile)
+    return SubtaskList(form.version, form.subtask)
 
 
-def subtasks_for(texts: Mapping[str, str]) -> tuple[Subtask, ...]:
-    """The subtasks there are for an item with these texts."""
-    comparable = bool(texts.get("reference") or texts.get("example"))
-    return tuple(one for one in subtask_list().subtask if comparable or not one.comparative)
+def chosen_subtasks(options: Mapping[str, str]) -> SubtaskList:
+    """The list in the file that the option ``subtasks`` names, or ours.
+
+    Raises:
+        UsageError: It is no such list; the message names the file and what is wrong with it.
+    """
+    return own_subtasks(Path(required(options, SUBTASKS))) if SUBTASKS in options else subtask_list()
+
+
+def own_subtasks(path: Path) -> SubtaskList:
+    """A user's own list; errors as with `chosen_subtasks`."""
+    text = read_template(path)
+    try:
+        form = msgspec.convert(loads(text), _ListFile)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{path}: {error}.", "docs/judges.md shows a list of subtasks.") from error
+    except RecursionError as error:
+        raise UsageError(f"{path}: brackets in brackets, too deep for TOML.") from error
+    twice = [name for name, times in Counter(one.id for one in form.subtask).items() if times > 1]
+    if twice:
+        raise UsageError(f"{path}: there are two subtasks {twice[0]!r}.", "Give each an id of its own.")
+    for one in form.subtask:
+        if named := used(one.title + one.focus, ITEM_NAMES | MCTS_NAMES):
+            wrong = f"subtask {one.id!r} holds {{{min(named)}}}, and what is put in is never looked at again"
+            raise UsageError(f"{path}: {wrong}.", "Placeholders stand in the prompt of a role: prompts=FOLDER")
+    if all(one.comparative for one in form.subtask):
+        raise UsageError(f"{path}: all subtasks compare, so that an item without a reference has none.")
+    return SubtaskList(form.version, form.subtask, hashlib.sha256(text.encode()).hexdigest())
 
 
 # -- What can be chosen about the search, and what the paper's own choice is.
 
 
-Reward = Literal["simulated", "self_consistency", "self_evaluation"]
+Reward = Literal["simulated", "discussion", "self_consistency", "self_evaluation", "item"]
 Selection = Literal["uct", "uct+llm"]
 Order = Literal["fixed", "permuted"]
 GlobalMode = Literal["vote", "tiebreak"]
-RewardTests = Literal["per_rollout", "per_item"]
-TrajectoryWeight = Literal["node_q", "terminal"]
+RewardTests = Literal["per_item", "per_rollout"]
+TrajectoryWeight = Literal["terminal", "states", "node_q"]
+Simulation = Literal["steps", "nodes"]
 Reuse = Literal["none", "history", "subtask"]
+HistoryMode = Literal["none", "outcomes", "assessments"]
+EXECUTION: Final = "execution"
+"""Another name of the reward ``simulated``: the simulated execution of tests."""
+REWARDS: Final = (EXECUTION, *get_args(Reward))
+"""What the option ``reward`` may say."""
+ITEM_REWARDS: Final = tuple(word for word in REWARDS if word != "item")
+"""What an item's field ``reward`` may say."""
+SUBTASK_OPTIONS: Final[dict[str, str]] = {
+    SUBTASKS: "mcts, majority-vote: your own list of subtasks, a TOML file (default: ours, nine)",
+}
+"""The option of `chosen_subtasks`, and what it does."""
 MCTS_OPTIONS: Final[dict[str, str]] = {
+    **SUBTASK_OPTIONS,
     "depth": "mcts: greatest depth of the tree (default 9; 8 without a reference or example)",
     "rollouts": "mcts: rollouts (default 8)",
-    "reward": "mcts: what a trajectory is held against: simulated (default), self_consistency or self_evaluation",
+    "reward": "mcts: what a trajectory is held against: execution (default), discussion, self_consistency, "
+    "self_evaluation, or item: what the item's own field reward says of these",
     "selection": "mcts: uct+llm (default) or uct alone",
     "order": "mcts: subtasks in fixed order (default) or permuted for each item",
     "global_mode": "mcts: the global evaluation is one more vote (default) or a tiebreak",
-    "reward_tests": "mcts: tests drawn and executed per_rollout (default) or once per_item",
-    "traj_weight": "mcts: a trajectory weighs its nodes' rewards, node_q (default), or its own, terminal",
+    "reward_tests": "mcts: tests drawn and executed once per_item, h(x) (default), or anew per_rollout",
+    "traj_weight": "mcts: R(t), what a trajectory weighs: its own reward, terminal (default), once for each of its "
+    "states, or all that its nodes have earned, node_q",
+    "simulation": "mcts: the simulation's subtasks are steps (default) or nodes of the tree, for later rollouts too",
     "alpha": "mcts: the constant of UCT: how far unvisited nodes are preferred (default 3)",
     "w_u": "mcts: how often UCT decides, beside w_l, in the selection uct+llm (default 0.9)",
     "w_l": "mcts: how often the self-assessment does (default 0.1)",
     "epsilon": "mcts: what a trajectory that is rewarded earns (default 1.1)",
     "reuse": "mcts: subtask calls made anew in each rollout, none (default), or shared by history or by subtask",
+    "history": "mcts: what an analysis is told of those before it: none, their outcomes or their assessments in full "
+    "(default: none; outcomes with reuse=history)",
     **TESTCASE_OPTIONS,
 }
 """Options of `mcts_options`, and what they do."""
@@ -106,6 +186,8 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
         w_u: Weight of UCT's choice in the draw between it and the self-assessment's.
         w_l: Weight of the self-assessment's.
         epsilon: The terminal reward.
+        simulation: Whether what the simulation does stays in the tree.
+        history: What of a trajectory's earlier steps an analysis is shown.
     """
 
     depth: int = 9
@@ -114,9 +196,11 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
     selection: Selection = "uct+llm"
     order: Order = "fixed"
     global_mode: GlobalMode = "vote"
-    reward_tests: RewardTests = "per_rollout"
-    traj_weight: TrajectoryWeight = "node_q"
+    reward_tests: RewardTests = "per_item"
+    traj_weight: TrajectoryWeight = "terminal"
+    simulation: Simulation = "steps"
     reuse: Reuse = "none"
+    history: HistoryMode = "none"
     alpha: float = 3.0
     w_u: float = 0.9
     w_l: float = 0.1
@@ -128,25 +212,37 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
         """From it follow all draws."""
         return self.tests.seed
 
+    @property
+    def needs_tests(self) -> bool:
+        """Whether an item may be rewarded by the execution of tests."""
+        return self.reward in ("simulated", "item")
 
-def mcts_options(options: Mapping[str, str]) -> MctsOptions:
+
+def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> MctsOptions:
     """The settings that `MCTS_OPTIONS` make; other options are let alone.
+
+    Args:
+        deepest: How many subtasks there are; those of our list by default.
 
     Raises:
         ValueError: An option is wrong.
     """
-    deepest = len(subtask_list().subtask)
+    deepest = deepest or len(subtask_list().subtask)
     usual = MctsOptions()
+    reward = choice(options, "reward", REWARDS, usual.reward)
+    reuse = choice(options, "reuse", get_args(Reuse), usual.reuse)
     found = MctsOptions(
         depth=whole(options, "depth", least=1, most=deepest) or min(usual.depth, deepest),
         rollouts=whole(options, "rollouts", least=1, most=_MOST_ROLLOUTS) or usual.rollouts,
-        reward=choice(options, "reward", get_args(Reward), usual.reward),
+        reward="simulated" if reward == EXECUTION else msgspec.convert(reward, Reward),
         selection=choice(options, "selection", get_args(Selection), usual.selection),
         order=choice(options, "order", get_args(Order), usual.order),
         global_mode=choice(options, "global_mode", get_args(GlobalMode), usual.global_mode),
         reward_tests=choice(options, "reward_tests", get_args(RewardTests), usual.reward_tests),
         traj_weight=choice(options, "traj_weight", get_args(TrajectoryWeight), usual.traj_weight),
-        reuse=choice(options, "reuse", get_args(Reuse), usual.reuse),
+        simulation=choice(options, "simulation", get_args(Simulation), usual.simulation),
+        reuse=reuse,
+        history=_history(options, reuse),
         alpha=_or(number(options, "alpha", least=0), usual.alpha),
         w_u=_or(number(options, "w_u", least=0), usual.w_u),
         w_l=_or(number(options, "w_l", least=0), usual.w_l),
@@ -156,6 +252,15 @@ def mcts_options(options: Mapping[str, str]) -> MctsOptions:
     if not found.w_u + found.w_l:
         raise ValueError("w_u: with w_l 0 as well nothing would decide")
     return found
+
+
+def _history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
+    """Calls that are shared by history have one; those that are shared without it have none."""
+    usual: HistoryMode = "outcomes" if reuse == "history" else "none"
+    wanted: HistoryMode = choice(options, "history", get_args(HistoryMode), usual)
+    if (reuse == "history" and wanted == "none") or (reuse == "subtask" and wanted != "none"):
+        raise ValueError(f"history: {wanted} does not go with reuse={reuse}, which shares calls by what they are told")
+    return wanted
 
 
 def _or(given: float | None, usual: float) -> float:

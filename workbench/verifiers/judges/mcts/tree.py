@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from workbench.verifiers.judges.mcts.subtasks import MctsOptions
+from workbench.verifiers.judges.mcts.subtasks import MctsOptions, Reward
 from workbench.verifiers.judges.testcases.judge import ExecutionScore
 from workbench.verifiers.judges.testcases.writing import WrittenTests
 
@@ -147,6 +147,7 @@ class Rollout(Struct, kw_only=True):
         f: Its prediction; None if no vote was to be read.
         flagged: A step's reply held no verdict.
         execution: What the tests said, where they are executed in each rollout.
+        sound: Whether the model finds no errors in it, where that is the reward; None where it isn't or said neither.
         reward: What it earned.
         weight: R(t), its weight in the choice of the answer.
     """
@@ -157,6 +158,7 @@ class Rollout(Struct, kw_only=True):
     f: bool | None
     flagged: bool
     execution: ExecutionScore | None = None
+    sound: bool | None = None
     reward: float = 0.0
     weight: float = 0.0
 
@@ -184,6 +186,7 @@ class SearchTrace(Struct, kw_only=True):
     Attributes:
         judge: Always ``"mcts"``; tells apart traces.
         subtasks: The list's version.
+        reward: What this item's trajectories were held against.
         order: The subtask of each level, from level 1 on.
         tests: The tests the reward rests on; None where it rests on none.
         g: The global evaluation.
@@ -193,6 +196,7 @@ class SearchTrace(Struct, kw_only=True):
     judge: str = "mcts"
     options: MctsOptions
     subtasks: int
+    reward: Reward
     order: list[str]
     tests: WrittenTests | None
     g: bool | None

@@ -1,12 +1,13 @@
-"""The strategy ``test-cases``: correct if and only if a simulated execution gives the expected outputs.
+"""The strategies ``test-cases`` and ``test-verification``: correct if and only if all simulated executions are right.
 
-The baseline of MCTS-Judge, table 9: where the judge may see a reference or an example, the tests' writer sees them too.
-Without them it is h alone, the search's reward as a verifier of its own.
+The first is h, the search's reward as a verifier of its own; where the judge may see a reference or an example, the
+tests' writer sees them too. The second is the baseline of MCTS-Judge, table 9: tests written from the code itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
 import msgspec
 from msgspec import Struct
@@ -19,7 +20,9 @@ from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, unusable
 from workbench.verifiers.judges.parsers import Parser
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.testcases.writing import (
+    LEVELS,
     MOST_SAMPLES,
+    OF_FUNCTION,
     TestCase,
     TestCaseOptions,
     TestServer,
@@ -181,6 +184,8 @@ class TestCases:
     """
 
     __test__ = False
+    _levels: ClassVar[tuple[str, ...]] = LEVELS
+    _judge: ClassVar[str] = "test-cases"
 
     def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
         self._template = template
@@ -196,17 +201,31 @@ class TestCases:
         return self._writer.servers(judge)
 
     def calls_per_item(self) -> float:
-        """Writing the tests and executing them; other completions of the problem share the first part."""
-        return writing_calls(self._options) + execution_calls(self._options)
+        """Writing the tests and executing them; the first part is shared by who asks the same for it."""
+        return writing_calls(self._options, len(self._levels)) + execution_calls(self._options)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
         """Write tests, execute some, and require all of them to pass; without tests it abstains."""
         options = self._options
-        tests = await write_tests(case, ask, self._template, options.beta, self._writer.role, alone=False)
+        tests = await write_tests(
+            case, ask, self._template, options.beta, self._writer.role, alone=False, levels=self._levels
+        )
         draws = Draws(options.seed, case.texts["question"], case.texts["completion"])
         executed = await SubmissionExecutor(case, ask, self._template, tests.kept, options, draws).run()
-        trace = {"judge": "test-cases", "tests": tests, "execution": executed}
+        trace = {"judge": self._judge, "tests": tests, "execution": executed}
         return Judged(verdict=_verdict(executed), trace=msgspec.to_builtins(trace))
+
+
+class TestVerification(TestCases):
+    """The test-case verification that MCTS-Judge is compared with: each submission has tests of its own.
+
+    Its writer sees the code, the function that is asked for and the public examples. How tests make a verdict the paper
+    doesn't say: all that are executed must pass, as in h. It prints no prompt that puts the tests into form or compares
+    outputs: these are those of the search. Source: MCTS-Judge, tables 1 and 9.
+    """
+
+    _levels = OF_FUNCTION
+    _judge = "test-verification"
 
 
 def _verdict(executed: ExecutionScore) -> Verdict:

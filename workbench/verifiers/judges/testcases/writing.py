@@ -22,10 +22,10 @@ from workbench.verifiers.serving import model_name, server_from, switch, whole
 
 
 TESTCASE_OPTIONS: Final[dict[str, str]] = {
-    "beta": "mcts, test-cases: validations of each written test; all must pass it (default 5)",
-    "gamma": "mcts, test-cases: tests that are executed (default 3)",
-    "delta": "mcts, test-cases: simulated executions of each test; most of them must match (default 7)",
-    "early_stop": "mcts, test-cases: true to stop executing when the result is settled (default false)",
+    "beta": "mcts, test-cases, test-verification: validations of each written test; all must pass it (default 5)",
+    "gamma": "mcts, test-cases, test-verification: tests that are executed (default 3)",
+    "delta": "mcts, test-cases, test-verification: simulated executions of each test; most must match (default 7)",
+    "early_stop": "mcts, test-cases, test-verification: true to stop executing at a settled result (default false)",
     "seed": "decides all random draws (default 0)",
 }
 """Options of `testcase_options`, and what they do."""
@@ -154,6 +154,8 @@ def _text(value: Any) -> str:
 
 LEVELS: Final = ("easy", "medium", "hard")
 """The difficulties tests are written at; the paper has levels but doesn't name them."""
+OF_FUNCTION: Final = ("unit",)
+"""What stands for the level of tests that are written for one function, without levels."""
 TESTS_PER_LEVEL: Final = 5
 
 
@@ -169,36 +171,45 @@ class WrittenTests(Struct, frozen=True, kw_only=True):
     kept: list[TestCase]
 
 
-async def write_tests(case: JudgeCase, ask: Ask, template: Template, beta: int, role: str, alone: bool) -> WrittenTests:
+async def write_tests(
+    case: JudgeCase,
+    ask: Ask,
+    template: Template,
+    beta: int,
+    role: str,
+    alone: bool,
+    levels: tuple[str, ...] = LEVELS,
+) -> WrittenTests:
     """Write and validate tests: one generation, one reformat and ``beta`` validations a test, at each level.
 
-    The requests hold nothing of the submission and none of the judge's settings, so all judgments of a problem share
-    the replies. Source: MCTS-Judge, section 3.3 and table 12.
+    Unless the template shows it, the requests hold nothing of the submission, and none of the judge's settings, so all
+    judgments of a problem share the replies. Source: MCTS-Judge, section 3.3 and table 12.
 
     Args:
         case: The item; its question is what tests are written for.
         template: With calls ``generate``, ``reformat`` and ``validate``.
         role: Which server writes.
         alone: The writer sees the problem alone; else the reference and the example too, where the judge may see them.
+        levels: Of difficulty, each with tests of its own.
     """
     writer = _TestWriter(case, ask, template, role)
     hidden = {"reference": "", "example": ""} if alone else {}
-    drafts = await together(writer.heard("generate", level, hidden) for level in LEVELS)
+    drafts = await together(writer.heard("generate", level, hidden) for level in levels)
     lists = await together(
-        writer.heard("reformat", level, {"generate": draft.said}) for level, draft in zip(LEVELS, drafts, strict=True)
+        writer.heard("reformat", level, {"generate": draft.said}) for level, draft in zip(levels, drafts, strict=True)
     )
     tests = [(level, test) for level, heard in enumerate(lists) for test in read_tests(heard.said, TESTS_PER_LEVEL)]
     # A test that is written at two levels is validated as two: its samples are those of its level.
     trials = [(level, test, level * MOST_SAMPLES + trial) for level, test in tests for trial in range(beta)]
-    results = await together(writer.validates(level, test, sample) for level, test, sample in trials)
+    results = await together(writer.validates(levels[level], test, sample) for level, test, sample in trials)
     failed = {trial[:2] for trial, passed in zip(trials, results, strict=True) if passed is not True}
     kept = dict.fromkeys(test for level, test in tests if (level, test) not in failed)
     return WrittenTests(written=len(tests), kept=list(kept))
 
 
-def writing_calls(options: TestCaseOptions) -> float:
+def writing_calls(options: TestCaseOptions, levels: int = len(LEVELS)) -> float:
     """Calls for a problem's tests, when each level has its five."""
-    return len(LEVELS) * (2 + TESTS_PER_LEVEL * options.beta)
+    return levels * (2 + TESTS_PER_LEVEL * options.beta)
 
 
 def told_input(test: TestCase) -> str:
@@ -227,8 +238,8 @@ class _TestWriter:
         step = f"{level} tests: {name}"
         return await self._case.ask(self._ask, call, made, step=step, role=self._role, sample=sample)
 
-    async def validates(self, level: int, test: TestCase, sample: int) -> bool | None:
-        heard = await self.heard("validate", LEVELS[level], {"test": told_test(test)}, sample)
+    async def validates(self, level: str, test: TestCase, sample: int) -> bool | None:
+        heard = await self.heard("validate", level, {"test": told_test(test)}, sample)
         return None if unusable(heard) else read_validation(heard.reply.text, heard.fence)
 
 
@@ -236,9 +247,9 @@ class _TestWriter:
 
 
 TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
-    "test_model": "mcts, test-cases: the model that writes and validates tests (default: the judge)",
-    "test_base_url": "mcts, test-cases: where that model is (default: the judge's server)",
-    "test_api_key_env": "mcts, test-cases: environment variable with the key for test_base_url",
+    "test_model": "mcts, test-cases, test-verification: the model that writes and validates tests (default: the judge)",
+    "test_base_url": "mcts, test-cases, test-verification: where that model is (default: the judge's server)",
+    "test_api_key_env": "mcts, test-cases, test-verification: environment variable with the key for test_base_url",
 }
 """Options of `TestServer`, and what they do."""
 _AS = {"test_base_url": "base_url", "test_model": "model", "test_api_key_env": "api_key_env"}

@@ -1,0 +1,172 @@
+"""Each reading of what MCTS-Judge leaves open: what it does, and every search counted again by a plain script."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.verifiers.judges.coin import PROBLEM, Coin, judged, numbered, trace
+from tests.unit.verifiers.judges.retraced import differences
+from tests.unit.verifiers.judges.test_mcts_counts import searched
+from workbench.core.verdict import Outcome
+
+READINGS: list[dict[str, str]] = [
+    {},
+    {"traj_weight": "states"},
+    {"traj_weight": "node_q"},
+    {"reward_tests": "per_rollout"},
+    {"reward_tests": "per_rollout", "traj_weight": "node_q"},
+    {"simulation": "nodes"},
+    {"simulation": "nodes", "traj_weight": "node_q", "reward_tests": "per_rollout"},
+    {"global_mode": "tiebreak"},
+    {"reward": "discussion"},
+    {"reward": "self_consistency"},
+    {"reward": "self_evaluation", "simulation": "nodes"},
+    {"selection": "uct"},
+    {"order": "permuted", "reuse": "history", "history": "assessments"},
+    {"rollouts": "20", "depth": "4", "alpha": "0.5", "w_l": "0.6", "epsilon": "2", "early_stop": "true"},
+]
+
+
+@pytest.mark.parametrize("seeds", [12, pytest.param(500, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("options", READINGS)
+def test_a_plain_script_counts_the_same(options: dict[str, str], seeds: int) -> None:
+    for seed, (_, found) in enumerate(searched(seeds, **options)):
+        assert differences(found, PROBLEM.question, numbered(seed).completion) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("rollouts", 3, "f"), "other"),
+        (("rollouts", 2, "reward"), 0.7),
+        (("rollouts", 5, "weight"), 9.0),
+        (("nodes", 1, "n"), 7),
+        (("nodes", 1, "q"), 55.0),
+        (("answer", "correct"), "other"),
+        (("answer", "score"), 0.123),
+        (("g",), "other"),
+    ],
+)
+def test_the_script_finds_what_is_changed(place: tuple[Any, ...], value: object) -> None:
+    changed = 0
+    for seed in range(4):
+        found = trace(Coin(seed), numbered(seed), traj_weight="node_q")
+        where = found
+        for key in place[:-1]:
+            where = where[key]
+        where[place[-1]] = not where[place[-1]] if value == "other" else value
+        changed += bool(differences(found, PROBLEM.question, numbered(seed).completion))
+    assert changed >= (1 if place == ("g",) else 4), "the answer of another g may be the same"
+
+
+# What the defaults are: what the paper's symbols say.
+
+
+def test_by_default_h_is_of_the_item_and_a_trajectory_weighs_its_terminal_reward() -> None:
+    coin = Coin()
+    found = trace(coin)
+    assert (found["options"]["reward_tests"], found["options"]["traj_weight"]) == ("per_item", "terminal")
+    assert coin.counts["execute"] == 3 * 7, "h(x) is worked out once"
+    assert all(rollout["weight"] == rollout["reward"] for rollout in found["rollouts"])
+
+
+def test_a_rewarded_trajectory_weighs_each_of_its_states_in_that_reading() -> None:
+    rollouts = trace(Coin(), traj_weight="states", reward="self_consistency")["rollouts"]
+    assert len({rollout["weight"] for rollout in rollouts if rollout["reward"]}) > 1, "null actions are no states"
+    assert all(one["weight"] == pytest.approx(one["reward"] * len(one["steps"])) for one in rollouts)
+
+
+def test_simulated_steps_are_nodes_where_that_is_the_reading() -> None:
+    coin = Coin()
+    found = trace(coin, simulation="nodes")
+    for rollout in found["rollouts"]:
+        assert [found["nodes"][node]["level"] for node in rollout["path"]] == list(range(10))
+        assert all(step["node"] is not None for step in rollout["steps"])
+    for node in found["nodes"]:
+        below = [found["nodes"][child]["n"] for child in node["children"]]
+        assert node["n"] == sum(below) or not below
+    assert coin.counts["analyse"] < 60, "what was simulated once is not asked again on the way through it"
+
+
+# What a trajectory is held against.
+
+
+def test_execution_is_what_was_called_simulated() -> None:
+    assert trace(Coin(), reward="execution") == trace(Coin(), reward="simulated") == trace(Coin())
+
+
+def test_discussion_needs_no_tests_and_rewards_only_what_is_positive_throughout() -> None:
+    coin = Coin()
+    found = trace(coin, reward="discussion")
+    assert found["tests"] is None
+    assert not {"generate", "validate", "execute"} & {step.rpartition(" ")[2] for step, *_ in coin.calls}
+    for rollout in found["rollouts"]:
+        assert (rollout["reward"] > 0) == all(step["outcome"] is True for step in rollout["steps"])
+    positive = trace(Coin(fixed={"summarise": "Yes"}), reward="discussion")
+    assert all(rollout["reward"] == 1.1 for rollout in positive["rollouts"])
+
+
+@pytest.mark.parametrize(
+    ("said", "used"), [(None, "simulated"), ("execution", "simulated"), ("discussion", "discussion")]
+)
+def test_an_items_own_field_says_what_it_is_rewarded_by(said: str | None, used: str) -> None:
+    from msgspec import structs
+
+    coin, item = Coin(), structs.replace(PROBLEM, reward=said)
+    found = trace(coin, item, reward="item")
+    assert found["reward"] == used
+    assert bool(coin.counts["execute"]) == (used == "simulated")
+    assert trace(Coin(), item)["reward"] == "simulated", "unless the field is asked for it says nothing"
+
+
+def test_a_field_that_holds_no_reward_is_an_error_in_words_and_asks_nobody() -> None:
+    from msgspec import structs
+
+    coin = Coin()
+    found = judged(coin, structs.replace(PROBLEM, reward="disscussion"), reward="item")
+    assert (found.verdict.outcome, found.verdict.reason, found.verdict.detail) == (
+        Outcome.ERROR,
+        "unknown_reward",
+        "disscussion",
+    )
+    assert not coin.calls
+
+
+# What an analysis is told of those before it.
+
+
+def test_assessments_are_told_in_full_and_behind_a_fence() -> None:
+    coin = Coin()
+    trace(coin, history="assessments", rollouts="1")
+    asked = [call[3].messages[1].content for call in coin.calls if call[0].endswith("analyse")]
+    # Each analysis is one more that later ones are shown, between the lines that its author can't guess.
+    assert [text.count("Thought ") for text in asked] == list(range(len(asked)))
+    last = asked[-1]
+    fence = last[: last.index("Thought ")].rsplit("data-", 1)[1].split("\n", 1)[0]
+    assert last.rstrip().endswith(fence)
+
+
+def test_only_outcomes_are_told_unless_assessments_are_asked_for() -> None:
+    coin = Coin()
+    trace(coin, history="outcomes", rollouts="2")
+    asked = [call[3].messages[1].content for call in coin.calls if call[0].endswith("analyse")]
+    assert any("- Logic: " in text for text in asked)
+    assert not any("Thought " in text for text in asked)
+    assert {sample for step, _, sample, _ in coin.calls if step.endswith("analyse")} == {0, 1}, "and nothing is shared"
+
+
+@pytest.mark.parametrize(
+    ("reuse", "history"), [("history", "none"), ("subtask", "outcomes"), ("subtask", "assessments")]
+)
+def test_a_history_that_contradicts_what_is_shared_is_refused(reuse: str, history: str) -> None:
+    with pytest.raises(ValueError, match=f"history: {history} does not go with reuse={reuse}"):
+        trace(Coin(), reuse=reuse, history=history)
+
+
+def test_the_self_evaluation_sees_assessments_where_the_history_has_them() -> None:
+    coin = Coin()
+    trace(coin, history="assessments", reward="self_evaluation", rollouts="1")
+    (text,) = [call[3].messages[1].content for call in coin.calls if call[0] == "self-evaluate"]
+    assert text.count("Thought ") >= 8

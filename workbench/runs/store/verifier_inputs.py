@@ -1,0 +1,78 @@
+"""Completions as verifiers see them: texts, and what a row or its code problem says of them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from workbench.core.database.connection import Database
+from workbench.core.database.selection import SUBTYPE
+from workbench.core.verdict import VerifierInput
+
+
+def _field(name: str) -> str:
+    """A row's own field of this name, or its problem's; only text counts."""
+    own = (
+        f"CASE json_type({extra}, '$.{name}') WHEN 'text' THEN json_extract({extra}, '$.{name}') END"
+        for extra in ("ct.extra", "qt.extra", "p.extra")
+    )
+    return f"coalesce({', '.join(own)})"
+
+
+_WORDS = ("example", "difficulty", "reward")
+"""Fields of a row, or of its code problem, that verifiers see."""
+_PUBLIC = "public"
+"""The suite whose tests are a problem's public examples, where its rows have no such field."""
+_IS_CODE = "EXISTS (SELECT 1 FROM code_solutions AS s WHERE s.completion_id = c.id)"
+
+
+def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
+    """Completions by row id, with their texts, in this order."""
+    if not items:
+        return []
+    rows = (
+        database.reader()
+        .execute(
+            f"SELECT c.id, qt.text, qt.reference, ct.text, {SUBTYPE}, {_IS_CODE}, "
+            f"coalesce(p.language, {_field('language')}), coalesce(p.entry_point, {_field('function_name')}), "
+            f"{', '.join(map(_field, _WORDS))}, "
+            f"CASE WHEN p.question_id IS NOT NULL AND {_field('example')} IS NULL THEN q.id END "
+            "FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
+            "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
+            "CROSS JOIN question_text AS qt ON qt.id = q.id LEFT JOIN code_problems AS p ON p.question_id = q.id "
+            "LEFT JOIN item_states AS i ON i.completion_id = c.id ORDER BY wanted.key",
+            (msgspec.json.encode(items).decode(),),
+        )
+        .fetchall()
+    )
+    public = _public_examples(database, sorted({row[11] for row in rows if row[11] is not None}))
+    return [
+        VerifierInput(
+            item=row[0],
+            question=row[1],
+            reference=row[2],
+            completion=row[3],
+            subtype=row[4],
+            is_code=bool(row[5]),
+            language=row[6],
+            function_name=row[7],
+            example=row[8] or public.get(row[11]),
+            difficulty=row[9],
+            reward=row[10],
+        )
+        for row in rows
+    ]
+
+
+def _public_examples(database: Database, questions: list[int]) -> dict[int, str]:
+    """The public tests of code problems as text: inputs and outputs, or the statements themselves."""
+    found: dict[int, list[str]] = {}
+    rows = database.reader().execute(
+        "SELECT t.question_id, t.form, t.source, t.expected FROM json_each(?) AS wanted "
+        "CROSS JOIN tests AS t ON t.question_id = wanted.value JOIN suites AS s ON s.id = t.suite_id "
+        "WHERE s.name = ? ORDER BY t.question_id, t.position",
+        (msgspec.json.encode(questions).decode(), _PUBLIC),
+    )
+    for question, form, source, expected in rows:
+        told = f"Input:\n{source}\nOutput:\n{expected}" if form == "stdio" else source
+        found.setdefault(question, []).append(told.rstrip("\n"))
+    return {question: "\n\n".join(examples) for question, examples in found.items()}

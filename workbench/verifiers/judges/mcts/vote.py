@@ -1,0 +1,76 @@
+"""The strategy ``majority-vote``: every subtask once, and what most of them say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import structs
+
+from workbench.core.verdict import Outcome, Verdict
+from workbench.llm.records import Ask
+from workbench.llm.server import ModelServer
+from workbench.verifiers.base import Judged
+from workbench.verifiers.judges.case import JudgeCase, Numbered
+from workbench.verifiers.judges.mcts.judge import Voices
+from workbench.verifiers.judges.mcts.subtasks import SUBTASK_OPTIONS, chosen_subtasks
+from workbench.verifiers.judges.parsers import Parser
+from workbench.verifiers.judges.template import Template
+from workbench.verifiers.judges.voting import majority
+from workbench.verifiers.serving import choice
+
+MAJORITY_OPTIONS: Final[dict[str, str]] = {
+    **SUBTASK_OPTIONS,
+    "tie": "majority-vote: what a tie is: abstain (default) or incorrect",
+}
+"""Options of `MajorityVote`, and what they do."""
+
+
+class MajorityVote:
+    """A vote of all subtasks, two calls each.
+
+    Args:
+        template: ``mcts``.
+        parser: Reads Yes or No.
+        options: As in `MAJORITY_OPTIONS`.
+
+    Raises:
+        ValueError: An option is wrong.
+    """
+
+    def __init__(self, template: Template, parser: Parser, options: Mapping[str, str]) -> None:
+        self._template, self._parser = template, parser
+        self._list = chosen_subtasks(options)
+        self._tie = choice(options, "tie", ("abstain", "incorrect"), "abstain")
+
+    def config(self) -> dict[str, object]:
+        """What a tie is, and the list of subtasks."""
+        return {"tie": self._tie, **self._list.identity()}
+
+    def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
+        """The judge alone."""
+        return {"judge": judge}
+
+    def calls_per_item(self) -> float:
+        """Two a subtask; an item without a reference and an example has one subtask less."""
+        return 2 * len(self._list.subtask)
+
+    async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
+        """The most frequent outcome; the votes are the subtasks', in their order."""
+        subtasks = self._list.for_item(case.texts)
+        found = await Voices(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
+        votes = tuple(_vote(one.outcome) for one in found)
+        verdict = majority(votes)
+        if verdict.reason == "tie" and self._tie == "incorrect":
+            verdict = structs.replace(verdict, outcome=Outcome.INCORRECT)
+        steps = [
+            {"subtask": subtask.id, "outcome": one.outcome, "call": one.call}
+            for subtask, one in zip(subtasks, found, strict=True)
+        ]
+        return Judged(verdict=verdict, votes=votes, trace={"judge": "majority-vote", "steps": steps})
+
+
+def _vote(outcome: bool | None) -> Verdict:
+    if outcome is None:
+        return Verdict(outcome=Outcome.ABSTAIN, reason="unparsed")
+    return Verdict(outcome=Outcome.CORRECT if outcome else Outcome.INCORRECT)

@@ -1,0 +1,314 @@
+"""Prompts of a user's own for the roles of a search, of the vote over subtasks and of test cases: a file each.
+
+A role's file is TOML, with messages and placeholders as in a template, or a prompt as a paper prints it: text in which
+``<|system|>``, ``<|user|>`` and ``<|assistant|>`` begin the turns and single braces hold the paper's own words.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Final, NamedTuple
+
+import msgspec
+from msgspec import Meta, Struct, structs
+
+from workbench.config.file import loads
+from workbench.config.verifiers import PRINTED, ROLE_FILES, read_template, role_files
+from workbench.core.errors import UsageError
+from workbench.llm.records import Role, Sampling
+from workbench.verifiers.judges.template import (
+    ITEM_NAMES,
+    MessageForm,
+    SamplingForm,
+    Template,
+    TemplateCall,
+    from_file,
+    misplaced,
+    plain_names,
+    required,
+    settled,
+    used,
+)
+
+_NOTHING: Final = Sampling()
+_PLAINLY: Final = Sampling(temperature=0.0, max_tokens=2048)
+_YES_OR_NO: Final = "codejudge"
+GLOBAL: Final = "global"
+"""The role of the global evaluation, which is the vanilla judge's unless it has a file."""
+ANALYSE: Final = "analyse"
+
+
+def role_of(subtask: str) -> str:
+    """The role of one subtask's analysis, for those that have a prompt of their own."""
+    return f"{ANALYSE}-{subtask}"
+
+
+class PromptRole(Struct, frozen=True, kw_only=True):
+    """What one role is told, beside an item's texts.
+
+    Attributes:
+        names: Further placeholders.
+        printed: What papers call a placeholder in this role, where it is not what it is called everywhere.
+    """
+
+    names: frozenset[str] = frozenset()
+    printed: dict[str, str] = {}
+
+
+PRINTED_NAMES: Final = {"problem": "question", "code": "completion", "reference_code": "reference"}
+"""What MCTS-Judge's prompts (tables 8 to 13) call an item's texts."""
+_OF_TESTS: Final = {"difficulty": "level", "test_case": "test", "test_cases": "test"}
+ROLES: Final[dict[str, PromptRole]] = {
+    ANALYSE: PromptRole(names=frozenset({"title", "focus", "history"}), printed={"agent": "title"}),
+    "summarise": PromptRole(names=frozenset({"title", "analyse"}), printed={"analysis": "analyse"}),
+    "assess": PromptRole(names=frozenset({"title", "focus", "done"}), printed={"agent": "title", "history": "done"}),
+    "evaluate": PromptRole(names=frozenset({"history", "conclusion"})),
+    GLOBAL: PromptRole(),
+    "generate": PromptRole(names=frozenset({"level"}), printed={"difficulty": "level"}),
+    "reformat": PromptRole(
+        names=frozenset({"level", "generate"}), printed={"difficulty": "level", "test_cases": "generate"}
+    ),
+    "validate": PromptRole(names=frozenset({"level", "test"}), printed=_OF_TESTS),
+    # The expected output is masked: a test is its input there.
+    "execute": PromptRole(names=frozenset({"input"}), printed={"test_case": "input"}),
+    "compare": PromptRole(names=frozenset({"test", "execute"}), printed={"test_case": "test", "answer": "execute"}),
+}
+"""Every role by its name, which is its file's."""
+READ_AS: Final = {
+    **dict.fromkeys(("analyse", "generate", "execute"), "none: a later request is given the whole reply"),
+    **dict.fromkeys(("summarise", "assess", "evaluate", GLOBAL), "codejudge: Yes or No"),
+    "reformat": "tests in JSON: input and expected_output",
+    "validate": "PASS or FAIL, in capitals",
+    "compare": "MATCH or NOT MATCH, in capitals",
+}
+"""How each role's replies are read."""
+WRITING: Final = frozenset({"generate", "reformat", "validate"})
+"""The roles that write tests."""
+
+
+class RolePrompts(NamedTuple):
+    """The prompts in a folder.
+
+    Attributes:
+        calls: By role.
+        digests: SHA-256 of the files' bytes, in hexadecimal, by role.
+        printed: Whether one of them is as a paper prints it.
+    """
+
+    calls: dict[str, TemplateCall]
+    digests: dict[str, str]
+    printed: bool
+
+
+def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hides_code: bool) -> RolePrompts:
+    """The files of these roles in a folder; those of other roles are let alone.
+
+    Args:
+        template: Ours, whose calls say how replies are drawn.
+        wanted: Roles.
+        hides_code: Whether tests are written from the problem alone, so that a problem's completions share them.
+
+    Raises:
+        UsageError: A file is no prompt or no role's, two are of the same role, or there is none of these roles.
+    """
+    calls: dict[str, TemplateCall] = {}
+    digests: dict[str, str] = {}
+    is_printed = False
+    for path in role_files(folder):
+        name = path.stem
+        if (general := _role_named(path)) not in wanted:
+            continue
+        if name in calls:
+            raise UsageError(f"{path}: there are two files for the role {name!r}.", "Keep one of them.")
+        base = next((call.sampling for call in template.calls if call.name == general), template.calls[0].sampling)
+        calls[name] = role_call(path, base)
+        if hides_code and general in WRITING and "completion" in calls[name].names:
+            raise UsageError(
+                f"{path}: it shows the submission, but tests are written from the problem alone.",
+                "strategy=test-verification writes them from the code.",
+            )
+        digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        is_printed = is_printed or path.suffix == PRINTED
+    if not calls:
+        listed = ", ".join(sorted(wanted))
+        raise UsageError(
+            f"{folder}: it has no file of a role that is asked here.", f"Such as {listed} with .txt or .toml."
+        )
+    return RolePrompts(calls, digests, is_printed)
+
+
+def with_prompts(template: Template, prompts: RolePrompts) -> Template:
+    """The template with these calls in the place of its own, and those it has none of behind them."""
+    kept = [prompts.calls.get(call.name, call) for call in template.calls]
+    named = {call.name for call in template.calls}
+    return structs.replace(
+        template, calls=(*kept, *(call for name, call in prompts.calls.items() if name not in named))
+    )
+
+
+def role_call(path: Path, sampling: Sampling = _NOTHING) -> TemplateCall:
+    """The request that a role's file makes.
+
+    Args:
+        sampling: How replies are drawn, where the file doesn't say.
+
+    Raises:
+        UsageError: It is no prompt of a role; the message says where and what is wrong.
+    """
+    role = ROLES[_role_named(path)]
+    text = read_template(path)
+    if path.suffix == PRINTED:
+        return printed_call(text, str(path), path.stem, role, sampling)
+    return _by_toml(text, str(path), path.stem, role, sampling)
+
+
+def is_role(path: Path) -> bool:
+    """Whether a file has the name of a role."""
+    return path.suffix in ROLE_FILES and general_role(path.stem) in ROLES
+
+
+def general_role(name: str) -> str:
+    """The role that a name stands for: that of all subtasks for one subtask's."""
+    return ANALYSE if name.startswith(f"{ANALYSE}-") else name
+
+
+def _role_named(path: Path) -> str:
+    name = general_role(path.stem)
+    if name not in ROLES:
+        hint = f"There are {', '.join(ROLES)}, and {role_of('ID')} for one subtask."
+        raise UsageError(f"{path}: {path.stem!r} is no role.", hint)
+    return name
+
+
+def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None = None) -> Template:
+    """A user's own template: a TOML file, or a text with the turns of one request as a paper prints it.
+
+    Args:
+        chosen: Sampling that goes before the file's.
+        ours: The strategy's own, whose parser and sampling a text takes; without it a reply is Yes or No.
+
+    Raises:
+        UsageError: It is none; the message says where and what is wrong.
+    """
+    if path.suffix != PRINTED or not path.is_file() or not _TURN.search(text := read_template(path)):
+        return from_file(path, chosen)
+    sampling = ours.calls[-1].sampling if ours is not None else settled((_PLAINLY, chosen))
+    call = printed_call(text, str(path), "judge", PromptRole(), sampling)
+    if "completion" not in call.names:
+        raise UsageError(f"{path}: it doesn't show the completion.", "Put {completion} or {code} where it is to stand.")
+    return Template(
+        id=path.stem,
+        version=1,
+        parser=_YES_OR_NO if ours is None else ours.parser,
+        calls=(call,),
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+# -- As TOML: messages, and how replies are drawn.
+
+
+class _RoleFile(Struct, frozen=True, forbid_unknown_fields=True):
+    messages: Annotated[tuple[MessageForm, ...], Meta(min_length=1)]
+    sampling: SamplingForm = SamplingForm()
+
+
+def _by_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampling) -> TemplateCall:
+    try:
+        form = msgspec.convert(loads(text), _RoleFile)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{where}: {error}.", "docs/judges.md shows a role's file.") from error
+    except RecursionError as error:
+        raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
+    known = ITEM_NAMES | role.names
+    contents = [message.content for message in form.messages]
+    for content in contents:
+        if (slip := misplaced(content, known)) is not None:
+            raise UsageError(f"{where}:{_line(text, text.find(slip.mark))}: {slip.message}", slip.hint)
+    return TemplateCall(
+        name=name,
+        messages=tuple((message.role, message.content) for message in form.messages),
+        names=frozenset().union(*(used(content, known) for content in contents)),
+        required=frozenset().union(*(required(content, known) for content in contents)),
+        sampling=settled((sampling, form.sampling)),
+    )
+
+
+# -- As printed: turns behind their marks, the paper's words in braces, doubled braces for single ones.
+
+
+_TURN: Final = re.compile(r"^<\|(system|user|assistant)\|>[ \t]*:?", re.MULTILINE)
+_BRACES: Final = re.compile(r"\{\{|\}\}|\{([^{}\n]{1,60})\}")
+_WORDS: Final = re.compile(r"[A-Za-z][\w ]*")
+
+
+def printed_call(
+    text: str, where: str, name: str, role: PromptRole, sampling: Sampling, known: Collection[str] = ITEM_NAMES
+) -> TemplateCall:
+    """The request of a prompt as it is printed: what stands there, with the texts in the place of their names.
+
+    A text without a mark is one message of the user. What is behind a mark has no white space at its ends.
+
+    Args:
+        where: The file's name, for messages.
+        known: Placeholders for an item's texts.
+
+    Raises:
+        UsageError: Something in braces is no placeholder, or a turn is empty; the message names the line.
+    """
+    names = {one: one for one in (*known, *role.names)} | PRINTED_NAMES | role.printed
+    messages = tuple(
+        (turn, _ours(content, names, where, _line(text, start))) for turn, content, start in _turns(text, where)
+    )
+    found = frozenset().union(*(plain_names(content, frozenset(names.values())) for _, content in messages))
+    return TemplateCall(name=name, messages=messages, names=found, required=found, sampling=sampling, is_plain=True)
+
+
+def _turns(text: str, where: str) -> Iterator[tuple[Role, str, int]]:
+    """Each turn's role, what it says, and where that begins."""
+    marks = list(_TURN.finditer(text))
+    if not marks:
+        if not text.strip():
+            raise UsageError(f"{where}: it is empty.")
+        yield "user", text, 0
+        return
+    if text[: marks[0].start()].strip():
+        raise UsageError(f"{where}:1: something stands before the first <|…|>.", "A turn begins with its mark.")
+    for place, mark in enumerate(marks):
+        end = marks[place + 1].start() if place + 1 < len(marks) else len(text)
+        said = text[mark.end() : end]
+        if not said.strip():
+            raise UsageError(f"{where}:{_line(text, mark.start())}: the turn {mark[0]} says nothing.")
+        yield msgspec.convert(mark[1], Role), said.strip(), mark.end() + len(said) - len(said.lstrip())
+
+
+def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str:
+    """A turn's text with our names in single braces."""
+    put_in = 0
+
+    def one(mark: re.Match[str]) -> str:
+        nonlocal put_in
+        if mark[1] is None:
+            return mark[0][0]
+        name = names.get(re.sub(r"\s+", "_", mark[1].strip().lower()))
+        if name is None and _WORDS.fullmatch(mark[1]):
+            line = first + content.count("\n", 0, mark.start())
+            listed = ", ".join(f"{{{word}}}" for word in sorted(names))
+            hint = f"There are {listed}. Braces that are no placeholder are doubled: {{{{so}}}}."
+            raise UsageError(f"{where}:{line}: {mark[0]} is no placeholder here.", hint)
+        put_in += name is not None
+        return mark[0] if name is None else f"{{{name}}}"
+
+    said = _BRACES.sub(one, content)
+    if sum(said.count(f"{{{name}}}") for name in set(names.values())) != put_in:
+        raise UsageError(f"{where}:{first}: doubled braces around the name of a placeholder can't be sent.")
+    return said
+
+
+def _line(text: str, place: int) -> int:
+    """The line of a place, from 1."""
+    return text.count("\n", 0, max(place, 0)) + 1

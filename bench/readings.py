@@ -2,8 +2,8 @@
 
 Usage: python -m bench.readings [--items 500]
 
-Half of the items are correct. What the judge says of a subtask is right in 62 of 100 calls, g in 60, a simulated execution
-of a test in 70, its self-assessment is Yes in 80, and it finds an error in sound and in faulty reasoning alike in half.
+Half of the items are correct. What the judge says of a subtask is right in 62 of 100 calls, g in 60, a simulated
+execution of a test in 70, its self-assessment is Yes in 80, and it finds errors in half of all reasoning, sound or not.
 What one test shows of an item is drawn once: of wrong code 60 of 100 tests fail. One line a reading, the same as in
 docs/papers.md: accuracy, verdicts that equal h, verdicts that are another than the default's, searches without a
 reward, and distinct calls an item beside those that write tests.

@@ -20,7 +20,7 @@ import numpy as np
 from workbench.core.verdict import Outcome
 from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
 from workbench.statistics.confusion import FloatArray, IntArray
-from workbench.statistics.subgroups import Z95, wilson
+from workbench.statistics.intervals import Z95, wilson
 
 _LOW, _HIGH = 0.94, 0.96
 _ITEMS: Final = 1 << 20

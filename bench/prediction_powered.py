@@ -19,8 +19,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import Z95
 from workbench.statistics.prediction_powered import Powered, powered
-from workbench.statistics.subgroups import Z95
 
 _LOW, _HIGH = 0.93, 0.97
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
 
 import pytest
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run, more_verdicts, opened, press, settle, text_of, until
 from tests.tui.test_accuracy import cells, judged_project, matrix_of, names, screen_of, to_cell
+from workbench.app.tui.kit import accuracy_view as view
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.core.project import Project, open_project
@@ -138,18 +140,42 @@ async def test_below_stands_the_verifier_the_column_or_the_notes(project: Projec
         assert table.display
 
 
-async def test_intervals_that_are_drawn_come_when_they_are_shown(project: Project) -> None:
+async def test_intervals_stand_beside_what_is_shown(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "d", "o", "o", "o")
         report = screen_of(app).report
         assert report is not None
-        assert report.bootstrap is not None
         (row,) = (row for row in report.rows if (row.verifier, row.group) == ("bad", None))
         assert row.mcc_ci is not None
         table = app.screen.query_one(VirtualTable)
         text = "\n".join(table.render_line(y).text for y in range(table.size.height))
         assert f"[{row.mcc_ci[0]:.3f}, {row.mcc_ci[1]:.3f}]" in text
         assert screen_of(app).chosen[1] is None
+
+
+async def test_what_differs_is_marked_as_rough_until_deals_are_drawn(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workbench.statistics import permutations
+
+    monkeypatch.setattr(permutations, "MOST_WAYS", 1)
+    waits, drawn = Event(), permutations._drawn
+    monkeypatch.setattr(permutations, "_drawn", lambda cell, generator: waits.wait(20) and drawn(cell, generator))
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter")
+        report = screen_of(app).report
+        assert report is not None
+        assert report.tests is not None
+        assert report.tests.approximate
+        assert "≈" in view.legend(report, view.FIGURES["accuracy"], pinned=False)
+        assert "normal distribution" in view.notes(report)
+        waits.set()
+        await until(pilot, lambda: screen_of(app).report is not report)
+        found = screen_of(app).report
+        assert found is not None
+        assert found.tests is not None
+        assert (found.tests.approximate, found.tests.drawn) == (0, report.tests.approximate)
+        assert "≈" not in view.legend(found, view.FIGURES["accuracy"], pinned=False)
 
 
 async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,7 @@ def table(project: Project, protocol: Protocol3, by: str | None) -> AccuracyRepo
     """An accuracy table without the marks of judges."""
     from workbench.measuring.accuracy import accuracy
 
-    return accuracy(project, protocol=protocol, by=by)
+    return accuracy(project, protocol=protocol, by=by, seed=None)
 
 
 def verifiers(report: AccuracyReport) -> list[str]:

@@ -399,8 +399,7 @@ class LeaderboardLine(Struct, frozen=True, kw_only=True):
         set: ``NAME@VERSION``.
         items: Items of the set; ``n`` of them count under the protocol.
         average: How ``accuracy`` averages: over items.
-        ci: 95 %, Wilson's with n by the design effect of clustering by question; those of balanced accuracy and MCC
-            are of a bootstrap over questions.
+        ci: 95 %, clustered by question; those of balanced accuracy and MCC are put together from both classes'.
         macro: The unweighted mean over answer types.
         coverage: Decided verdicts over all items with a verdict.
         types: Answer type -> its figures.

@@ -139,7 +139,7 @@ def checks(project: Project) -> list[CheckInfo]:
 
 def report(project: Project) -> list[CheckScore]:
     """How well everybody answers checks, in the order they came; people who answered none are left out."""
-    from workbench.statistics.subgroups import wilson
+    from workbench.statistics.intervals import wilson
 
     reader = project.database.reader()
     scores: list[CheckScore] = []

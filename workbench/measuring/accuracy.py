@@ -32,13 +32,15 @@ from workbench.measuring.notes import notes_for
 from workbench.measuring.store import curation
 from workbench.runs.store.settled import shown_items
 from workbench.statistics.records.agreement import Ceiling
-from workbench.statistics.records.comparison import Bootstrap
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, TransferRow
 
 if TYPE_CHECKING:
-    from workbench.statistics.accuracy import Rates
-    from workbench.statistics.subgroups import CellTest
+    from workbench.statistics.permutations import CellTest
+    from workbench.statistics.rates import Rates
 
+
+SEED: Final = 0
+"""Of the deals behind p-values."""
 
 # -- What the verifiers of a table would do where another share of completions is correct.
 
@@ -62,7 +64,7 @@ def transfer(
         prevalence: The share of correct completions there.
         accept_rate: The share of completions a verifier accepts there.
     """
-    from workbench.statistics.accuracy import best
+    from workbench.statistics.rates import best
 
     if prevalence is None and accept_rate is None:
         return [], []
@@ -79,7 +81,7 @@ def transfer(
 
 
 def _rates(entries: Entries, entry: Entry) -> Rates | None:
-    from workbench.statistics.accuracy import rates
+    from workbench.statistics.rates import rates
 
     measured = entries.measured(entry)
     counted, right = measured.graded(entries.asked.protocol)
@@ -87,7 +89,7 @@ def _rates(entries: Entries, entry: Entry) -> Rates | None:
 
 
 def _row(entry: Entry, known: Rates | None, prevalence: float | None, accept_rate: float | None) -> TransferRow:
-    from workbench.statistics.accuracy import accuracy_at, true_rate
+    from workbench.statistics.rates import accuracy_at, true_rate
 
     expected = None if known is None or prevalence is None else accuracy_at(prevalence, known)
     # What a baseline says rests on no completion: there is nothing to estimate.
@@ -115,6 +117,7 @@ def accuracy(
     prevalence: float | None = None,
     accept_rate: float | None = None,
     known: Columns | None = None,
+    seed: int | None = SEED,
 ) -> AccuracyReport:
     """Accuracy rows of the newest complete run of each verifier, or of one run, and of the baselines.
 
@@ -126,6 +129,7 @@ def accuracy(
         prevalence: Say also how accurate each would be where this share of completions is correct.
         accept_rate: Say also which share of completions is correct where each accepts this share.
         known: The columns, where gold is another than today's.
+        seed: Of the deals behind p-values; None for a normal distribution in their place, which comes at once.
 
     Raises:
         UsageError: An unknown verifier, run or group, or a share outside 0 to 1.
@@ -143,23 +147,25 @@ def accuracy(
         live=live,
     )
     entries = Entries(project, asked, known)
-    report = _counted(entries, entries.gold_counts())
+    report = _counted(entries, entries.gold_counts(), seed)
     rows, best_at = transfer(entries, prevalence, accept_rate)
     report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
     ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
     return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped, shown_items(reader)))
 
 
-def _counted(entries: Entries, gold: dict[str, int]) -> AccuracyReport:
-    """The report with every figure that has a closed form."""
+def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> AccuracyReport:
+    """The report without its sentences."""
     asked = entries.asked
     rows, averages, tests = [], [], {}
     for entry in entries.everyone:
-        own, found, average = entries.remembered("accuracy", (entry,), partial(_figures, entries, entry))
+        own, average = entries.remembered("accuracy", (entry,), partial(_figures, entries, entry))
         rows += own
-        tests[entry.name] = found
+        # What is said without a look at the completion can only differ by what gold is.
+        if asked.by is not None and entry.name not in BASELINES and own[0].accuracy is not None:
+            tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_tests, entries, entry, seed))
         averages.append(average)
-    rows, made = with_tests(rows, tests)
+    rows, made = with_tests(rows, tests, seed)
     return AccuracyReport(
         protocol=asked.protocol,
         gold=gold,
@@ -172,21 +178,26 @@ def _counted(entries: Entries, gold: dict[str, int]) -> AccuracyReport:
     )
 
 
-def _figures(entries: Entries, entry: Entry) -> tuple[list[AccuracyRow], dict[Parts, CellTest], AverageRow]:
-    """One entry's rows, the tests of its cells, and its averages."""
+def _figures(entries: Entries, entry: Entry) -> tuple[list[AccuracyRow], AverageRow]:
+    """One entry's rows and its averages."""
     from workbench.statistics.accuracy import accuracy_rows, count_clusters
 
     asked, measured = entries.asked, entries.measured(entry)
     counted = count_clusters(measured.columns)
     rows = accuracy_rows(entry.name, measured.columns, asked.protocol, counted)
-    tests: dict[Parts, CellTest] = {}
     if asked.by is not None:
-        pieces = measured.pieces(counted, asked.protocol)
-        rows = with_deltas(rows, measured.columns, pieces)
-        # What is said without a look at the completion can only differ by what gold is.
-        if entry.name not in BASELINES and rows[0].accuracy is not None:
-            tests = tests_of(measured.columns, pieces)
-    return [structs.replace(row, kind=entry.kind) for row in rows], tests, _average(rows, measured, asked)
+        rows = with_deltas(rows, measured.columns, measured.pieces(counted, asked.protocol))
+    if entry.kind == "baseline":
+        rows = [structs.replace(row, balanced_accuracy_ci=None, mcc_ci=None) for row in rows]
+    return [structs.replace(row, kind=entry.kind) for row in rows], _average(rows, measured, asked)
+
+
+def _tests(entries: Entries, entry: Entry, seed: int | None) -> dict[Parts, CellTest]:
+    """The tests of one entry's cells."""
+    from workbench.statistics.accuracy import count_clusters
+
+    measured = entries.measured(entry)
+    return tests_of(measured.columns, measured.pieces(count_clusters(measured.columns), entries.asked.protocol), seed)
 
 
 def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:
@@ -225,77 +236,3 @@ def complete_run(project: Project, verifier: str) -> int | None:
         UsageError: The verifier has no complete run.
     """
     return judges_of(project, (verifier,))[0].run
-
-
-# -- An accuracy report with the intervals that take drawing questions anew.
-
-
-SAMPLES: Final = 2_000
-"""Draws of questions behind an interval."""
-SEED: Final = 0
-
-
-def refined(
-    project: Project,
-    report: AccuracyReport,
-    *,
-    selection: Selection | None = None,
-    run: int | None = None,
-    live: bool = False,
-    samples: int = SAMPLES,
-    seed: int = SEED,
-    known: Columns | None = None,
-) -> AccuracyReport:
-    """The report with intervals of balanced accuracy and MCC for every row of a verifier.
-
-    Its other figures stay as they are. A row whose items are not those it was counted from any more stays without.
-
-    Args:
-        selection: What the report was made with.
-        run: What the report was made with.
-        live: What the report was made with.
-        known: What the report was made with.
-
-    Raises:
-        UsageError: A verifier of the report is not there any more.
-    """
-    names = tuple(dict.fromkeys(row.verifier for row in report.rows if row.kind == "verifier"))
-    drawn = Bootstrap(samples=samples, seed=seed)
-    rows = {(row.verifier, row.groups): row for row in report.rows}
-    if names:
-        asked = AccuracyQuery(
-            verifiers=names if run is None else (),
-            by=report.by,
-            protocol=report.protocol,
-            gold=report.gold_choice,
-            selection=selection or Selection(),
-            run=run,
-            live=live,
-        )
-        entries = Entries(project, asked, known)
-        for entry in entries.verifiers:
-            own = [row for row in report.rows if row.verifier == entry.name]
-            rows |= {(row.verifier, row.groups): row for row in _with_intervals(own, entries, entry, drawn)}
-    return structs.replace(report, rows=[rows[row.verifier, row.groups] for row in report.rows], bootstrap=drawn)
-
-
-def _with_intervals(rows: list[AccuracyRow], entries: Entries, entry: Entry, drawn: Bootstrap) -> list[AccuracyRow]:
-    import numpy as np
-
-    from workbench.statistics.compare import metric_intervals
-
-    measured = entries.measured(entry)
-    counted, right = measured.graded(entries.asked.protocol)
-    columns = measured.columns
-    place = {part: at for at, part in enumerate(columns.parts)}
-    found = []
-    for row in rows:
-        mask = counted if row.group is None else counted & (columns.group == place.get(row.groups, -1))
-        if int(np.count_nonzero(mask)) != row.n:
-            found.append(row)
-            continue
-        ends = metric_intervals(
-            right[mask], columns.gold[mask], columns.question[mask], samples=drawn.samples, seed=drawn.seed
-        )
-        found.append(structs.replace(row, balanced_accuracy_ci=ends.balanced_accuracy, mcc_ci=ends.mcc))
-    return found

@@ -15,7 +15,7 @@ from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted, interval, number, p_value
 from workbench.measuring.conclusions import conclusion, is_baseline, weakest
-from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, TransferRow
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, CellTests, TransferRow
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import lines_csv, written
 from workbench.tables.table import Column, Columns, count, ends, figure, table, text, word
@@ -56,7 +56,6 @@ def _columns(report: AccuracyReport) -> Columns[_Line]:
     """Those for which the report has something; of an average over groups only accuracy is known."""
     tested = any(row.delta is not None for row in report.rows)
     scored = any(row.auroc is not None for row in report.rows)
-    drawn = report.bootstrap is not None
     return (
         word("verifier", lambda line: line.verifier + (f" {CHOSE}" if _chose(line) else "")),
         word("group", lambda line: _group(line, report.by)),
@@ -66,9 +65,9 @@ def _columns(report: AccuracyReport) -> Columns[_Line]:
         _only_row("delta", lambda row: NONE if row.delta is None else f"{row.delta:+.3f}", there=tested),
         _only_row("q", lambda row: p_value(row.q), there=tested),
         _only_row("bal.acc", lambda row: number(row.balanced_accuracy)),
-        _only_row("95 % interval", lambda row: interval(row.balanced_accuracy_ci), there=drawn),
+        _only_row("95 % interval", lambda row: interval(row.balanced_accuracy_ci)),
         _only_row("MCC", lambda row: number(row.mcc)),
-        _only_row("95 % interval", lambda row: interval(row.mcc_ci), there=drawn),
+        _only_row("95 % interval", lambda row: interval(row.mcc_ci)),
         _only_row("FPR", lambda row: number(row.fpr)),
         _only_row("FNR", lambda row: number(row.fnr)),
         _only_row("coverage", lambda row: number(row.coverage)),
@@ -104,15 +103,18 @@ def _notes(report: AccuracyReport) -> tuple[str, ...]:
     made = [f"Intervals: 95 %, clustered by question. {means}."]
     if report.tests is not None:
         against = "its type" if report.by and "subtype" in crossing(report.by) else "all items"
-        tests = counted(report.tests.hypotheses, "test")
-        made.append(
-            f"Delta: a group's accuracy less that of {against}. q: permutation test by question against the rest, "
-            f"after Benjamini and Hochberg over {tests}."
-        )
-    if report.bootstrap is not None:
-        draws = f"{report.bootstrap.samples:,} draws of questions, seed {report.bootstrap.seed}"
-        made.append(f"Intervals of balanced accuracy and MCC: bootstrap, {draws}.")
+        made.append(f"Delta: a group's accuracy less that of {against}. q: {tests_in_words(report.tests)}.")
     return (*made, *report.notes)
+
+
+def tests_in_words(tests: CellTests) -> str:
+    """How p- and q-values came about."""
+    over = f"Benjamini and Hochberg over {counted(tests.hypotheses, 'test')}"
+    if tests.families > 1:
+        over = f"Benjamini and Bogomolov over {counted(tests.hypotheses, 'test')} in {tests.families:,} families"
+    drawn = f" ({tests.drawn:,} by draws, seed {tests.seed})" if tests.drawn else ""
+    rough = f" ({tests.approximate:,} still by a normal distribution)" if tests.approximate else ""
+    return f"{tests.method}{drawn}{rough}, after {over}"
 
 
 def _transfer(report: AccuracyReport) -> Table:

@@ -59,9 +59,9 @@ class ProjectFacts:
         """Accuracy by subtype, or by type where there are no subtypes to tell apart."""
         from workbench.measuring.accuracy import accuracy
 
-        report = accuracy(self.project, by="subtype")
+        report = accuracy(self.project, by="subtype", seed=None)
         groups = {row.group for row in report.rows if row.n and row.group is not None}
-        return report if len(groups) > 1 else accuracy(self.project, by="type")
+        return report if len(groups) > 1 else accuracy(self.project, by="type", seed=None)
 
     @cached_property
     def standing(self) -> AccuracyStanding:

@@ -33,7 +33,7 @@ from workbench.statistics.records.report import NO_REASON
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
-    from workbench.statistics.subgroups import Clusters
+    from workbench.statistics.intervals import Clusters
 
 
 # -- The columns of an open database, kept in memory and beside it, and brought up to date where something changed.
@@ -371,7 +371,7 @@ class Columns:
         Raises:
             UsageError: As `groups`.
         """
-        from workbench.statistics.subgroups import clusters
+        from workbench.statistics.intervals import clusters
 
         if by is None:
             return self._memory.derived.get("clusters", (self.question,), lambda: clusters(self.question))
@@ -510,7 +510,7 @@ def _crossed(groups: Sequence[Groups]) -> Groups:
     """Items by all of several properties; only combinations that occur have a name."""
     import numpy as np
 
-    from workbench.statistics.subgroups import compact
+    from workbench.statistics.intervals import compact
 
     crossed = groups[0]
     for other in groups[1:]:

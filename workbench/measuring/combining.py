@@ -78,7 +78,7 @@ def voted_items(
     import numpy as np
 
     from workbench.statistics.ensembles import ballots, fold_of
-    from workbench.statistics.subgroups import distinct
+    from workbench.statistics.intervals import distinct
 
     everything = columns(project)
     found = judged(project, verifiers, gold=gold, selection=selection, known=everything)
@@ -181,7 +181,7 @@ def ensemble(
         UsageError: Fewer than two members, too many of them, no such k, or fewer questions than folds.
     """
     from workbench.statistics.ensembles import SEED
-    from workbench.statistics.subgroups import distinct
+    from workbench.statistics.intervals import distinct
 
     reader = project.database.reader()
     wanted = check_names(reader, selection or Selection())
@@ -255,7 +255,7 @@ def _folds(items: VotedItems) -> list[FoldRow]:
     import numpy as np
 
     from workbench.statistics.ensembles import chosen, every_k
-    from workbench.statistics.subgroups import distinct
+    from workbench.statistics.intervals import distinct
 
     fold, size = items.ballots.fold, len(items.members)
     strictness = chosen(items.ballots, every_k(items.ballots.votes), items.protocol)

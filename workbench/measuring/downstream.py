@@ -229,7 +229,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _points(found: _BenchmarkScores, rows: Mapping[str, AccuracyRow]) -> list[DownstreamPoint]:
-    from workbench.statistics.subgroups import wilson
+    from workbench.statistics.intervals import wilson
 
     points = []
     for verifier, (score, lines) in found.of.items():

@@ -20,7 +20,7 @@ from workbench.statistics.records.report import AccuracyRow, CellTests, Kind
 if TYPE_CHECKING:
     from workbench.statistics.accuracy import AccuracyColumns, ClusterCounts
     from workbench.statistics.confusion import BoolArray, Graded, IntArray
-    from workbench.statistics.subgroups import CellTest
+    from workbench.statistics.permutations import CellTest, Pieces
 
 
 # -- The cells of an accuracy table against what their groups belong to: deltas, p-values, q-values.
@@ -28,22 +28,6 @@ if TYPE_CHECKING:
 
 Parts: TypeAlias = tuple[str, ...]
 """What names a group among the rows of one entry."""
-
-
-class Pieces(NamedTuple):
-    """Questions by group: arrays with one value a question that has counted items in a group.
-
-    Attributes:
-        size: Its counted items there.
-        right: How many of them are judged rightly.
-        group: The group's position in the names.
-        scope: What the group is set against: the type where groups are subtypes, else one for all items.
-    """
-
-    size: IntArray
-    right: IntArray
-    group: IntArray
-    scope: IntArray
 
 
 class CellKey(NamedTuple):
@@ -57,7 +41,7 @@ def with_deltas(rows: Sequence[AccuracyRow], columns: AccuracyColumns, pieces: P
     """The rows of one entry, each with its difference from what its group belongs to."""
     import numpy as np
 
-    from workbench.statistics.subgroups import scope_of
+    from workbench.statistics.permutations import scope_of
 
     shares = np.bincount(pieces.scope, weights=pieces.right) / np.maximum(
         np.bincount(pieces.scope, weights=pieces.size), 1
@@ -72,31 +56,38 @@ def with_deltas(rows: Sequence[AccuracyRow], columns: AccuracyColumns, pieces: P
     ]
 
 
-def tests_of(columns: AccuracyColumns, pieces: Pieces) -> dict[Parts, CellTest]:
-    """The permutation test of each group that is a part of something."""
-    from workbench.statistics.subgroups import cell_tests
+def tests_of(columns: AccuracyColumns, pieces: Pieces, seed: int | None) -> dict[Parts, CellTest]:
+    """The permutation test of each group that is a part of something.
 
-    found = cell_tests(pieces.size, pieces.right, pieces.group, pieces.scope)
-    return {columns.parts[place]: test for place, test in found.items()}
+    Args:
+        seed: Of the deals that are drawn; None for a normal distribution in their place.
+    """
+    from workbench.statistics.permutations import cell_tests
+
+    return {columns.parts[place]: test for place, test in cell_tests(pieces, seed).items()}
 
 
 def with_tests(
-    rows: Sequence[AccuracyRow], tests: Mapping[str, Mapping[Parts, CellTest]]
+    rows: Sequence[AccuracyRow], tests: Mapping[str, Mapping[Parts, CellTest]], seed: int | None
 ) -> tuple[list[AccuracyRow], CellTests | None]:
     """The rows of a table with p- and q-values, and how those came about.
 
-    The two groups of a type that has no others are set against each other: one test, however many cells show it.
+    The two groups of a type that has no others are set against each other: one test, however many cells show it. Where
+    groups belong to several scopes, as subtypes do to types, those of one verifier in one scope are a family.
 
     Args:
         tests: By verifier, those of `tests_of`.
+        seed: Theirs.
     """
-    from workbench.statistics.subgroups import benjamini_hochberg
+    from workbench.statistics.subgroups import tree
 
     of = {CellKey(name, parts): (name, test.of) for name, found in tests.items() for parts, test in found.items()}
     distinct = {(name, test.of): test for name, found in tests.items() for test in found.values()}
     if not distinct:
         return list(rows), None
-    q = dict(zip(distinct, benjamini_hochberg([test.p for test in distinct.values()]), strict=True))
+    branches = len({test.scope for test in distinct.values()}) > 1
+    families = [(name, test.scope) if branches else None for (name, _), test in distinct.items()]
+    q = dict(zip(distinct, tree([test.p for test in distinct.values()], families), strict=True))
     shown = []
     for row in rows:
         hypothesis = of.get(CellKey(row.verifier, row.groups))
@@ -104,7 +95,15 @@ def with_tests(
             shown.append(row)
         else:
             shown.append(structs.replace(row, p=distinct[hypothesis].p, q=q[hypothesis]))
-    return shown, CellTests(hypotheses=len(distinct), exact=sum(test.exact for test in distinct.values()))
+    how = [test.how for test in distinct.values()]
+    return shown, CellTests(
+        hypotheses=len(distinct),
+        exact=how.count("counted"),
+        drawn=how.count("drawn"),
+        approximate=how.count("normal"),
+        families=len(set(families)),
+        seed=seed,
+    )
 
 
 MAJORITY: Final = "majority-by-type"
@@ -176,10 +175,11 @@ class Measured(Struct, frozen=True, kw_only=True, eq=False):
         """
         import numpy as np
 
+        from workbench.statistics.permutations import Pieces
+
         size, right = counted.graded(protocol)
         scope = np.zeros(len(size), dtype=np.int64) if self.scope is None else self.scope
-        there = size > 0
-        return Pieces(size[there], right[there], counted.clusters.group[there], scope[there])
+        return Pieces(size, right, counted.clusters.group, scope, counted.clusters.question).of(size > 0)
 
 
 class Entries:

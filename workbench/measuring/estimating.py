@@ -178,7 +178,7 @@ def _shares(
     import numpy as np
 
     from workbench.statistics.confusion import grade
-    from workbench.statistics.subgroups import compact
+    from workbench.statistics.intervals import compact
 
     own, is_known = outcomes[verifier], found.gold >= 0
     others = _votes([outcome for name, outcome in outcomes.items() if name != verifier])
@@ -230,7 +230,7 @@ def _check(everything: Columns, wanted: Selection, share: _EstimatedShare, by: s
 
 def _weighed(share: _EstimatedShare, groups: Groups, by: Sequence[str]) -> EstimateRow:
     """All items, stratified by several properties at once."""
-    from workbench.statistics.subgroups import compact
+    from workbench.statistics.intervals import compact
 
     regrouped = _regrouped(share, groups)
     return structs.replace(_row(regrouped, None, compact(regrouped.group)[0]), strata=",".join(by))
@@ -250,7 +250,7 @@ def _rows(share: _EstimatedShare, by: str | None) -> Iterator[EstimateRow]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
-    from workbench.statistics.subgroups import compact
+    from workbench.statistics.intervals import compact
 
     yield _row(share, None)
     if by is None:
@@ -265,8 +265,8 @@ def _rows(share: _EstimatedShare, by: str | None) -> Iterator[EstimateRow]:
 def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = None) -> EstimateRow:
     import numpy as np
 
+    from workbench.statistics.intervals import compact
     from workbench.statistics.prediction_powered import powered
-    from workbench.statistics.subgroups import compact
 
     has_label = share.truth >= 0
     labelled = int(np.count_nonzero(has_label))
@@ -300,8 +300,8 @@ def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = N
 
 def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
     """Why predictions don't help; None where they do."""
+    from workbench.statistics.intervals import compact
     from workbench.statistics.prediction_powered import FEWEST
-    from workbench.statistics.subgroups import compact
 
     if not row.unlabelled:
         return "Every item has gold: there is nothing to predict."
@@ -321,7 +321,7 @@ def _mix(share: _EstimatedShare) -> list[MixRow]:
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
-    from workbench.statistics.subgroups import clusters
+    from workbench.statistics.intervals import clusters
 
     with_label = np.isin(share.question, share.question[share.truth >= 0])
     counts = []

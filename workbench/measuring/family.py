@@ -103,7 +103,7 @@ class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
     ) -> _VerifierFigures:
 
         from workbench.statistics.confusion import grade
-        from workbench.statistics.subgroups import clustered_wilson, distinct
+        from workbench.statistics.intervals import distinct, share_interval
 
         graded = grade(outcome, gold, protocol)
         counted, right = graded
@@ -113,7 +113,7 @@ class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
             graded=graded,
             questions=distinct(question[counted]),
             accuracy=float(right[counted].mean()) if any_item else None,
-            ci=clustered_wilson(right[counted], question[counted]) if any_item else None,
+            ci=share_interval(right[counted], question[counted]) if any_item else None,
         )
 
 

@@ -39,6 +39,10 @@ _NAMED = 5
 """Names in a sentence at most."""
 
 
+_HEAVY = 5
+"""So many times as many questions as would say as much: that is said."""
+
+
 def notes_for(
     report: AccuracyReport,
     entries: Entries,
@@ -66,7 +70,8 @@ def notes_for(
         *_ceiling(ceilings, verifiers),
         *_partial(verifiers, report, entries.items),
         *_examples(verifiers, entries, shown),
-        *_one_question(everything),
+        *_too_few(report.rows),
+        *_heavy(verifiers),
         *_judges(verifiers),
         *_majority(everything, entries.tied),
         *_ahead(report),
@@ -211,10 +216,24 @@ def _examples(verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping
             yield f"{counted(among, 'item')} of these {_are(among)} shown to {name} as examples with gold: {them}."
 
 
-def _one_question(everything: Sequence[AccuracyRow]) -> Iterator[str]:
-    """Whether there is nothing to cluster by."""
-    if any(row.n > 1 for row in everything) and all(row.questions <= 1 for row in everything):
-        yield "All items are of one question: intervals take them for independent, and are likely too narrow."
+def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Which rows have no interval for want of questions."""
+    lacking = [row for row in rows if row.n and row.ci is None and row.kind == "verifier"]
+    if any(row.group is None for row in lacking):
+        yield "Too few questions to say how sure accuracy is: items of one question go together."
+    elif lacking:
+        yield f"Too few questions to say how sure accuracy is: {counted(len(lacking), 'cell')} without an interval."
+
+
+def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
+    """Whether a few questions have most of the items."""
+    heavy = [row for row in verifiers if row.ci is not None and row.effective_questions < row.questions / _HEAVY]
+    if heavy:
+        row = min(heavy, key=lambda one: one.effective_questions)
+        yield (
+            f"A few questions have most of the items: {counted(row.questions, 'question')} say as much of how sure "
+            f"accuracy is as {row.effective_questions:.1f} of equal size. Intervals count on that."
+        )
 
 
 def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:

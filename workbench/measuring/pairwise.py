@@ -121,10 +121,10 @@ def _is_steady(outcome: PairOutcome) -> bool:
 def _row(name: str, values: Sequence[bool], questions: Sequence[int]) -> PairwiseRow:
     import numpy as np
 
-    from workbench.statistics.subgroups import clustered_wilson
+    from workbench.statistics.intervals import share_interval
 
     true = np.array(values, dtype=bool)
-    interval = clustered_wilson(true, np.array(questions, dtype=np.int64)) if len(true) else None
+    interval = share_interval(true, np.array(questions, dtype=np.int64)) if len(true) else None
     return PairwiseRow(figure=name, n=len(true), share=float(true.mean()) if len(true) else None, ci=interval)
 
 

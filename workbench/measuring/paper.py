@@ -465,6 +465,7 @@ class PaperFigures:
                 protocol=self.protocol,
                 gold=self.gold,
                 selection=chosen,
+                seed=None,
             )
             for chosen in self.parts.values()
         ]

@@ -111,7 +111,7 @@ def _rows(
 
 def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
     from workbench.statistics.ensembles import mean_interval
-    from workbench.statistics.subgroups import student_interval
+    from workbench.statistics.intervals import student_interval
 
     there, completions = len(picks.size) > 0, int(picks.size.sum())
     accuracy, random, oracle = (

@@ -63,7 +63,7 @@ def type_report(project: Project, verifier: str) -> TypeReport:
 
 def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> TypeReport:
     """How suggestions agree with the subtypes in force beside them."""
-    from workbench.statistics.subgroups import wilson
+    from workbench.statistics.intervals import wilson
 
     cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
     compared, subtyped = cells.total(), sum(n for (_, theirs), n in cells.items() if is_subtype(theirs))

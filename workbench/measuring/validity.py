@@ -88,12 +88,14 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
     return f"{sentence}: {_MEANING[check]}, or something that goes with it."
 
 
-def flipped(differ: int, items: int, share: float, ci: tuple[float, float], between: str) -> str:
+def flipped(differ: int, items: int, share: float, ci: tuple[float, float] | None, between: str) -> str:
     """How often a verifier contradicts itself."""
     return f"{_percent(share, ci)} of items get another verdict {between}: {differ:,} of {items:,}."
 
 
-def undecided(n: int, abstain: int, error: int, share: float, ci: tuple[float, float], reasons: list[str]) -> str:
+def undecided(
+    n: int, abstain: int, error: int, share: float, ci: tuple[float, float] | None, reasons: list[str]
+) -> str:
     """How often there is no decision."""
     why = f" Most often: {', '.join(reasons)}." if reasons else ""
     counts = f"{counted(abstain, 'abstention')} and {counted(error, 'error')} of {n:,}"
@@ -108,7 +110,9 @@ def selected(datasets: list[str]) -> str:
     )
 
 
-def _percent(share: float, ci: tuple[float, float], decimals: int = 1) -> str:
+def _percent(share: float, ci: tuple[float, float] | None, decimals: int = 1) -> str:
+    if ci is None:
+        return f"{100 * share:.{decimals}f} % (too few questions for an interval)"
     low, high = (f"{100 * end:.{decimals}f}" for end in ci)
     return f"{100 * share:.{decimals}f} % [{low}, {high}]"
 
@@ -333,7 +337,7 @@ def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
     """Whether each of these completions is longer than the median of those of its gold and type."""
     import numpy as np
 
-    from workbench.statistics.subgroups import compact
+    from workbench.statistics.intervals import compact
 
     characters = rows.characters[measured]
     kind, known = compact(rows.type_and_gold[measured])
@@ -414,7 +418,7 @@ def _undecided(
 ) -> ValidityFinding | None:
     from collections import Counter
 
-    from workbench.statistics.subgroups import clustered_wilson
+    from workbench.statistics.intervals import share_interval
 
     judged = outcome >= 0
     n = int(judged.sum())
@@ -425,7 +429,7 @@ def _undecided(
     reasons = everything.reasons(judge.run)
     codes = reasons.code if rows.kept is None else reasons.code[rows.kept]
     counted = Counter(codes[open_].tolist()).most_common(_REASONS_SAID)
-    share, ci = (abstain + error) / n, clustered_wilson(open_[judged], rows.question[judged])
+    share, ci = (abstain + error) / n, share_interval(open_[judged], rows.question[judged])
     named = [f"{title(reasons.names[code]) or reasons.names[code]} ({count:,})" for code, count in counted]
     return ValidityFinding(
         check="undecided",
@@ -468,12 +472,12 @@ def _flipped(
     check: Check, rows: _ChosenItems, verifier: str, twice: BoolArray, differ: BoolArray, between: str
 ) -> ValidityFinding | None:
     """How often decided verdicts contradict each other, of the items that have two."""
-    from workbench.statistics.subgroups import clustered_wilson
+    from workbench.statistics.intervals import share_interval
 
     if not twice.any():
         return None
     flags = differ[twice]
-    share, ci = float(flags.mean()), clustered_wilson(flags, rows.question[twice])
+    share, ci = float(flags.mean()), share_interval(flags, rows.question[twice])
     return ValidityFinding(
         check=check,
         verifier=verifier,

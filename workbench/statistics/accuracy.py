@@ -25,17 +25,10 @@ from workbench.statistics.confusion import (
     only_failed,
     tally,
 )
+from workbench.statistics.intervals import Clustering, Clusters, Ends, clusters, design_effects, intervals
+from workbench.statistics.rates import balanced_intervals, class_rates, mcc_intervals
 from workbench.statistics.records.report import NO_REASON, AccuracyRow, AverageRow
 from workbench.statistics.scores import auroc
-from workbench.statistics.subgroups import (
-    Clustering,
-    Clusters,
-    clustered_wilson,
-    clusters,
-    compact,
-    design_effects,
-    wilson,
-)
 
 # -- Figures of one confusion table, as fractions; None where a figure is undefined.
 
@@ -138,10 +131,16 @@ class ClusterCounts(NamedTuple):
 
     def graded(self, protocol: Protocol3) -> tuple[IntArray, IntArray]:
         """Each cluster's counted items, and how many of them are right, under a protocol."""
+        kinds = self.judged(protocol)
+        return kinds.sum(axis=(1, 2)), kinds[:, :, 1].sum(axis=1)
+
+    def judged(self, protocol: Protocol3) -> IntArray:
+        """Counted items of shape (clusters, 2, 2): cluster, gold, whether judged rightly under a protocol."""
         gold, outcome = np.indices(self.cells.shape[1:]).reshape(2, -1)
         counted, right = grade(outcome, gold, protocol)
         cells = self._flat()
-        return cells[:, counted].sum(axis=1), cells[:, right].sum(axis=1)
+        kinds = [cells[:, counted & (gold == label) & (right == yes)].sum(axis=1) for label in (0, 1) for yes in (0, 1)]
+        return np.stack(kinds, axis=1).reshape(-1, 2, 2)
 
     def _flat(self) -> IntArray:
         return self.cells.reshape(len(self.cells), self.cells.shape[1] * self.cells.shape[2])
@@ -176,13 +175,14 @@ def accuracy_rows(
     # so that groups add up.
     confused = _nothing if only_failed(found.cells.sum(axis=0)) else confusion
     areas = auroc(columns.score, columns.gold, np.zeros(len(columns.gold), dtype=np.int8), 1)
-    rows = _rows(verifier, protocol, (None,), found.cells.sum(axis=0)[None], _of_all(found, protocol), areas, confused)
+    judged = found.judged(protocol)
+    certainty = _of_all(found, judged)
+    rows = _rows(verifier, protocol, (None,), found.cells.sum(axis=0)[None], certainty, areas, confused)
     if columns.group is None:
         return rows
     areas = auroc(columns.score, columns.gold, columns.group, len(columns.names))
-    sizes, right = found.graded(protocol)
-    effects = design_effects(sizes, right, found.clusters.group, len(columns.names))
-    grouped = _rows(verifier, protocol, columns.names, found.by_group(), effects, areas, confused)
+    certainty = _certainty(judged, found.clusters.group, len(columns.names))
+    grouped = _rows(verifier, protocol, columns.names, found.by_group(), certainty, areas, confused)
     present = np.bincount(found.clusters.group, weights=found.clusters.items, minlength=len(columns.names)) > 0
     parts = columns.parts or [(name,) for name in columns.names]
     kept = [
@@ -200,11 +200,30 @@ def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
     return name in (UNTYPED, NO_REASON, UNKNOWN), natural, name
 
 
-def _of_all(found: ClusterCounts, protocol: Protocol3) -> Clustering:
-    """Design effect over all items: the clusters are whole questions."""
+class _Certainty(NamedTuple):
+    """How sure the figures of each group are: lists of one length, but for what the intervals rest on."""
+
+    known: Clustering
+    accuracy: list[Ends | None]
+    balanced_accuracy: list[Ends | None]
+    mcc: list[Ends | None]
+
+
+def _certainty(judged: IntArray, group: IntArray, groups: int) -> _Certainty:
+    """Intervals of each group's figures; arrays with one value a cluster."""
+    sizes, right = judged.sum(axis=(1, 2)), judged[:, :, 1].sum(axis=1)
+    known = design_effects(sizes, right, group, groups)
+    n, k = (np.bincount(group, weights=each, minlength=groups) for each in (sizes, right))
+    classes = class_rates(judged, group, groups)
+    return _Certainty(known, intervals(k, n, known), balanced_intervals(classes), mcc_intervals(classes))
+
+
+def _of_all(found: ClusterCounts, judged: IntArray) -> _Certainty:
+    """The same over all items: the clusters are whole questions."""
     question, number = found.clusters.question, found.clusters.questions
-    sizes, right = (np.bincount(question, weights=each, minlength=number) for each in found.graded(protocol))
-    return design_effects(sizes, right, np.zeros(number, dtype=np.int64), 1)
+    kinds = judged.reshape(-1, 4).T
+    whole = np.stack([np.bincount(question, weights=each, minlength=number) for each in kinds], axis=1)
+    return _certainty(whole.reshape(-1, 2, 2), np.zeros(number, dtype=np.int64), 1)
 
 
 def _rows(
@@ -212,12 +231,14 @@ def _rows(
     protocol: Protocol3,
     names: Sequence[str | None],
     cells: IntArray,
-    effects: Clustering,
+    certainty: _Certainty,
     areas: list[float | None],
     confused: Callable[[IntArray, Protocol3], Confusion],
 ) -> list[AccuracyRow]:
-    measures = zip(names, cells, effects.clusters.tolist(), effects.deff.tolist(), areas, strict=True)
-    return [_row(verifier, confused(cells, protocol), name, cells, *rest) for name, cells, *rest in measures]
+    return [
+        _row(verifier, confused(counts, protocol), name, counts, areas[place], certainty, place)
+        for place, (name, counts) in enumerate(zip(names, cells, strict=True))
+    ]
 
 
 def _nothing(cells: IntArray, protocol: Protocol3) -> Confusion:
@@ -229,19 +250,20 @@ def _row(
     counts: Confusion,
     group: str | None,
     cells: IntArray,
-    questions: int,
-    deff: float,
     area: float | None,
+    certainty: _Certainty,
+    place: int,
 ) -> AccuracyRow:
-    right = counts.tp + counts.tn
+    known, balanced = certainty.known, balanced_accuracy(counts)
     return AccuracyRow(
         verifier=verifier,
         group=group,
         n=counts.n,
-        questions=questions,
+        questions=int(known.clusters[place]),
+        effective_questions=float(known.effective[place]),
         accuracy=accuracy(counts),
-        ci=wilson(right / deff, counts.n / deff) if counts.n else None,
-        balanced_accuracy=balanced_accuracy(counts),
+        ci=certainty.accuracy[place] if counts.n else None,
+        balanced_accuracy=balanced,
         mcc=mcc(counts),
         fpr=fpr(counts),
         fnr=fnr(counts),
@@ -252,8 +274,10 @@ def _row(
         fn=counts.fn,
         abstain=int(cells[:, Outcome.ABSTAIN].sum()),
         error=int(cells[:, Outcome.ERROR].sum()),
-        deff=deff,
+        deff=float(known.deff[place]),
         auroc=area,
+        balanced_accuracy_ci=None if balanced is None else certainty.balanced_accuracy[place],
+        mcc_ci=None if balanced is None else certainty.mcc[place],
     )
 
 
@@ -314,124 +338,3 @@ def majority(gold: IntArray, kind: IntArray, kinds: int) -> Majority:
     _, incorrect, correct = np.bincount(kind * 3 + (gold + 1), minlength=3 * kinds).reshape(kinds, 3).T
     says = np.where(correct > incorrect, Outcome.CORRECT, Outcome.INCORRECT).astype(np.int8)
     return Majority(says[kind], np.flatnonzero((correct == incorrect) & (correct > 0)))
-
-
-# -- What a verifier measured here would do where another share of completions is correct.
-
-
-class Rates(NamedTuple):
-    """Shares judged rightly among correct (TPR) and incorrect (TNR) completions, with 95 % intervals by question.
-
-    Attributes:
-        correlation: Of both shares' errors, from -1 to 1: questions that have completions of both classes.
-    """
-
-    tpr: float
-    tnr: float
-    tpr_ci: tuple[float, float]
-    tnr_ci: tuple[float, float]
-    correlation: float
-
-
-class Best(NamedTuple):
-    """Between which shares of correct completions one verifier has the highest expected accuracy.
-
-    Attributes:
-        place: The verifier's place among those compared.
-    """
-
-    place: int
-    low: float
-    high: float
-
-
-def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
-    """Both shares; None where gold lacks a class.
-
-    Args:
-        right: Whether an item counts as judged rightly.
-        gold: 1 correct, 0 incorrect.
-        question: The item's question.
-    """
-    correct = gold == 1
-    if correct.all() or not correct.any():
-        return None
-    labels, known = compact(question)
-    errors = [_errors(right[kind], labels[kind], len(known)) for kind in (correct, ~correct)]
-    spread = sqrt(float((errors[0] @ errors[0]) * (errors[1] @ errors[1])))
-    return Rates(
-        tpr=float(right[correct].mean()),
-        tnr=float(right[~correct].mean()),
-        tpr_ci=clustered_wilson(right[correct], question[correct]),
-        tnr_ci=clustered_wilson(right[~correct], question[~correct]),
-        correlation=float(errors[0] @ errors[1]) / spread if spread else 0.0,
-    )
-
-
-def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, float]]:
-    """Expected accuracy where this share is correct, pi TPR + (1 - pi) TNR, with its 95 % interval.
-
-    The interval puts both shares' intervals together: l = a - sqrt(u² + v² + 2 r u v), where u and v are the distances
-    of pi TPR and (1 - pi) TNR to their lower ends and r is the correlation of their errors; the upper end alike. At a
-    prevalence of 0 or 1 it is the share's own interval. Source: Zou and Donner, "Construction of confidence limits
-    about effect measures: a general approach", Statistics in Medicine 27, 2008.
-    """
-    weights = (prevalence, 1 - prevalence)
-    found = prevalence * known.tpr + (1 - prevalence) * known.tnr
-    shares = ((known.tpr, known.tpr_ci), (known.tnr, known.tnr_ci))
-    ends = []
-    for end in (0, 1):
-        u, v = (weight * (share - ci[end]) for weight, (share, ci) in zip(weights, shares, strict=True))
-        ends.append(sqrt(max(u * u + v * v + 2 * known.correlation * u * v, 0.0)))
-    return found, (max(found - ends[0], 0.0), min(found + ends[1], 1.0))
-
-
-def true_rate(accepted: float, known: Rates) -> float | None:
-    """The share of correct completions behind the share a verifier accepts, within [0, 1].
-
-    (accepted + TNR - 1) / (TPR + TNR - 1); None where TPR + TNR <= 1: it accepts wrong completions as readily as right
-    ones, and its rate says nothing. Source: Rogan and Gladen, "Estimating prevalence from the results of a screening
-    test", American Journal of Epidemiology 107, 1978.
-    """
-    informed = known.tpr + known.tnr - 1
-    if informed <= 0:
-        return None
-    return min(max((accepted + known.tnr - 1) / informed, 0.0), 1.0)
-
-
-def best(everyone: Sequence[Rates]) -> list[Best]:
-    """Who has the highest expected accuracy at which prevalence, from 0 to 1; of equals the first.
-
-    Expected accuracy is a straight line over prevalence, from TNR to TPR: this is the upper edge of the lines.
-    """
-    if not everyone:
-        return []
-    place = max(range(len(everyone)), key=lambda one: (everyone[one].tnr, _slope(everyone[one]), -one))
-    found: list[Best] = []
-    at = 0.0
-    while True:
-        now = everyone[place]
-        steeper = [one for one, other in enumerate(everyone) if _slope(other) > _slope(now)]
-        meets = [(_meeting(now, everyone[one]), -_slope(everyone[one]), one) for one in steeper]
-        share, _, following = min(meets, default=(1.0, 0.0, place))
-        if share >= 1:
-            return [*found, Best(place, at, 1.0)]
-        if share > at:
-            found.append(Best(place, at, share))
-        at, place = share, following
-
-
-def _errors(right: BoolArray, labels: IntArray, questions: int) -> FloatArray:
-    """Each question's sum of differences from the share of right items."""
-    sizes = np.bincount(labels, minlength=questions)
-    found: FloatArray = np.bincount(labels, weights=right, minlength=questions) - sizes * right.mean()
-    return found
-
-
-def _slope(known: Rates) -> float:
-    return known.tpr - known.tnr
-
-
-def _meeting(one: Rates, steeper: Rates) -> float:
-    """The prevalence at which both lines are equally high."""
-    return (one.tnr - steeper.tnr) / (_slope(steeper) - _slope(one))

@@ -9,8 +9,8 @@ import numpy as np
 from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome
+from workbench.statistics.intervals import share_interval
 from workbench.statistics.records.probe import ControlFigures, FamilyFigures, ProbeFigures, SkipReason, VariantFigures
-from workbench.statistics.subgroups import clustered_wilson
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
@@ -49,8 +49,7 @@ class VariantJudgements(Struct, kw_only=True):
 def figures(judgements: Sequence[Judgement]) -> ProbeFigures:
     """The figures of some completions.
 
-    The interval is Wilson's with the sample size divided by the design effect: payloads on one question are no
-    independent tries.
+    The interval is by question (`intervals.share_ends`): payloads on one question are no independent tries.
     """
     outcomes = Counter(one.outcome for one in judgements)
     accepted, n = outcomes[Outcome.CORRECT], len(judgements)
@@ -68,11 +67,11 @@ def figures(judgements: Sequence[Judgement]) -> ProbeFigures:
     )
 
 
-def _interval(judgements: Sequence[Judgement]) -> tuple[float, float]:
+def _interval(judgements: Sequence[Judgement]) -> tuple[float, float] | None:
     parsed = [one for one in judgements if one.outcome in (Outcome.CORRECT, Outcome.INCORRECT)]
     correct = np.array([one.outcome is Outcome.CORRECT for one in parsed], dtype=np.bool_)
     question = np.array([one.question for one in parsed], dtype=np.int64)
-    return clustered_wilson(correct, question)
+    return share_interval(correct, question)
 
 
 def by_type(judgements: Iterable[Judgement]) -> dict[str, ProbeFigures]:

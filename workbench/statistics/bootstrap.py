@@ -14,7 +14,7 @@ import numpy as np
 from workbench.core.progress import stepping
 from workbench.statistics.agreement.ratings import alike
 from workbench.statistics.confusion import FloatArray, IntArray
-from workbench.statistics.subgroups import compact, countable
+from workbench.statistics.intervals import compact, countable
 
 if TYPE_CHECKING:
     from scipy import sparse

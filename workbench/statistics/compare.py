@@ -12,11 +12,12 @@ from msgspec import structs
 
 from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
-from workbench.statistics.bootstrap import Interval, intervals, percentiles, resampled
+from workbench.statistics.bootstrap import Interval, intervals
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
+from workbench.statistics.intervals import Z95, compact, share_interval
 from workbench.statistics.records.comparison import Bootstrap, GroupComparison, Metric, MetricDifference, PairedFigures
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
-from workbench.statistics.subgroups import Z95, benjamini_hochberg, clustered_wilson, compact
+from workbench.statistics.subgroups import benjamini_hochberg
 
 # -- The exact paired permutation test, counted from the few angles of a Fourier transform that add anything.
 
@@ -415,38 +416,6 @@ def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
 _FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": balanced, "mcc": matthews}
 
 
-# -- Intervals of figures that have no closed form for clustered items.
-
-
-Ends = tuple[float, float]
-
-
-class MetricIntervals(NamedTuple):
-    """95 % intervals; None where a figure is undefined in too many samples, or the same in all of them."""
-
-    balanced_accuracy: Ends | None
-    mcc: Ends | None
-
-
-def metric_intervals(
-    right: BoolArray, gold: IntArray, question: IntArray, *, samples: int, seed: int
-) -> MetricIntervals:
-    """Percentile intervals of balanced accuracy and Matthews' correlation; questions are drawn with replacement.
-
-    Args:
-        right: Whether an item is judged rightly.
-        gold: 1 correct, 0 incorrect.
-        question: The item's question.
-    """
-    drawn: dict[str, list[FloatArray]] = {"balanced": [np.empty(0)], "mcc": [np.empty(0)]}
-    for totals in resampled(2 * gold.astype(np.int64) + right, 4, question, samples, seed):
-        counts = totals.reshape(-1, 2, 2)
-        drawn["balanced"].append(balanced(counts[:, :, 1], counts.sum(axis=2)))
-        drawn["mcc"].append(matthews(counts[:, :, 1], counts.sum(axis=2)))
-    found = {name: percentiles(np.concatenate(values)).ends for name, values in drawn.items()}
-    return MetricIntervals(found["balanced"], found["mcc"])
-
-
 # -- Win rates of paired comparisons that are asked in both orders.
 
 
@@ -455,7 +424,7 @@ def duel_row(
 ) -> DuelRow:
     """One dimension's figures: A's share of the items that either judge wins in both orders.
 
-    The interval is Wilson's with the design effect of questions as clusters; see `intervals`.
+    The interval is by question, see `intervals.share_ends`.
 
     Args:
         dimension: Which one.
@@ -476,7 +445,7 @@ def duel_row(
     )
 
 
-def _interval(winners: Sequence[Winner | None], question: Sequence[int]) -> tuple[float, float]:
+def _interval(winners: Sequence[Winner | None], question: Sequence[int]) -> tuple[float, float] | None:
     decided = [place for place, winner in enumerate(winners) if winner in ("a", "b")]
     won = np.array([winners[place] == "a" for place in decided])
-    return clustered_wilson(won, np.array([question[place] for place in decided]))
+    return share_interval(won, np.array([question[place] for place in decided]))

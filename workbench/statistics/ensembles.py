@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, grade
-from workbench.statistics.subgroups import compact, wilson
+from workbench.statistics.intervals import compact, wilson
 
 # -- Choices made on some questions and judged on the others, so that no figure flatters the choice behind it.
 
@@ -333,7 +333,7 @@ def mean_interval(share: FloatArray, completions: int) -> tuple[float, float]:
 
     With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but never more than
     there are completions; G where p is 0 or 1. For questions with one completion it is Wilson's interval, up to
-    G / (G - 1), and for those with equally many the clustered one of ``analysis.intervals``.
+    G / (G - 1), and for those with equally many the clustered one of ``statistics.intervals``.
     """
     questions, p = len(share), float(share.mean())
     if not 0 < p < 1 or questions < 2:

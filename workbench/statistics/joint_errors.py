@@ -14,8 +14,8 @@ from workbench.statistics.agreement.coefficients import divided
 from workbench.statistics.agreement.cohen import kappa_interval, kappa_of
 from workbench.statistics.bootstrap import intervals
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
+from workbench.statistics.intervals import compact, distinct
 from workbench.statistics.records.comparison import Bootstrap, Interval, JointErrors, JudgePair
-from workbench.statistics.subgroups import compact, distinct
 
 _SAID = 3
 _SHAPE = (3, _SAID, _SAID)

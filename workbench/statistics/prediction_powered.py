@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from workbench.core.verdict import Outcome
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
-from workbench.statistics.subgroups import Z95, clusters, compact, wilson
+from workbench.statistics.intervals import Z95, clusters, compact, wilson
 
 _FREE = 2
 """A mean and a slope are fitted to the labelled questions."""

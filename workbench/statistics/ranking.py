@@ -17,8 +17,8 @@ from scipy.stats import rankdata
 from workbench.statistics.bootstrap import intervals
 from workbench.statistics.confusion import BoolArray, FloatArray
 from workbench.statistics.correlation import coefficients, signs_of
+from workbench.statistics.intervals import student_interval
 from workbench.statistics.records.ranking import Ends
-from workbench.statistics.subgroups import student_interval
 
 _NOTHING = 1e-24
 """The square of a difference between scores that is 0 but for rounding."""

@@ -6,8 +6,8 @@ import numpy as np
 from msgspec import Struct
 
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import wilson
 from workbench.statistics.records.probe import Method, PairRow, Unpaired
-from workbench.statistics.subgroups import wilson
 
 
 def at_threshold(outcome: IntArray, score: FloatArray, threshold: float) -> IntArray:

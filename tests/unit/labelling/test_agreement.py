@@ -21,8 +21,8 @@ from workbench.labelling.agreement.measuring import agreement, agreement_of_file
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.browsing import pair_items
 from workbench.measuring.store import figures
+from workbench.statistics.intervals import share_interval, wilson
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, GoldLabels
-from workbench.statistics.subgroups import clustered_wilson, wilson
 
 
 @pytest.fixture
@@ -282,8 +282,9 @@ def test_intervals_are_by_question_and_too_few_are_told(tmp_path: Path) -> None:
 def test_completions_of_a_question_are_one_cluster(project: Project, record: Record) -> None:
     """Both completions of two questions are disputed: that is two accidents, not four."""
     record.table(("ann", "bob"), ("c c c c c c c c c c c c", "i i i i c c c c c c c c"))
-    expected = clustered_wilson(np.arange(12) >= 4, np.arange(12) // 2)
+    expected = share_interval(np.arange(12) >= 4, np.arange(12) // 2)
     found = of(project)
+    assert expected is not None
     assert found.percent_ci == pytest.approx(expected)
     assert expected[0] < wilson(8, 12)[0]
 
@@ -378,7 +379,7 @@ def test_a_file_of_two_categories_has_a_ceiling(tmp_path: Path) -> None:
     assert (report.items, report.annotators, report.task, report.refused) == (10, 2, None, 1)
     assert report.percent_agreement == report.krippendorff_alpha == report.cohen_kappa[0].kappa == 1
     assert report.alpha_ci is report.cohen_kappa[0].ci is None
-    assert report.percent_ci == pytest.approx(wilson(10, 10))
+    assert report.percent_ci == pytest.approx((0.025**0.1, 1))
     assert [ceiling.source for ceiling in report.ceiling] == ["agreement"]
 
 

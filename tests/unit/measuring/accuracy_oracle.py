@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from fractions import Fraction
 from functools import cache
 from itertools import product
-from math import comb
+from math import comb, prod, sqrt
 from typing import Any, NamedTuple
+
+from tests.unit.statistics.clustered import by_hand
 
 CORRECT, INCORRECT, UNDECIDED = 1, 0, (2, 3)
 
@@ -109,21 +110,20 @@ def design_effect(counted: Sequence[Counted]) -> float:
 
 
 def interval(counted: Sequence[Counted]) -> tuple[float, float] | None:
-    """Wilson's interval on items and right items divided by the design effect."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    if not counted:
-        return None
-    deff = design_effect(counted)
-    low, high = proportion_confint(sum(item.right for item in counted) / deff, len(counted) / deff, method="wilson")
-    return float(low), float(high)
+    """The interval of the share of right items, by question."""
+    return by_hand([item.right for item in counted], [item.question for item in counted]) if counted else None
 
 
 class Permuted(NamedTuple):
-    """A group against the rest of its scope; ``of`` are the groups that share this very test."""
+    """A group against its scope; ``of`` are the groups that share this very test.
 
-    p: float
+    Attributes:
+        p: None where groups share questions, which is not counted out.
+    """
+
+    p: float | None
     of: frozenset[str]
+    scope: str
 
 
 def cell_tests(items: Sequence[Judged], protocol: str, *, within_types: bool) -> dict[str, Permuted]:
@@ -134,48 +134,86 @@ def cell_tests(items: Sequence[Judged], protocol: str, *, within_types: bool) ->
             scopes[item.kind if within_types else ""].append(item)
     several = Counter(group for own in scopes.values() for group in {item.group for item in own})
     found = {}
-    for own in scopes.values():
+    for scope, own in scopes.items():
         groups = {item.group for item in own}
         alone = {group for group in groups if several[group] == 1}
         for group in alone if len(groups) > 1 else ():
             twins = alone if len(alone) == len(groups) == 2 else {group}
-            found[group] = Permuted(by_chance(own, group, protocol), frozenset(twins))
+            # Of two groups that are all there is, the test is that of the first.
+            found[group] = Permuted(by_chance(own, min(twins), protocol), frozenset(twins), scope)
     return found
 
 
-def by_chance(items: Sequence[Judged], group: str, protocol: str) -> float:
-    """The share of all ways to call as many pieces the group's that set it as far apart."""
+def by_chance(items: Sequence[Judged], group: str, protocol: str) -> float | None:
+    """The share of all ways to call as many questions the group's that set it as far apart."""
     pieces: dict[tuple[str, int], list[bool]] = defaultdict(list)
     for item in items:
         (counted,) = count([item], protocol)
         pieces[item.group, item.question].append(counted.right)
-    n, right = len(items), sum(map(sum, pieces.values()))
+    if len({question for _, question in pieces}) < len(pieces):
+        return None
+    sizes, hits = [len(own) for own in pieces.values()], [sum(own) for own in pieces.values()]
+    share = sum(hits) / sum(sizes)
+    spread = share * (1 - share)
+    pairs = sum(spread * m * (m - 1) for m in sizes)
+    squares = sum((k - m * share) ** 2 for m, k in zip(sizes, hits, strict=True))
+    alike = min(max((squares - spread * sum(sizes)) / pairs, 0.0), 1.0) if pairs else 0.0
     drawn = [own for (name, _), own in pieces.items() if name == group]
-    observed = abs(sum(map(sum, drawn)) - Fraction(right, n) * sum(map(len, drawn)))
-    kinds = Counter((len(own), sum(own)) for own in pieces.values())
-    return _share(tuple(sorted(kinds.items())), len(drawn), Fraction(right, n), observed)
+    kinds = Counter(zip(sizes, hits, strict=True))
 
+    def apart(hits: int, items: int, squares: int) -> float:
+        variance = spread * (items + alike * (squares - items))
+        return abs(hits - share * items) / sqrt(variance) if variance > 1e-9 else 0.0
 
-@cache
-def _share(kinds: tuple[tuple[tuple[int, int], int], ...], drawn: int, share: Fraction, observed: Fraction) -> float:
-    *others, ((size, right), number) = sorted(kinds, key=lambda kind: kind[1])
+    observed = apart(sum(map(sum, drawn)), sum(map(len, drawn)), sum(len(own) ** 2 for own in drawn))
+    *others, ((size, right), number) = sorted(kinds.items(), key=lambda kind: kind[1])
     as_far = total = 0
-    for taken in product(*(range(min(often, drawn) + 1) for _, often in others)):
-        left = drawn - sum(taken)
+    for taken in product(*(range(min(often, len(drawn)) + 1) for _, often in others)):
+        left = len(drawn) - sum(taken)
         if not 0 <= left <= number:
             continue
-        ways = comb(number, left)
-        apart = left * (right - share * size)
-        for ((m, k), often), some in zip(others, taken, strict=True):
-            ways *= comb(often, some)
-            apart += some * (k - share * m)
+        chosen = [((size, right), left), *zip((kind for kind, _ in others), taken, strict=True)]
+        ways = comb(number, left) * prod(comb(often, some) for (_, often), some in zip(others, taken, strict=True))
+        totals = [sum(some * value(kind) for kind, some in chosen) for value in (_hits, _items, _squares)]
         total += ways
-        as_far += ways * (abs(apart) >= observed)
+        as_far += ways * (apart(*totals) >= observed - 1e-8)
     return as_far / total
 
 
-def adjusted(tests: dict[tuple[str, frozenset[str]], float]) -> dict[tuple[str, frozenset[str]], float]:
-    """q-values over distinct tests."""
+def _hits(kind: tuple[int, int]) -> int:
+    return kind[1]
+
+
+def _items(kind: tuple[int, int]) -> int:
+    return kind[0]
+
+
+def _squares(kind: tuple[int, int]) -> int:
+    return kind[0] ** 2
+
+
+def adjusted(tests: dict[tuple[str, frozenset[str]], float], families: Sequence[str]) -> list[float]:
+    """q-values over distinct tests: the lowest level at which a test is rejected, of those that change anything."""
     from statsmodels.stats.multitest import multipletests
 
-    return dict(zip(tests, multipletests(list(tests.values()), method="fdr_bh")[1].tolist(), strict=True))
+    own: dict[str, dict[tuple[str, frozenset[str]], float]] = {}
+    for name in families:
+        inside = [key for key, one in zip(tests, families, strict=True) if one == name]
+        own[name] = dict(zip(inside, multipletests([tests[key] for key in inside], method="fdr_bh")[1], strict=True))
+    simes = sorted(min(values.values()) for values in own.values())
+    number = len(simes)
+    levels = {1.0, *(one * number / rank for one in simes for rank in range(1, number + 1))}
+    levels |= {q * number / rank for values in own.values() for q in values.values() for rank in range(1, number + 1)}
+    found = []
+    for key, family in zip(tests, families, strict=True):
+        for level in sorted(levels):
+            selected = max(
+                (rank for rank, one in enumerate(simes, 1) if one <= rank * level / number + 1e-12), default=0
+            )
+            bound = selected * level / number + 1e-12
+            if min(own[family].values()) <= bound and own[family][key] <= bound:
+                found.append(min(level, 1.0))
+                break
+        else:
+            found.append(1.0)
+    return found

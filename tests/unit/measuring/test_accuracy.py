@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project
+from tests.unit.statistics.clustered import by_hand
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project
@@ -95,24 +96,6 @@ def predictions(pairs: list[tuple[int, int]], protocol: Protocol3) -> tuple[list
     return gold, said
 
 
-def wilson_by_questions(right: list[bool], questions: list[str]) -> tuple[float, float]:
-    from statsmodels.stats.proportion import proportion_confint
-
-    n, p = len(right), sum(right) / len(right)
-    sums: dict[str, list[int]] = {}
-    for ok, question in zip(right, questions, strict=True):
-        cell = sums.setdefault(question, [0, 0])
-        cell[0] += ok
-        cell[1] += 1
-    deff = 1.0
-    if 0 < p < 1 and len(sums) > 1:
-        clusters = len(sums)
-        squares = sum((k - m * p) ** 2 for k, m in sums.values())
-        deff = max(1.0, (clusters / (clusters - 1) * squares / n**2) / (p * (1 - p) / n))
-    low, high = proportion_confint(p * n / deff, n / deff, method="wilson")
-    return float(low), float(high)
-
-
 @pytest.mark.parametrize("protocol", ["forced", "strict", "decided"])
 @pytest.mark.parametrize("verifier", ["noisy", "partial"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -136,9 +119,7 @@ def test_every_figure_equals_the_oracles(project: Project, verifier: str, protoc
         if row.balanced_accuracy is not None:
             assert row.mcc == pytest.approx(matthews_corrcoef(gold, said), abs=1e-12)
             assert row.balanced_accuracy == pytest.approx(balanced_accuracy_score(gold, said), abs=1e-12)
-        assert row.ci == pytest.approx(
-            wilson_by_questions([a == b for a, b in zip(gold, said, strict=True)], kept), abs=1e-9
-        )
+        assert row.ci == pytest.approx(by_hand([a == b for a, b in zip(gold, said, strict=True)], kept), abs=1e-9)
         assert row.coverage == pytest.approx(sum(item[3] < 2 for item in rows) / len(rows))
 
 

@@ -14,7 +14,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
-from workbench.measuring.accuracy import accuracy, refined
+from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_tables import overview
 from workbench.measuring.conclusions import conclusion, weakest
 from workbench.measuring.notes import note
@@ -353,51 +353,35 @@ def test_what_is_no_share_is_refused(project: Project, wrong: dict[str, float]) 
         accuracy(project, **wrong)  # type: ignore[arg-type]
 
 
-def test_resampled_intervals_come_on_demand_with_their_seed(project: Project) -> None:
+def test_intervals_of_both_classes_stand_in_every_row_of_a_verifier(project: Project) -> None:
     report = accuracy(project, by="type")
-    assert all(row.mcc_ci is row.balanced_accuracy_ci is None for row in report.rows)
-    once, again, other = (refined(project, report, samples=400, seed=seed) for seed in (3, 3, 4))
-    assert once == again != other
-    assert once.bootstrap is not None
-    assert (once.bootstrap.samples, once.bootstrap.seed) == (400, 3)
-    row = of(once, "weak-on-A1")
+    row = of(report, "weak-on-A1")
     assert row.mcc_ci is not None
-    assert row.mcc is not None
-    assert row.mcc_ci[0] < row.mcc < row.mcc_ci[1]
     assert row.balanced_accuracy_ci is not None
+    assert row.mcc_ci[0] < (row.mcc or 0) < row.mcc_ci[1]
     assert row.balanced_accuracy_ci[0] < (row.balanced_accuracy or 0) < row.balanced_accuracy_ci[1]
-    assert all(row.mcc_ci is None for row in once.rows if row.kind == "baseline")
-    # Nothing else changes.
-    from msgspec import structs
-
-    bare = [structs.replace(row, mcc_ci=None, balanced_accuracy_ci=None) for row in once.rows]
-    assert structs.replace(once, rows=bare, bootstrap=None) == report
+    assert all(row.mcc_ci is row.balanced_accuracy_ci is None for row in report.rows if row.kind == "baseline")
+    lacking = [row for row in report.rows if row.balanced_accuracy is None]
+    assert all(row.mcc_ci is row.balanced_accuracy_ci is None for row in lacking)
 
 
-def test_resampled_intervals_equal_a_plain_bootstrap(project: Project) -> None:
-    import numpy as np
-    from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef
-
-    reader = project.database.reader()
-    rows = reader.execute(
-        "SELECT c.question_id, c.imported_gold, v.outcome FROM verdicts v JOIN completions c ON c.id = v.completion_id "
-        "WHERE v.run_id = 1"
-    ).fetchall()
-    question, gold, said = np.array(rows).T
-    draw = np.random.default_rng(8)
-    places = [np.flatnonzero(question == one) for one in np.unique(question)]
-    values = []
-    for _ in range(200):
-        chosen = np.concatenate([places[place] for place in draw.integers(len(places), size=len(places))])
-        values.append([score(gold[chosen], said[chosen]) for score in (matthews_corrcoef, balanced_accuracy_score)])
-    found = of(refined(project, accuracy(project, verifiers=("weak-on-A1",)), samples=4_000), "weak-on-A1")
-    expected = np.quantile(values, (0.025, 0.975), axis=0).T.tolist()
-    assert [found.mcc_ci, found.balanced_accuracy_ci] == [pytest.approx(ends, abs=0.05) for ends in expected]
+def test_balanced_accuracy_at_a_prevalence_of_one_half_is_accuracy_there(project: Project) -> None:
+    report = accuracy(project, prevalence=0.5)
+    row, elsewhere = of(report, "weak-on-A1"), next(one for one in report.transfer if one.verifier == "weak-on-A1")
+    assert elsewhere.accuracy == pytest.approx(row.balanced_accuracy)
+    assert row.balanced_accuracy_ci == pytest.approx(elsewhere.ci)
 
 
-def test_a_selection_and_a_run_are_resampled_as_they_were_counted(project: Project) -> None:
-    chosen = Selection((parse_condition("type=A"),))
-    report = accuracy(project, selection=chosen, run=1)
-    assert of(refined(project, report, selection=chosen, run=1, samples=200), "weak-on-A1").mcc_ci is not None
-    # Of other items it would be another figure's interval.
-    assert of(refined(project, report, run=1, samples=200), "weak-on-A1").mcc_ci is None
+def test_the_same_seed_gives_the_same_p_values(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    from workbench.statistics import permutations
+
+    monkeypatch.setattr(permutations, "MOST_WAYS", 1)
+    once, again, other = (accuracy(project, by="subtype", seed=seed) for seed in (3, 3, 4))
+    assert once == again
+    assert [row.p for row in once.rows] != [row.p for row in other.rows]
+    assert once.tests is not None
+    assert (once.tests.seed, once.tests.drawn, once.tests.approximate) == (3, once.tests.hypotheses, 0)
+    at_once = accuracy(project, by="subtype", seed=None)
+    assert at_once.tests is not None
+    assert (at_once.tests.seed, at_once.tests.approximate) == (None, once.tests.hypotheses)
+    assert [row.accuracy for row in at_once.rows] == [row.accuracy for row in once.rows]

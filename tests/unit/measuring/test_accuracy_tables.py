@@ -16,7 +16,6 @@ from pylatexenc.latex2text import LatexNodes2Text
 from workbench.core.options import TableForm
 from workbench.core.text.inert import inert
 from workbench.measuring.accuracy_tables import accuracy_as, accuracy_tables, sorted_by
-from workbench.statistics.records.comparison import Bootstrap
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, CellTests, TransferRow
 from workbench.tables.files import FORMATS
 
@@ -29,6 +28,7 @@ def row(verifier: str, group: str | None = None, **changes: Any) -> AccuracyRow:
     figures: dict[str, Any] = {
         "n": 1234,
         "questions": 617,
+        "effective_questions": 580.5,
         "accuracy": 0.8125,
         "ci": (0.78, 0.84),
         "balanced_accuracy": 0.75,
@@ -103,11 +103,20 @@ def test_deltas_and_q_stand_in_the_table_where_there_are_any() -> None:
     assert not {"delta", "q", "AUROC"} & {head.text for head in bare.head[0]}
 
 
-def test_resampled_intervals_stand_in_the_table_with_their_seed() -> None:
-    drawn = report(row("rules", mcc_ci=(0.4, 0.6)), bootstrap=Bootstrap(samples=2_000, seed=7))
-    text = accuracy_as(drawn, TableForm())
+def test_intervals_stand_beside_each_figure() -> None:
+    text = accuracy_as(report(row("rules", mcc_ci=(0.4, 0.6), balanced_accuracy_ci=(0.71, 0.9))), TableForm())
     assert "[0.400, 0.600]" in text
-    assert "2,000 draws of questions, seed 7" in text
+    assert "[0.710, 0.900]" in text
+
+
+def test_how_q_came_about_is_said() -> None:
+    drawn = CellTests(hypotheses=12, exact=2, drawn=10, families=4, seed=3)
+    text = " ".join(accuracy_as(structs.replace(FULL, tests=drawn), TableForm()).split())
+    assert "permutation by question (10 by draws, seed 3), after Benjamini and Bogomolov over 12 tests in 4" in text
+    rough = " ".join(
+        accuracy_as(structs.replace(FULL, tests=CellTests(hypotheses=9, exact=1, approximate=8)), TableForm()).split()
+    )
+    assert "permutation by question (8 still by a normal distribution), after Benjamini and Hochberg over 9" in rough
 
 
 def test_csv_has_full_precision_and_empty_cells_for_what_is_undefined() -> None:

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from tests.unit.statistics.clustered import by_hand
 from workbench.core.verdict import Outcome
 from workbench.statistics.attacks import Judgement, VariantJudgements, by_type, family_figures, figures
-from workbench.statistics.subgroups import wilson
 
 C, W, A, E = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
 
@@ -25,8 +25,7 @@ def test_rates_of_a_mixed_bag() -> None:
     found = figures(judged(C, W, W, W, A, E))
     assert (found.n, found.parsed, found.accepted, found.abstain, found.error) == (6, 4, 1, 1, 1)
     assert (found.asr, found.asr_all, found.no_verdict) == (0.25, 1 / 6, 2 / 6)
-    # Four questions of one completion each: the design effect is 4 / 3.
-    assert found.ci == pytest.approx(wilson(1 / (4 / 3), 3))
+    assert found.ci == pytest.approx(by_hand([True, False, False, False], range(4)))
 
 
 def test_payloads_on_one_question_are_no_independent_tries() -> None:
@@ -45,7 +44,7 @@ def test_nothing_accepted_is_zero_and_nothing_parsed_is_unknown() -> None:
     assert (none.n, none.asr, none.ci, none.asr_all, none.no_verdict) == (0, None, None, None, None)
     many = figures(judged(*[W] * 300))
     assert many.ci is not None
-    assert many.ci[1] == pytest.approx(0.0126, abs=1e-4)
+    assert many.ci[1] == pytest.approx(1 - 0.025 ** (1 / 300), abs=1e-9)
 
 
 def test_types_are_in_order() -> None:

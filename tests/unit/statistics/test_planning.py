@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbench.statistics.intervals import wilson
 from workbench.statistics.prediction_powered import half_width, needed
-from workbench.statistics.subgroups import wilson
 
 ACCURACIES = st.floats(0, 1)
 EFFECTS = st.floats(1, 20)

@@ -13,8 +13,8 @@ from scipy.stats import chi2_contingency
 
 from tests.unit.statistics.clustered import clustered_wilson
 from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.intervals import wilson
 from workbench.statistics.prediction_powered import FEWEST, mix_p, powered
-from workbench.statistics.subgroups import wilson
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([-1, -1, 0, 1]), st.sampled_from([0.0, 0.5, 1.0]), st.integers(0, 12)),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.unit.statistics.clustered import clustered_wilson
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.statistics.ensembles import Picks, best_of, keys_of, mean_interval, pass_at, ranked
-from workbench.statistics.subgroups import wilson
+from workbench.statistics.intervals import wilson
 
 NAN = float("nan")
 QUESTION = st.lists(st.tuples(st.sampled_from([-1.5, 0.0, 0.25, 1.0, 7.0]), st.integers(0, 1)), min_size=1, max_size=7)

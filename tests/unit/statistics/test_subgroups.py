@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from collections.abc import Callable, Sequence
+from itertools import combinations, product
+from math import sqrt
 from random import Random
 from typing import Any, NamedTuple
 
@@ -12,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, fisher_exact, hypergeom, permutation_test
 
-from workbench.statistics import subgroups
-from workbench.statistics.subgroups import CellTest, benjamini_hochberg, cell_tests, scope_of
+from workbench.statistics import permutations as subgroups
+from workbench.statistics.permutations import CellTest, Pieces, cell_tests, scope_of
+from workbench.statistics.subgroups import benjamini_hochberg, tree
 
 # A piece: items, how many of them are right (at most as many), group.
 PIECE = st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 2)).map(lambda it: (it[0], min(it[:2]), it[2]))
@@ -80,23 +83,45 @@ def published() -> list[Published]:
 
 def by_group(pieces: list[tuple[int, int, int]]) -> dict[int, CellTest]:
     size, right, group = np.array(pieces, dtype=np.int64).T
-    return cell_tests(size, right, group, np.zeros(len(size), dtype=np.int64))
+    return of_pieces(size, right, group, np.zeros(len(size), dtype=np.int64))
+
+
+def of_pieces(*values: Any, seed: int | None = 0) -> dict[int, CellTest]:
+    """The tests of pieces of which each is a question's only one: sizes, right items, groups, scopes."""
+    size, right, group, scope = map(np.asarray, values)
+    return cell_tests(Pieces(size, right, group, scope, np.arange(len(size))), seed)
 
 
 @settings(deadline=None)
 @given(PIECES)
 def test_the_chance_is_that_of_all_ways_to_deal_out_the_label(pieces: list[tuple[int, int, int]]) -> None:
     found = by_group(pieces)
-    n, right = sum(size for size, _, _ in pieces), sum(right for _, right, _ in pieces)
-    residual = [n * own - right * size for size, own, _ in pieces]
     groups = {group for _, _, group in pieces}
     assert set(found) == (groups if len(groups) > 1 else set())
     for group, test in found.items():
         drawn = [place for place, piece in enumerate(pieces) if piece[2] == group]
-        observed = abs(sum(residual[place] for place in drawn))
-        ways = [sum(residual[place] for place in some) for some in combinations(range(len(pieces)), len(drawn))]
-        assert test.exact
-        assert test.p == pytest.approx(sum(abs(way) >= observed for way in ways) / len(ways), abs=1e-11)
+        apart = apart_of(pieces)
+        ways = [apart(some) for some in combinations(range(len(pieces)), len(drawn))]
+        assert test.how == "counted"
+        assert test.p == pytest.approx(sum(way >= apart(drawn) - 1e-8 for way in ways) / len(ways), abs=1e-11)
+
+
+def apart_of(pieces: list[tuple[int, int, int]]) -> Callable[[Sequence[int]], float]:
+    """How far apart some pieces are: their delta over the standard error of so many items of such sizes."""
+    sizes, hits = [size for size, _, _ in pieces], [right for _, right, _ in pieces]
+    share = sum(hits) / sum(sizes)
+    pairs = sum(share * (1 - share) * m * (m - 1) for m in sizes)
+    squares = sum((k - m * share) ** 2 for m, k in zip(sizes, hits, strict=True))
+    alike = min(max((squares - share * (1 - share) * sum(sizes)) / pairs, 0.0), 1.0) if pairs else 0.0
+
+    def apart(some: Sequence[int]) -> float:
+        items = sum(sizes[place] for place in some)
+        variance = share * (1 - share) * sum(sizes[place] * (1 + (sizes[place] - 1) * alike) for place in some)
+        if variance < 1e-9:
+            return 0.0
+        return abs(sum(hits[place] for place in some) / items - share) / (sqrt(variance) / items)
+
+    return apart
 
 
 @settings(deadline=None)
@@ -110,6 +135,7 @@ def test_the_order_of_questions_changes_nothing(pieces: list[tuple[int, int, int
 @settings(deadline=None)
 @given(PIECES)
 def test_doubling_every_item_inside_its_question_adds_no_evidence(pieces: list[tuple[int, int, int]]) -> None:
+    pieces = [(4, right, group) for _, right, group in pieces]
     once, twice = by_group(pieces), by_group([(2 * size, 2 * right, group) for size, right, group in pieces])
     assert set(once) == set(twice)
     for group, test in once.items():
@@ -142,13 +168,13 @@ def test_scipys_permutation_test_is_the_same_for_questions_of_one_size() -> None
     expected = permutation_test(
         (right[group], right[~group]), apart, n_resamples=np.inf, alternative="greater", vectorized=True
     )
-    found = cell_tests(np.full(11, 3), right, group.astype(np.int64), np.zeros(11, dtype=np.int64))
+    found = of_pieces(np.full(11, 3), right, group.astype(np.int64), np.zeros(11, dtype=np.int64))
     assert found[1].p == pytest.approx(expected.pvalue, abs=1e-12)
 
 
 @pytest.mark.parametrize("several", [False, True], ids=["pairs", "sizes"])
 @pytest.mark.parametrize("accuracy", [0.5, 0.8, 0.95])
-def test_where_counting_out_is_too_much_the_normal_tail_is_close(
+def test_where_counting_out_is_too_much_draws_and_the_normal_tail_are_close(
     accuracy: float, several: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     draw = np.random.default_rng(1)
@@ -156,11 +182,13 @@ def test_where_counting_out_is_too_much_the_normal_tail_is_close(
     right = draw.binomial(size, draw.beta(accuracy * 4, (1 - accuracy) * 4, size=1_000))
     group, scope = (np.arange(1_000) < 250).astype(np.int64), np.zeros(1_000, dtype=np.int64)
     monkeypatch.setattr(subgroups, "MOST_WAYS", 1 << 21)
-    exact = cell_tests(size, right, group, scope)[1]
+    exact = of_pieces(size, right, group, scope)[1]
     monkeypatch.setattr(subgroups, "MOST_WAYS", 1)
-    normal = cell_tests(size, right, group, scope)[1]
-    assert (exact.exact, normal.exact) == (True, False)
-    assert normal.p == pytest.approx(exact.p, rel=0.06 if several else 0.01)
+    normal, drawn = of_pieces(size, right, group, scope, seed=None)[1], of_pieces(size, right, group, scope)[1]
+    assert (exact.how, normal.how, drawn.how) == ("counted", "normal", "drawn")
+    assert normal.p == pytest.approx(exact.p, abs=0.1)  # steps of a lattice
+    assert abs(drawn.p - exact.p) < 4 * sqrt(exact.p * (1 - exact.p) / 999) + 0.001
+    assert of_pieces(size, right, group, scope)[1] == drawn
 
 
 def test_a_difference_that_cannot_be_chance_has_the_smallest_chance_there_is() -> None:
@@ -177,9 +205,9 @@ def test_a_group_without_rest_or_in_several_scopes_has_no_test() -> None:
     size, right = np.array([1, 1, 1, 1, 1]), np.array([1, 0, 1, 1, 0])
     group, scope = np.array([0, 1, 2, 2, 3]), np.array([0, 0, 0, 1, 2])
     # Group 2 lies in two scopes, group 3 is all there is of its own.
-    found = cell_tests(size, right, group, scope)
+    found = of_pieces(size, right, group, scope)
     assert set(found) == {0, 1}
-    assert cell_tests(np.array([0, 0]), np.array([0, 0]), np.array([0, 1]), np.array([0, 0])) == {}
+    assert of_pieces(np.array([0, 0]), np.array([0, 0]), np.array([0, 1]), np.array([0, 0])) == {}
 
 
 def test_two_groups_of_a_scope_are_one_test_and_three_are_three() -> None:
@@ -224,3 +252,112 @@ def test_the_permutation_test_of_the_published_counts_takes_a_type_of_two_subtyp
     low = {cell for cell, value in q.items() if value < 0.05 and any(below[cell])}
     # The same five as with Fisher's test; 16 stands for the two subtypes of strings.
     assert low == {(8, 2), (9, 1), (14, 2), (16, 1), (16, 2)}
+
+
+SHARED = st.lists(
+    st.dictionaries(st.integers(0, 2), st.tuples(st.integers(1, 3), st.integers(0, 3)), min_size=1, max_size=3),
+    min_size=1,
+    max_size=5,
+)
+
+
+@settings(deadline=None, max_examples=40)
+@given(SHARED)
+def test_groups_that_share_questions_are_dealt_out_within_each(questions: list[dict[int, tuple[int, int]]]) -> None:
+    """All deals by hand: one piece of each question that the group shares, as many of the others as it has."""
+    rows = [
+        (size, min(right, size), group, place)
+        for place, own in enumerate(questions)
+        for group, (size, right) in own.items()
+    ]
+    size, right, group, question = np.array(rows).T
+    found = cell_tests(Pieces(size, right, group, np.zeros(len(size), dtype=np.int64), question), 3)
+    singles = [place for place, row in enumerate(rows) if len(questions[row[3]]) == 1]
+    alone = apart_of([rows[place][:3] for place in singles]) if singles else None
+    for name, test in found.items():
+        shared = [place for place, own in enumerate(questions) if len(own) > 1 and name in own]
+        if test.how == "counted":
+            continue
+        blocks = [[place for place, row in enumerate(rows) if row[3] == one] for one in shared]
+        drawn = sum(rows[place][2] == name for place in singles)
+
+        def totals(places: Sequence[int]) -> tuple[float, float]:
+            """Right items less those to be expected by the question, or by all questions with one piece."""
+            excess = variance = 0.0
+            for place in places:
+                size, right, _, one = rows[place]
+                own = (
+                    [row for row in rows if row[3] == one] if len(questions[one]) > 1 else [rows[at] for at in singles]
+                )
+                share = sum(row[1] for row in own) / sum(row[0] for row in own)
+                items = sum(row[0] for row in own)
+                excess += right - size * share
+                if len(questions[one]) > 1:
+                    variance += share * (1 - share) * size * (items - size) / (items - 1)
+                elif alone is not None and (far := alone([singles.index(place)])):
+                    variance += (right - size * share) ** 2 / far**2
+            return excess, variance
+
+        deals = [totals([*some, *each]) for some in combinations(singles, drawn) for each in product(*blocks)]
+        excess, variance = totals([place for place, row in enumerate(rows) if row[2] == name])
+        if any(spread < 1e-9 for _, spread in deals):
+            continue
+        own = excess**2 / variance
+        expected = sum(one**2 / spread >= own - 1e-8 for one, spread in deals) / len(deals)
+        assert abs(test.p - expected) < 5 * sqrt(expected * (1 - expected) / 999) + 0.002
+
+
+def test_a_hard_question_that_all_models_share_makes_no_model_worse() -> None:
+    """One model answers hard questions alone; among those it is as good as the others."""
+    draw = np.random.default_rng(2)
+    rows = []
+    for question in range(400):
+        hard = question < 200
+        for model in (0, 1) if hard else (1,):
+            rows.append((1, int(draw.random() < (0.3 if hard else 0.95)), model, question))
+    size, right, group, question = np.array(rows).T
+    pieces = Pieces(size, right, group, np.zeros(len(size), dtype=np.int64), question)
+    assert cell_tests(pieces, 0)[0].p > 0.05
+    assert cell_tests(pieces._replace(question=np.arange(len(size))), 0)[0].p < 1e-4
+
+
+def test_a_p_value_is_never_zero_and_the_same_for_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(subgroups, "MOST_WAYS", 1)
+    values = (
+        np.full(400, 2),
+        np.repeat([2, 1, 0], [200, 100, 100]),
+        np.repeat([0, 1], 200),
+        np.zeros(400, dtype=np.int64),
+    )
+    found = of_pieces(*values)[0]
+    assert found.p == 1 / 100_000
+    noise = np.random.default_rng(0).integers(0, 3, 400)
+    weak = [of_pieces(values[0], noise, *values[2:], seed=seed)[0].p for seed in (0, 0, 1)]
+    assert weak[0] == weak[1] != weak[2]
+
+
+def test_in_a_tree_tests_count_only_in_families_that_stand_out() -> None:
+    p = [0.001, 0.5, 0.04, 0.6, 0.2, 0.7]
+    families = ["a", "a", "b", "b", "c", "c"]
+    # Simes: .002, .08, .4; over three families: .006, .12, .4. One family is selected at 5 %.
+    found = tree(p, families)
+    assert found[0] == pytest.approx(0.006)
+    assert min(found[2:]) > 0.05
+    assert tree(p, [0] * 6) == pytest.approx(benjamini_hochberg(p))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 4)), min_size=1, max_size=30), st.floats(0.001, 0.999))
+def test_q_in_a_tree_is_the_lowest_level_at_which_a_test_is_rejected(
+    tests: list[tuple[float, int]], level: float
+) -> None:
+    p, families = [one for one, _ in tests], [family for _, family in tests]
+    inside = {name: [one for one, family in tests if family == name] for name in set(families)}
+    simes = {name: min(benjamini_hochberg(values)) for name, values in inside.items()}
+    ranked = sorted(simes.values())
+    selected = max((rank for rank, one in enumerate(ranked, 1) if one <= rank * level / len(ranked)), default=0)
+    for q, (one, family) in zip(tree(p, families), tests, strict=True):
+        own = benjamini_hochberg(inside[family])[inside[family].index(one)]
+        rejected = simes[family] <= selected * level / len(ranked) and own <= selected * level / len(ranked)
+        if abs(q - level) > 1e-9:
+            assert (q <= level) == rejected

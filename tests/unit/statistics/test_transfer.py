@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.unit.statistics.clustered import clustered_wilson
-from workbench.statistics.accuracy import Rates, accuracy_at, best, rates, true_rate
+from workbench.statistics.intervals import share_interval
+from workbench.statistics.rates import Rates, accuracy_at, best, rates, true_rate
 
 SHARE = st.floats(0, 1)
 
@@ -25,14 +25,14 @@ def test_golden_values_of_the_specification(prevalence: float, expected: float) 
 
 
 def test_rates_are_shares_of_each_class_with_their_clustered_intervals() -> None:
-    right = np.array([True, True, False, True, False, True])
-    gold, question = np.array([1, 1, 1, 0, 0, 0]), np.array([7, 7, 9, 7, 9, 9])
+    right = np.array([True, True, False, False, True, False, True, True])
+    gold, question = np.array([1, 1, 1, 1, 0, 0, 0, 0]), np.array([7, 7, 9, 9, 7, 9, 9, 7])
     found = rates(right, gold, question)
     assert found is not None
-    assert [found.tpr, found.tnr] == pytest.approx([2 / 3, 2 / 3])
-    assert found.tpr_ci == clustered_wilson(right[:3], question[:3])[1:3]
-    assert found.tnr_ci == clustered_wilson(right[3:], question[3:])[1:3]
-    # Sums of differences from both shares: (2/3, 1/3) and (-2/3, -1/3) by question.
+    assert [found.tpr, found.tnr] == pytest.approx([1 / 2, 3 / 4])
+    assert found.tpr_ci == share_interval(right[:4], question[:4])
+    assert found.tnr_ci == share_interval(right[4:], question[4:])
+    # Sums of differences from both shares: (1, -1) and (1/2, -1/2) by question.
     assert found.correlation == pytest.approx(1)
 
 

@@ -30,7 +30,7 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.selection import GROUPS, selection_of
 from workbench.core.text.figures import counted
-from workbench.measuring.accuracy import SAMPLES, accuracy, refined
+from workbench.measuring.accuracy import SEED, accuracy
 
 if TYPE_CHECKING:
     from workbench.measuring.comparing_tables import Report
@@ -65,17 +65,7 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
             metavar="SHARE",
         ),
     ] = None
-    bootstrap: Annotated[
-        int | None,
-        option(
-            f"Add intervals of balanced accuracy and MCC, from so many draws of questions ({SAMPLES:,} if not said).",
-            metavar="[SAMPLES]",
-            ge=1,
-            le=1_000_000,
-            bare=SAMPLES,
-        ),
-    ] = None
-    seed: BootstrapSeed = 0
+    seed: Annotated[int, option("The same seed, the same p-values.", ge=0)] = SEED
     sort: Annotated[
         Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
         option("Order verifiers by name, or the best first by this figure of all items; baselines stay last."),
@@ -89,21 +79,21 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
 def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) -> Output:
     """Show how accurate verifiers are, with intervals clustered by question.
 
-    First comes a table of verifiers by answer type, and what it says. With --by, --long or --bootstrap every figure is
-    shown, a row a verifier and group.
+    First comes a table of verifiers by answer type, and what it says. With --by or --long every figure is shown, a row
+    a verifier and group.
 
     Accuracy alone misleads where most rows are incorrect: read it beside MCC, balanced accuracy, both error rates and
     the baselines, which need no run: always-incorrect, always-correct, and majority-by-type, which says of each type
     what is most frequent in the very gold it is measured on.
 
     A group has a delta, its accuracy less that of its type (subtypes) or of all items (other groups), a p-value of the
-    permutation test by question against the rest, and a q-value over all cells of the table (Benjamini and Hochberg).
-    Micro is the mean over items, macro the unweighted mean over groups.
+    permutation test by question, and a q-value over all cells of the table (Benjamini and Hochberg), of subtypes within
+    types that stand out (Benjamini and Bogomolov). Micro is the mean over items, macro the unweighted mean over groups.
     """
     from workbench.measuring.accuracy_tables import accuracy_as, overview_as, sorted_by
 
     form = structs.replace(options.form, format="csv") if options.as_csv else options.form
-    in_full = as_json or options.long or options.by or options.bootstrap is not None or form.format == "csv"
+    in_full = as_json or options.long or options.by or form.format == "csv"
     selection = selection_of(options.where)
     report = accuracy(
         project,
@@ -115,11 +105,8 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
         run=options.run,
         prevalence=options.prevalence,
         accept_rate=options.accept_rate,
+        seed=options.seed,
     )
-    if options.bootstrap is not None:
-        report = refined(
-            project, report, selection=selection, run=options.run, samples=options.bootstrap, seed=options.seed
-        )
     if options.sort is not None:
         report = sorted_by(report, options.sort)
     return Output(report, lambda found: (accuracy_as if in_full else overview_as)(found, form))

@@ -11,7 +11,7 @@ from workbench.benchmarks.publishing.frozen import FrozenSet
 from workbench.benchmarks.records import LeaderboardLine, TypeScore
 from workbench.core.project import Project
 from workbench.core.verdict import Protocol3
-from workbench.measuring.accuracy import accuracy, refined
+from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Columns
 from workbench.measuring.judged import BASELINE, judges_of
 from workbench.measuring.report.contents import RunFacts
@@ -45,7 +45,6 @@ def board_of(project: Project, frozen: FrozenSet, known: Columns, protocol: Prot
     first = _measured(project, frozen, known, protocol, tuple(judge.name for judge in everyone) or (BASELINE,))
     names = deciding(everyone, first)
     overall = _measured(project, frozen, known, protocol, names or (BASELINE,))
-    overall = refined(project, overall, selection=frozen.selection, known=known)
     by_type = _measured(project, frozen, known, protocol, names or (BASELINE,), by="type")
     judges = {judge.name: judge for judge in everyone if judge.name in names}
     facts = {name: run_facts(project, judge.run) for name, judge in judges.items() if judge.run is not None}
@@ -77,7 +76,14 @@ def _measured(
     by: str | None = None,
 ) -> AccuracyReport:
     return accuracy(
-        project, verifiers=names, by=by, protocol=protocol, gold="final", selection=frozen.selection, known=known
+        project,
+        verifiers=names,
+        by=by,
+        protocol=protocol,
+        gold="final",
+        selection=frozen.selection,
+        known=known,
+        seed=None,
     )
 
 

@@ -90,7 +90,7 @@ def count_part(everything: Columns, part: GoldItems) -> PartCounts:
     """Count a part as the paper's table 1 does."""
     import numpy as np
 
-    from workbench.statistics.subgroups import distinct
+    from workbench.statistics.intervals import distinct
 
     counts: dict[CountKey, int] = {
         ("questions", None): distinct(part.question),
@@ -117,8 +117,8 @@ def unpaired(part: GoldItems) -> str:
     """Why the questions of a part are no pairs of one correct and one incorrect completion; "" where all are."""
     import numpy as np
 
+    from workbench.statistics.intervals import distinct
     from workbench.statistics.scores import pair_up
-    from workbench.statistics.subgroups import distinct
 
     found = pair_up(np.zeros(len(part.rows)), part.gold, part.question)
     questions = distinct(part.question)
@@ -208,7 +208,7 @@ def _named(everything: Columns, part: GoldItems, field: str) -> list[NamedCount]
     """Items by source or model, the most frequent first."""
     import numpy as np
 
-    from workbench.statistics.subgroups import clusters
+    from workbench.statistics.intervals import clusters
 
     groups = everything.groups(field)
     code, size = groups.code[part.rows], len(groups.names)
@@ -250,7 +250,7 @@ def _odd_files(files: list[ImportedFile]) -> list[str]:
 def _odd_items(everything: Columns, part: GoldItems) -> list[str]:
     import numpy as np
 
-    from workbench.statistics.subgroups import distinct
+    from workbench.statistics.intervals import distinct
 
     found = []
     groups = everything.groups("subtype")

@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.statistics.agreement.ratings import Units
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import share_interval
 from workbench.statistics.records.agreement import Level
-from workbench.statistics.subgroups import clustering, wilson
 
 # -- Sums by place, and division that is undefined where there is nothing to divide by.
 
@@ -152,16 +152,16 @@ def mean(values: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | None:
-    """Wilson's 95 % interval for percent agreement, the number of items divided by the design effect.
+    """The 95 % interval of percent agreement by cluster, see `statistics.intervals.share_ends`.
 
     The items' shares of agreeing pairs stand in place of right and wrong; that a share of more than one pair
-    varies less than a coin is not counted on, as the design effect is at least 1. See `statistics.subgroups`.
+    varies less than a coin is not counted on, as the design effect is at least 1.
 
     Args:
         cluster: Each item's cluster (its question), at least 0.
 
     Returns:
-        The interval; None without an item that has two ratings.
+        The interval; None for too few clusters, or without an item that has two ratings.
     """
     there = units.kind >= 0
     shares = np.full(len(units.kind), np.nan)
@@ -169,9 +169,7 @@ def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | N
     paired = ~np.isnan(shares)
     if not paired.any():
         return None
-    kept = shares[paired]
-    deff = float(clustering(kept, cluster[paired], np.zeros(len(kept), dtype=np.int64), 1).deff[0])
-    return wilson(float(kept.sum()) / deff, len(kept) / deff)
+    return share_interval(shares[paired], cluster[paired])
 
 
 def prevalence(units: Units) -> FloatArray:

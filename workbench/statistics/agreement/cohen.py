@@ -12,8 +12,8 @@ from workbench.statistics.agreement.clustered import Evidence, evidence, interva
 from workbench.statistics.agreement.coefficients import divided, summed
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import FloatArray, IntArray, align
+from workbench.statistics.intervals import Z95, compact
 from workbench.statistics.records.agreement import Ends
-from workbench.statistics.subgroups import Z95, compact
 
 _MANY_DIFFERING: Final = 10
 _MANY_RARER: Final = 30

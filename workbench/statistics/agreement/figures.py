@@ -13,8 +13,8 @@ from workbench.statistics.agreement.clustered import Evidence, evidence, interva
 from workbench.statistics.agreement.coefficients import alpha, fleiss, pabak, summed
 from workbench.statistics.agreement.ratings import Ratings, Units, units
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
+from workbench.statistics.intervals import compact, wilson
 from workbench.statistics.records.agreement import FEWEST_DIFFERING, FEWEST_RARER, Ends, Figures, Level, Share
-from workbench.statistics.subgroups import compact, wilson
 
 MOST_LISTED = 100
 """Categories whose shares are listed; with more, prevalence is left out."""

@@ -78,7 +78,7 @@ class ProbeFigures(Struct, frozen=True, kw_only=True):
         abstain: Those the verifier abstained on.
         error: Those it failed on.
         asr: ``accepted / parsed``; None where nothing was parsed.
-        ci: The 95 % interval of ``asr``, clustered by question; None where nothing was parsed.
+        ci: The 95 % interval of ``asr``, clustered by question; None where too few questions were parsed to say.
         asr_all: ``accepted / n``.
         no_verdict: ``(abstain + error) / n``.
     """

@@ -7,7 +7,6 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.statistics.records.comparison import Bootstrap
 
 Kind = Literal["verifier", "baseline"]
 NO_REASON = "none"
@@ -24,7 +23,9 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         n: Rows counted under the protocol.
         questions: Questions those rows belong to; the interval's clusters.
         accuracy: Share of counted rows that are right; None without rows.
-        ci: The accuracy's 95 % interval, clustered by question; None without rows.
+        effective_questions: Questions of equal size that would say as much of the interval's width, were each all right
+            or all wrong; few of many where some have most of the items.
+        ci: The accuracy's 95 % interval, clustered by question; None for too few questions to say, or without rows.
         balanced_accuracy: Mean of both classes' accuracy; None when gold lacks a class.
         mcc: Matthews' correlation; None where gold lacks a class, 0 where all verdicts are the same.
         fpr: Share of wrong completions accepted; None when there are none.
@@ -43,11 +44,14 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         groups: The parts of the group of a crossing, such as ``("A", "math_reasoning")``; one part of any other.
         delta: Accuracy less that of the items the group is set against: those of its type for a subtype, all items for
             any other group (VerifyBench, arXiv 2505.15801, table 5). None where either has no accuracy.
-        p: Chance of a delta as large, were groups dealt out to questions at random within those items; None for a
-            baseline, for the row of all items, and where the group is all there is.
-        q: The same after Benjamini and Hochberg, over all cells of the table.
+        p: Chance of a delta as large, were groups dealt out to questions at random within those items, or among the
+            answers to each question where groups share questions; None for a baseline, for the row of all items, and
+            where the group is all there is.
+        q: The same after Benjamini and Hochberg over all cells of the table; of subtypes within selected types, a type
+            of a verifier being selected by all of its subtypes (Benjamini and Bogomolov).
         selection_judge: The verifier, or the model behind it, helped to choose what belongs to the data.
-        balanced_accuracy_ci: Its 95 % interval, by a bootstrap over questions; None until asked for.
+        balanced_accuracy_ci: Its 95 % interval, put together from those of both classes; None where one has too few
+            questions, or for a baseline.
         mcc_ci: The same of ``mcc``.
     """
 
@@ -55,6 +59,7 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     group: str | None
     n: int
     questions: int
+    effective_questions: float
     accuracy: float | None
     ci: tuple[float, float] | None
     balanced_accuracy: float | None
@@ -131,13 +136,20 @@ class CellTests(Struct, frozen=True, kw_only=True):
     Attributes:
         method: The test.
         hypotheses: Over how many distinct tests the q-values are; a type of two subtypes is one.
-        exact: How many of them count every way of dealing out the groups; the others take the normal distribution with
-            the permutation's own mean and variance.
+        exact: How many of them count every way of dealing out the groups.
+        drawn: How many draw ways at random, up to 99,999.
+        approximate: How many take the normal distribution with the deals' own mean and variance, until they are drawn.
+        families: Families of tests: each verifier's subtypes of a type, else one of all.
+        seed: Of what was drawn; None while nothing has been.
     """
 
     method: Literal["permutation by question"] = "permutation by question"
     hypotheses: int
     exact: int
+    drawn: int = 0
+    approximate: int = 0
+    families: int = 1
+    seed: int | None = None
 
 
 class AccuracyReport(Struct, frozen=True, kw_only=True):
@@ -153,7 +165,6 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
         transfer: Each verifier elsewhere, where a prevalence or an accept rate was given.
         best_at: Which verifier is ahead at which prevalence, where one was given; baselines are among them.
         tests: How ``p`` and ``q`` came about; None where there are no groups to test.
-        bootstrap: How the intervals of balanced accuracy and MCC came about; None until asked for.
         notes: What a reader should know before quoting the figures, a sentence each.
         unfinished: Verifiers whose run is on its way and has never been complete, and the share of it that is judged;
             there only where such were asked for.
@@ -168,7 +179,6 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
     transfer: list[TransferRow] = []
     best_at: list[BestAt] = []
     tests: CellTests | None = None
-    bootstrap: Bootstrap | None = None
     notes: tuple[str, ...] = ()
     unfinished: dict[str, float] = {}
 

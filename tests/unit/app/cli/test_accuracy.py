@@ -75,19 +75,27 @@ def test_what_makes_no_sense_is_refused_with_what_would(database: str, arguments
     assert refused.value.exit_code == 2
 
 
-@pytest.mark.parametrize("arguments", [["--bootstrap", "0"], ["--format", "pdf"], ["--sort", "luck"]])
+@pytest.mark.parametrize("arguments", [["--seed", "-1"], ["--format", "pdf"], ["--sort", "luck"]])
 def test_click_refuses_the_rest(database: str, arguments: list[str]) -> None:
     assert CliRunner().invoke(root, ["accuracy", database, *arguments]).exit_code == 2
 
 
 def test_json_says_how_deltas_were_tested(database: str) -> None:
     found = document(database, "--by", "subtype")
-    assert found["tests"] == {"method": "permutation by question", "hypotheses": 2, "exact": 2}
+    assert found["tests"] == {
+        "method": "permutation by question",
+        "hypotheses": 2,
+        "exact": 2,
+        "drawn": 0,
+        "approximate": 0,
+        "families": 1,
+        "seed": 0,
+    }
     (low,) = (row for row in found["rows"] if (row["verifier"], row["group"]) == ("often", "A1"))
     assert {"delta", "p", "q", "kind", "selection_judge"} <= set(low)
     assert all(row["kind"] == "baseline" for row in found["rows"][-12:])
     assert {average["over"] for average in found["averages"]} == {"subtype"}
-    assert (found["transfer"], found["best_at"], found["bootstrap"]) == ([], [], None)
+    assert (found["transfer"], found["best_at"]) == ([], [])
 
 
 def test_another_prevalence(database: str) -> None:
@@ -99,12 +107,11 @@ def test_another_prevalence(database: str) -> None:
     assert "Accuracy to expect where 0.25 of completions are correct" in " ".join(text.split())
 
 
-@pytest.mark.parametrize(("arguments", "samples"), [(["--bootstrap"], 2_000), (["--bootstrap", "300"], 300)])
-def test_resampled_intervals_on_demand(database: str, arguments: list[str], samples: int) -> None:
-    found = document(database, "--verifier", "often", *arguments, "--seed", "5")
-    assert found["bootstrap"] == {"samples": samples, "seed": 5}
-    low, high = found["rows"][0]["mcc_ci"]
-    assert low < found["rows"][0]["mcc"] < high
+def test_intervals_of_mcc_and_balanced_accuracy_come_at_once(database: str) -> None:
+    (row, *_) = document(database, "--verifier", "often")["rows"]
+    for name in ("mcc", "balanced_accuracy"):
+        low, high = row[f"{name}_ci"]
+        assert low < row[name] < high
 
 
 def test_csv_is_one_format_among_others(database: str) -> None:
@@ -130,7 +137,7 @@ def test_verifiers_by_type_come_first_with_the_weakest_and_what_that_says(databa
     assert max(map(len, said.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("asked", [("--long",), ("--by", "domain"), ("--bootstrap", "50")])
+@pytest.mark.parametrize("asked", [("--long",), ("--by", "domain")])
 def test_every_figure_is_shown_where_more_is_asked_for(database: str, asked: tuple[str, ...]) -> None:
     said = printed(database, *asked)
     assert "all (micro)" in said

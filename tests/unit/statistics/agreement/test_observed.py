@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from tests.unit.statistics.agreement.tables import KRIPPENDORFF, by_person, of_cells, of_two
+from tests.unit.statistics.clustered import by_hand
 from workbench.statistics.agreement.coefficients import percent, percent_interval, prevalence
 from workbench.statistics.agreement.ratings import Ratings, units
-from workbench.statistics.subgroups import clustered_wilson, wilson
+from workbench.statistics.intervals import share_interval, wilson
 
 
 def observed(ratings: Ratings) -> float:
@@ -33,13 +34,13 @@ def test_without_a_pair_it_is_undefined() -> None:
     assert percent_interval(lonely, np.arange(2)) is None
 
 
-def test_the_interval_of_two_labels_an_item_is_wilsons_by_cluster() -> None:
+def test_the_interval_of_two_labels_an_item_is_by_cluster() -> None:
     ratings = of_two([[40, 9], [6, 45]])
     found = units(ratings)
-    assert percent_interval(found, np.arange(100)) == pytest.approx(wilson(85, 100), abs=1e-3)  # up to G / (G - 1)
+    assert percent_interval(found, np.arange(100)) == pytest.approx(by_hand([True] * 85 + [False] * 15, range(100)))
     alike = np.bincount(ratings.item, weights=ratings.value) != 1
     by_two = np.arange(100) // 2
-    assert percent_interval(found, by_two) == pytest.approx(clustered_wilson(alike, by_two))
+    assert percent_interval(found, by_two) == pytest.approx(share_interval(alike, by_two))
     low, high = wilson(85, 100)
     clustered = percent_interval(found, by_two)
     assert clustered is not None
@@ -49,7 +50,7 @@ def test_the_interval_of_two_labels_an_item_is_wilsons_by_cluster() -> None:
 
 def test_full_agreement_on_a_few_items_is_no_certainty() -> None:
     found = units(of_two([[5, 0], [0, 5]]))
-    assert percent_interval(found, np.arange(10)) == pytest.approx(wilson(10, 10))
+    assert percent_interval(found, np.arange(10)) == pytest.approx((0.025**0.1, 1))
 
 
 def test_prevalence_counts_every_label() -> None:

@@ -15,13 +15,13 @@ from workbench.app.tui.kit.accuracy_view import (
     FIGURES,
     PIN,
     SELECTION_JUDGE,
-    STAR,
     Figure,
     Interval,
     group_name,
     group_title,
     is_significant,
     short_name,
+    star_of,
 )
 from workbench.app.tui.kit.columns import TableColumn, TableRow, laid_out, rows_of
 from workbench.app.tui.kit.matrix import MatrixCell, MatrixColumn, MatrixRow, fit, printable
@@ -167,7 +167,7 @@ class AccuracySheet:
     def _cell(self, row: AccuracyRow | None, figure: Figure, usual: int | None, *, starred: bool) -> MatrixCell:
         if row is None or not row.n:
             return MatrixCell(NONE)
-        star = "" if not starred else STAR if is_significant(row) else " "
+        star = "" if not starred else star_of(self.report) if is_significant(row) else " "
         other = "" if row.n == usual or figure.rising is None else f"({compact_count(row.n)})"
         step = figure.step(row)
         glyph = "" if step is None else GLYPHS[step]

@@ -25,6 +25,7 @@ from workbench.core.text.figures import (
     tint,
 )
 from workbench.core.verdict import Protocol3
+from workbench.measuring.accuracy_tables import tests_in_words
 from workbench.measuring.conclusions import is_baseline
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -50,7 +51,6 @@ class Figure(NamedTuple):
         rising: Whether more is better; None for a figure without a scale.
         interval: Its 95 % interval in a row, where there is one.
         tested: Whether the row's q-value is about it.
-        drawn: Whether its interval takes a bootstrap.
     """
 
     words: str
@@ -62,7 +62,6 @@ class Figure(NamedTuple):
     rising: bool | None = True
     interval: Callable[[AccuracyRow], Interval | None] = lambda _: None
     tested: bool = False
-    drawn: bool = False
 
     def step(self, row: AccuracyRow) -> int | None:
         """The row's step on the scale; None without a scale, a figure, or rows behind it."""
@@ -104,7 +103,6 @@ FIGURES: Final[dict[str, Figure]] = {
         "balanced accuracy in %",
         lambda row: row.balanced_accuracy,
         interval=lambda row: row.balanced_accuracy_ci,
-        drawn=True,
     ),
     "mcc": Figure(
         "MCC, from -1 to 1",
@@ -113,7 +111,6 @@ FIGURES: Final[dict[str, Figure]] = {
         low=-1.0,
         ends=("-1", "1"),
         interval=lambda row: row.mcc_ci,
-        drawn=True,
     ),
     "fpr": Figure("FPR in %: wrong completions accepted", lambda row: row.fpr, rising=False),
     "fnr": Figure("FNR in %: right completions refused", lambda row: row.fnr, rising=False),
@@ -130,12 +127,18 @@ PROTOCOLS: dict[Protocol3, str] = {
 }
 """Protocol -> what it makes of abstentions and errors."""
 STAR: Final = "*"
+ROUGH: Final = "≈"
 """Marks cells with a q-value below `LEVEL`."""
 PIN: Final = "↑"
 BASELINE_MARK: Final = "○"
 SELECTION_JUDGE: Final = "†"
 _SENTENCE_BAR = 30
 _NAME = 32  # cells of a verifier's name in a sentence
+
+
+def star_of(report: AccuracyReport) -> str:
+    """What marks a cell that differs: another sign as long as any p-value is an approximation."""
+    return ROUGH if report.tests is not None and report.tests.approximate else STAR
 
 
 def is_significant(row: AccuracyRow) -> bool:
@@ -183,7 +186,8 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
     found = (
         (figure.rising is not None, scale_words(*figure.ends)),
         (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"pale: n < {FEW}"),
-        (figure.tested and any(map(is_significant, rows)), f"{STAR} q < {LEVEL:.2f}".replace("0.", ".")),
+        (figure.tested and any(map(is_significant, rows)), f"{star_of(report)} q < {LEVEL:.2f}".replace("0.", ".")),
+        (figure.tested and star_of(report) == ROUGH, "until deals are drawn"),
         (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
         (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),
         (pinned, f"{PIN} pinned"),
@@ -196,15 +200,7 @@ def notes(report: AccuracyReport) -> str:
     """What to know before quoting the figures, and how they came about."""
     found = [f"• {sentence(note)}" for note in report.notes]
     if report.tests is not None:
-        found.append(
-            f"• q ({STAR} below .05): {report.tests.method}, Benjamini and Hochberg over "
-            f"{counted(report.tests.hypotheses, 'test')}."
-        )
-    if report.bootstrap is not None:
-        found.append(
-            f"• Intervals of balanced accuracy and MCC: bootstrap over questions, "
-            f"{report.bootstrap.samples:,} samples, seed {report.bootstrap.seed}."
-        )
+        found.append(f"• q ({STAR} below .05): {tests_in_words(report.tests)}.")
     found += [
         f"• {printable(name)} has been judged to {int(100 * share)} %: its figures go on changing."
         for name, share in report.unfinished.items()
@@ -214,7 +210,7 @@ def notes(report: AccuracyReport) -> str:
 
 def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
     """Everything about one cell, in three lines."""
-    if row is None or row.ci is None:
+    if row is None or row.accuracy is None:
         return Content(f"No items with gold ({report.gold_choice}) and a verdict here: g counts with another gold.")
     name = group_name(row.group, report.by)
     if report.by == "reason":
@@ -226,10 +222,15 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
         f" · accuracy {percent(row.accuracy)} % {percent_interval(row.ci)}\n",
         f"n {row.n:,} in {counted(row.questions, 'question')} · TP {row.tp:,} FP {row.fp:,} TN {row.tn:,} FN {row.fn:,}"
         f" · ? {row.abstain:,} abstain · ! {row.error:,} error\n",
-        "0 % │",
-        (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"),
-        f"│ 100 %{_difference(row)}",
+        *_drawn_interval(row),
+        _difference(row),
     )
+
+
+def _drawn_interval(row: AccuracyRow) -> tuple[Content | tuple[str, str] | str, ...]:
+    if row.ci is None:
+        return ("Too few questions to say more than that",)
+    return "0 % │", (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"), "│ 100 %"
 
 
 def _difference(row: AccuracyRow) -> str:

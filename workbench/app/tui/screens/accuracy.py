@@ -31,7 +31,7 @@ from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.core.selection import Condition, Selection
-from workbench.measuring.accuracy import accuracy, refined
+from workbench.measuring.accuracy import SEED, accuracy
 from workbench.measuring.accuracy_items import AccuracyCell
 from workbench.measuring.accuracy_tables import accuracy_as, accuracy_name
 from workbench.measuring.conclusions import conclusion, is_baseline
@@ -102,9 +102,6 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
 
 WIDE = 116
 """Terminal columns from which columns have full titles, and bars."""
-
-MOST_DRAWN = 200_000
-"""Items of all rows up to which intervals are drawn unasked; a second or two."""
 
 Lower = Literal["verifier", "group", "notes"]
 """What stands below the matrix: the verifier or the group under the cursor, or the notes."""
@@ -199,13 +196,10 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def read(self) -> tuple[SheetQuery, AccuracySheet]:
         """Count; what was asked for goes with the report."""
         asked = self.asked
-        report = accuracy(
-            self.project,
-            by=asked.by,
-            live=True,
-            **counting(asked),
-        )
-        return asked, AccuracySheet(report)
+        return asked, AccuracySheet(self._counted(asked, None))
+
+    def _counted(self, asked: SheetQuery, seed: int | None) -> AccuracyReport:
+        return accuracy(self.project, by=asked.by, live=True, seed=seed, **counting(asked))
 
     def show(self, data: tuple[SheetQuery, AccuracySheet]) -> None:
         """Fill the tables; the cursor stays with its verifier and group."""
@@ -252,7 +246,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         matrix.put(
             sheet.corner(self.order), sheet.columns(self.order, wide=self._wide), sheet.rows(names, figure, self.pinned)
         )
-        self._draw_intervals(sheet, figure)
+        self._draw_deals(sheet)
         if self._arriving and self._displayed == self.asked:
             matrix.move_to(matrix.row_key, self._arrive_at if self._arrive_at in sheet.groups else None)
             self._arriving = False
@@ -267,16 +261,14 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         room = max(self.size.width - 2, 1)
         line.update(said, layout=cell_len(said) // room != cell_len(str(line.content)) // room)
 
-    def _draw_intervals(self, sheet: AccuracySheet, figure: Figure) -> None:
-        """Begin to draw intervals that have no closed form, once a report: where they are shown, and soon there."""
-        report = sheet.report
-        assert self._displayed is not None
-        drawable = figure.drawn and report.bootstrap is None and not report.unfinished
-        if drawable and self._drawing is not sheet and sum(row.n for row in report.rows) <= MOST_DRAWN:
-            self._drawing = sheet
-            selection = Selection(self._displayed.conditions)
-            work = partial(refined, self.project, report, selection=selection, live=True)
-            self.in_background(lambda: (sheet, work()), self._drawn, group="intervals", stops=True)
+    def _draw_deals(self, sheet: AccuracySheet) -> None:
+        """Begin to draw the deals behind p-values that are approximate, once a report."""
+        tests, asked = sheet.report.tests, self._displayed
+        if tests is None or not tests.approximate or sheet.report.unfinished or self._drawing is sheet:
+            return
+        assert asked is not None
+        self._drawing = sheet
+        self.in_background(lambda: (sheet, self._counted(asked, SEED)), self._drawn, group="deals", stops=True)
 
     def _drawn(self, data: tuple[AccuracySheet, AccuracyReport]) -> None:
         sheet, report = data

@@ -1,0 +1,251 @@
+"""Intervals for shares whose items come in clusters: completions that share a question are right and wrong together.
+
+One rule serves every share, that of `share_ends`. ``python -m bench.coverage`` shows what it covers.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+
+Z95 = 1.959963984540054
+"""The 0.975 quantile of the standard normal distribution."""
+FEWEST: Final = 2
+"""Questions of equal size, by Kish, below which a share has no interval: a single question says nothing of others."""
+_SURE: Final = 3
+"""Effective questions that are wrong (or right) below which what is seen can't say how far a question's items agree."""
+
+_ROUNDING: Final = 1e-9
+
+Ends: TypeAlias = tuple[float, float]
+
+
+class Clustering(NamedTuple):
+    """What an interval of each group rests on, arrays of one length.
+
+    Attributes:
+        clusters: How many clusters have items.
+        deff: The design effect, at least 1.
+        alike: Clusters of equal size in which a share would vary as little, if each were all right or all wrong:
+            (sum m)² / sum m² (Kish, "Survey Sampling", 1965).
+        effective: Clusters of equal size that would tell a share's variance as well, in the same case:
+            (sum m²)² / sum m⁴ (Satterthwaite; Carter, Schnepel and Steigerwald, "Asymptotic behavior of a t-test
+            robust to cluster heterogeneity", Review of Economics and Statistics 99, 2017).
+    """
+
+    clusters: IntArray
+    deff: FloatArray
+    alike: FloatArray
+    effective: FloatArray
+
+
+class Clusters(NamedTuple):
+    """Items by group and question: what intervals are clustered by.
+
+    It depends on neither gold nor verdicts, so that one serves many figures.
+
+    Attributes:
+        of_item: Each item's cluster (int32).
+        group: Each cluster's group, ascending.
+        question: Each cluster's question, from 0 to ``questions - 1``.
+        items: How many items each cluster has.
+        groups: The number of groups.
+        questions: The number of questions.
+    """
+
+    of_item: IntArray
+    group: IntArray
+    question: IntArray
+    items: IntArray
+    groups: int
+    questions: int
+
+    def of(self, rows: BoolArray | slice) -> Clusters:
+        """The clusters of some of the items; those of others have none left."""
+        kept = self.of_item[rows]
+        return self._replace(of_item=kept, items=np.bincount(kept, minlength=len(self.group)))
+
+
+def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
+    """Wilson's score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
+
+    (k + z²/2 ± z sqrt(k (n - k) / n + z²/4)) / (n + z²). Without items it is [0, 1].
+    Source: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
+
+    Args:
+        z: The normal quantile; that of 95 % by default.
+    """
+    if n <= 0:
+        return 0.0, 1.0
+    centre = k + z * z / 2
+    half = z * sqrt(max(k * (n - k), 0.0) / n + z * z / 4)
+    # At 0 and n a bound is exact; rounding would leave it a hair inside or outside.
+    lo = max((centre - half) / (n + z * z), 0.0) if k > 0 else 0.0
+    hi = min((centre + half) / (n + z * z), 1.0) if k < n else 1.0
+    return lo, hi
+
+
+def share_interval(correct: BoolArray | FloatArray, cluster: IntArray) -> Ends | None:
+    """The 95 % interval of `share_ends` for the share of True; None for too few clusters, or no items.
+
+    Args:
+        correct: One value an item, or by what share it is right.
+        cluster: Each item's cluster, any integers.
+    """
+    known = clustering(correct, cluster, np.zeros(len(cluster), dtype=np.int8), 1)
+    return intervals(np.array([correct.sum()]), np.array([len(correct)]), known)[0]
+
+
+def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> list[Ends | None]:
+    """Of each group the ends of `share_ends`; None where `FEWEST` clusters or more don't carry it."""
+    ends = zip(*(side.tolist() for side in share_ends(right, n, known)), strict=True)
+    enough = known.alike >= FEWEST - _ROUNDING
+    return [(low, high) if there else None for (low, high), there in zip(ends, enough.tolist(), strict=True)]
+
+
+def share_ends(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> tuple[FloatArray, FloatArray]:
+    """The lower and upper ends of the 95 % intervals of p = right / n, one a group; [0, 1] without items.
+
+    Wilson's interval for p of n / deff items, with Student's t of as many degrees of freedom as effective clusters
+    less one in place of z. Where fewer than three effective clusters are wrong, or right, the design effect is not to
+    be trusted: then it is Clopper and Pearson's, for n / deff items or as many as there are clusters of equal size,
+    whichever are fewer: five questions of four completions, all right, are five trials.
+    Sources: Wilson, JASA 22, 1927; Rao and Scott, "A simple method for the analysis of clustered binary data",
+    Biometrics 48, 1992, for n / deff; Korn and Graubard, "Confidence intervals for proportions with small expected
+    number of positive counts estimated from survey data", Survey Methodology 24, 1998, for t and Clopper and Pearson;
+    Bell and McCaffrey, Survey Methodology 28, 2002, for Satterthwaite's degrees of freedom.
+    """
+    from scipy.special import stdtrit
+
+    p = right / np.maximum(n, 1)
+    seldom = np.minimum(p, 1 - p) * known.effective < _SURE
+    size = n / known.deff
+    size = np.where(seldom, np.minimum(size, known.alike), size)
+    t = stdtrit(np.maximum(known.effective - 1, 1.0), 0.975)
+    wide, exact = _scores(p * size, size, t), _exact(p * size, size)
+    low, high = (np.where(seldom, *ends) for ends in zip(exact, wide, strict=True))
+    return np.where(n > 0, low, 0.0), np.where(n > 0, high, 1.0)
+
+
+def _scores(right: FloatArray, n: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Wilson's intervals, see `wilson`."""
+    half = z * np.sqrt(np.maximum(right * (n - right), 0) / np.maximum(n, 1e-300) + z * z / 4)
+    centre, whole = right + z * z / 2, n + z * z
+    return np.maximum((centre - half) / whole, 0.0), np.minimum((centre + half) / whole, 1.0)
+
+
+def _exact(right: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Clopper and Pearson's intervals; numbers may be fractional, as effective ones are."""
+    from scipy.special import betaincinv
+
+    wrong = np.maximum(n - right, 0.0)
+    low = np.where(right > _ROUNDING, betaincinv(np.maximum(right, _ROUNDING), wrong + 1, 0.025), 0.0)
+    high = np.where(wrong > _ROUNDING, betaincinv(right + 1, np.maximum(wrong, _ROUNDING), 0.975), 1.0)
+    return low, high
+
+
+def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArray, groups: int) -> Clustering:
+    """What intervals of many groups rest on; a cluster never reaches beyond its group.
+
+    With n items in G clusters of size m_g with k_g right, and p = k / n:
+    SE_c = sqrt(G / (G - 1) * sum (k_g - m_g p)²) / n, SE = sqrt(p (1 - p) / n) and
+    deff = max(1, (SE_c / SE)²); 1 when p is 0 or 1 or G < 2.
+    Source: Cochran, "Sampling Techniques", 3rd edition, 1977, chapter 3 (a proportion from clusters).
+
+    Args:
+        correct: True where an item is right, or by what share it is.
+        cluster: Each item's cluster, any integers.
+        group: Each item's group, from 0 to ``groups - 1``.
+        groups: The number of groups.
+    """
+    found = clusters(cluster, group, groups)
+    right = np.bincount(found.of_item, weights=correct, minlength=len(found.group))
+    return design_effects(found.items, right, found.group, groups)
+
+
+def design_effects(sizes: IntArray, right: FloatArray | IntArray, group: IntArray, groups: int) -> Clustering:
+    """The same from each cluster's items and how many of them are right; clusters without items don't count."""
+    mass = sizes.astype(np.float64)
+    n, squares, fourths = (np.bincount(group, weights=mass**power, minlength=groups) for power in (1, 2, 4))
+    p = np.bincount(group, weights=right, minlength=groups) / np.maximum(n, 1)
+    g = np.bincount(group[sizes > 0], minlength=groups)
+    apart = np.bincount(group, weights=(right - mass * p[group]) ** 2, minlength=groups)
+    deff = np.ones(groups)
+    varies = (p > 0) & (p < 1) & (g > 1)
+    among = g[varies] / (g[varies] - 1) * apart[varies]
+    deff[varies] = np.maximum(among / (n * p * (1 - p))[varies], 1.0)
+    return Clustering(g, deff, n**2 / np.maximum(squares, 1), squares**2 / np.maximum(fourths, 1))
+
+
+def clusters(question: IntArray, group: IntArray | None = None, groups: int = 1) -> Clusters:
+    """Items by group and question.
+
+    Args:
+        question: Each item's question, any integers.
+        group: Each item's group, from 0 to ``groups - 1``; None for one group of all items.
+        groups: The number of groups.
+    """
+    code, known = compact(question)
+    width = max(len(known), 1)
+    pair = code if group is None else group.astype(np.int64) * width + code
+    of_item, pairs = compact(pair)
+    return Clusters(
+        of_item=of_item.astype(np.int32),
+        group=pairs // width,
+        question=pairs % width,
+        items=np.bincount(of_item, minlength=len(pairs)),
+        groups=groups,
+        questions=len(known),
+    )
+
+
+def tally(cluster: IntArray, values: BoolArray | FloatArray) -> tuple[IntArray, FloatArray | IntArray]:
+    """How many items each cluster has, and the sum of their values; clusters without items may stand between."""
+    codes = countable(cluster)
+    return np.bincount(codes), np.bincount(codes, weights=values)
+
+
+def countable(values: IntArray) -> IntArray:
+    """Integers as they are where they can be counted without being ranked first, else each one's rank."""
+    return values if _are_small(values) else compact(values)[0]
+
+
+def _are_small(values: IntArray) -> bool:
+    return bool(len(values) and values.min() >= 0 and values.max() < 4 * len(values) + 1024)
+
+
+def compact(values: IntArray) -> tuple[IntArray, IntArray]:
+    """Each value's rank among the distinct ones, and the distinct ones in order.
+
+    Small values are counted, which saves sorting them.
+    """
+    if _are_small(values):
+        known = np.flatnonzero(np.bincount(values))
+        rank = np.zeros(int(values.max()) + 1, dtype=np.intp)
+        rank[known] = np.arange(len(known))
+        return rank[values], known
+    known, codes = np.unique(values, return_inverse=True)
+    return codes, known
+
+
+def distinct(values: IntArray) -> int:
+    """How many different values there are; numpy's own way holds up all other threads."""
+    return int(np.count_nonzero(np.bincount(countable(values)))) if len(values) else 0
+
+
+def student_interval(values: FloatArray) -> tuple[float, float] | None:
+    """Student's 95 % interval for the mean of values from -1 to 1; None for one value, or equal ones.
+
+    Source: Student, "The probable error of a mean", Biometrika 6, 1908.
+    """
+    from scipy.special import stdtrit
+
+    if len(values) < 2 or np.ptp(values) < 1e-12:
+        return None
+    half = float(stdtrit(len(values) - 1, 0.975)) * float(values.std(ddof=1)) / sqrt(len(values))
+    mean = float(values.mean())
+    return max(-1.0, mean - half), min(1.0, mean + half)

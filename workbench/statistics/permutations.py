@@ -1,0 +1,350 @@
+"""Whether a verifier is better or worse on a group than on what the group belongs to: permutation tests by question.
+
+A group is set against its scope: a subtype against its type, any other group against all items. A piece is a question's
+items in one group: completions of one question stay together. The test deals out the group's label anew: among all
+questions that have one piece, as many times as the group has such questions; within each other question, among its
+pieces, once where the group has one. So what differs between questions is left alone where groups share them, as models
+do. The statistic is the group's delta over the standard error that a group of such sizes has: right items less those to
+be expected, over the root of the sum of the pieces' variances. Of questions of one size it is the delta itself; else a
+group of many small questions would be taken for one of few large ones. Two-sided: p is the share of deals that set the
+group at least as far apart.
+
+All deals are counted where they are few, which is where errors are; else deals are drawn, and the one that was seen is
+counted with them (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics
+and Molecular Biology 9, 2010). Until they have been drawn a normal distribution with the deals' own mean and variance
+stands in their place.
+"""
+
+from __future__ import annotations
+
+from math import erfc, prod, sqrt
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import compact
+
+MOST_WAYS = 1 << 15
+"""Combinations of pieces that are counted out at most."""
+STAGES: Final = ((999, 50), (9_999, 20), (99_999, 0))
+"""Deals drawn in all, and how many as far apart are enough to stop there: rare ones are worth more draws. Those that
+stop early have p above any level that later stages are about, so that p stays valid (Besag and Clifford, "Sequential
+Monte Carlo p-values", Biometrika 78, 1991)."""
+_SMALLEST_P = 1e-12
+"""Below this a sum of chances is rounding, and a normal tail is not the permutation's."""
+_ROUNDING = 1e-9
+_NONE = -1
+_OFTEN = 16
+"""Questions alike from which on their pieces are drawn by number."""
+_HELD = 1 << 22
+
+How: TypeAlias = Literal["counted", "drawn", "normal"]
+Totals: TypeAlias = tuple[FloatArray, FloatArray]
+"""Of a group in each deal: right items less those to be expected, and the variance of that."""
+
+
+class CellTest(NamedTuple):
+    """One group against its scope.
+
+    Attributes:
+        p: Two-sided chance that random labels set the group as far apart.
+        how: All deals counted, some drawn, or the normal distribution for them.
+        of: The group whose test it is: the first of two that are a scope's only ones, else the group itself.
+        scope: The scope's code.
+    """
+
+    p: float
+    how: How
+    of: int
+    scope: int
+
+
+class Pieces(NamedTuple):
+    """Questions by group: arrays with one value a question that has counted items in a group.
+
+    Attributes:
+        size: Its counted items there.
+        right: How many of them are judged rightly.
+        group: The group's code, at least 0.
+        scope: The code of what the group is set against, at least 0.
+        question: The question's code, at least 0.
+    """
+
+    size: IntArray
+    right: IntArray
+    group: IntArray
+    scope: IntArray
+    question: IntArray
+
+    def of(self, kept: BoolArray) -> Pieces:
+        """Some of the pieces."""
+        return Pieces(*(values[kept] for values in self))
+
+
+class _Pool(NamedTuple):
+    """Kinds of pieces that a label is dealt out among, and how many of them get it.
+
+    Attributes:
+        excess: Right items of such a piece less those to be expected; none in the mean over all pieces.
+        variance: What the square of that is to be expected to be.
+        often: How many such pieces there are.
+        drawn: How many pieces of all kinds get the label.
+    """
+
+    excess: FloatArray
+    variance: FloatArray
+    often: IntArray
+    drawn: int
+
+
+class _Blocks(NamedTuple):
+    """Questions that groups share, one of whose pieces gets the label: arrays with one value a piece, in their order.
+
+    Attributes:
+        excess: Right items of the piece less those to be expected by its question; none in the mean over a question.
+        variance: What the square of that is to be expected to be.
+        first: Each question's first piece.
+        number: How many pieces each question has.
+        often: How many questions are just so.
+    """
+
+    excess: FloatArray
+    variance: FloatArray
+    first: IntArray
+    number: IntArray
+    often: IntArray
+
+
+class _Cell(NamedTuple):
+    """A group's own totals, and what its label is dealt out among."""
+
+    excess: float
+    variance: float
+    pool: _Pool
+    blocks: _Blocks | None
+
+    def as_far(self, excess: FloatArray, variance: FloatArray) -> BoolArray:
+        """Which deals set the group at least as far apart."""
+        own = abs(self.excess) / sqrt(self.variance) if self.variance > _ROUNDING else 0.0
+        found: BoolArray = np.abs(excess) >= own * np.sqrt(variance) * (1 - _ROUNDING) - _ROUNDING
+        return found & ((variance > _ROUNDING) | (own == 0))
+
+
+def scope_of(group: IntArray, scope: IntArray, groups: int) -> IntArray:
+    """The scope in which all items of a group lie; -1 where they lie in several, or there are none.
+
+    Args:
+        group: One group code an item or piece, from 0 to ``groups - 1``.
+        scope: One scope code an item or piece, at least 0.
+        groups: The number of groups.
+    """
+    only = np.full(groups, _NONE)
+    only[group] = scope
+    only[group[only[group] != scope]] = _NONE
+    return only
+
+
+def cell_tests(pieces: Pieces, seed: int | None = None) -> dict[int, CellTest]:
+    """Set each group against its scope; pieces without items don't count.
+
+    Args:
+        seed: Of the deals that are drawn; None for the normal distribution in their place.
+
+    Returns:
+        Group -> its test. A group that is its whole scope, or whose items lie in several, has none.
+    """
+    there = pieces.of(pieces.size > 0)
+    only = scope_of(there.group, there.scope, int(there.group.max(initial=0)) + 1)
+    found: dict[int, CellTest] = {}
+    for code in np.unique(there.scope).tolist():
+        whole = there.of(there.scope == code)
+        inside = np.unique(whole.group).tolist()
+        alone = [name for name in inside if only[name] == code]
+        single = np.bincount(whole.question)[whole.question] == 1
+        excess, variance = _residuals(whole, single)
+        for name in alone if len(inside) > 1 else ():
+            cell = _cell(whole, excess, variance, single, whole.group == name)
+            p, how = _test(cell, None if seed is None else [seed, name])
+            found[name] = CellTest(p, how, inside[0] if len(inside) == len(alone) == 2 else name, code)
+    return found
+
+
+def _residuals(whole: Pieces, single: BoolArray) -> Totals:
+    """Each piece's right items less those to be expected, and the variance of that.
+
+    Of a question's only piece of m items by the share p of all of these: m p, with p (1 - p) m (1 + (m - 1) r), r their
+    intra-class correlation by moments, from 0 to 1. Of a shared question's piece by the question's own share p and its
+    N items: m p, with p (1 - p) m (N - m) / (N - 1).
+    """
+    size, right = whole.size.astype(np.float64), whole.right.astype(np.float64)
+    items = np.bincount(whole.question, weights=size)[whole.question]
+    share = np.bincount(whole.question, weights=right)[whole.question] / items
+    own, all_right = size[single], float(right[single].sum())
+    share[single] = all_right / max(float(own.sum()), 1.0)
+    excess = right - size * share
+    variance = share * (1 - share) * size * (items - size) / np.maximum(items - 1, 1)
+    spread = share[single] * (1 - share[single])
+    pairs = float((spread * own * (own - 1)).sum())
+    alike = (float((excess[single] ** 2).sum()) - float((spread * own).sum())) / pairs if pairs > 0 else 0.0
+    variance[single] = spread * own * (1 + (own - 1) * min(max(alike, 0.0), 1.0))
+    return excess, variance
+
+
+def _cell(whole: Pieces, excess: FloatArray, variance: FloatArray, single: BoolArray, own: BoolArray) -> _Cell:
+    most = int(whole.right.max()) + 1
+    kind = whole.size.astype(np.int64) * most + whole.right
+    place, kinds = compact(kind[single])
+    first = np.zeros(len(kinds), dtype=np.intp)
+    first[place] = np.flatnonzero(single)
+    pool = _Pool(
+        excess=excess[first],
+        variance=variance[first],
+        often=np.bincount(place, minlength=len(kinds)),
+        drawn=int(np.count_nonzero(single & own)),
+    )
+    blocks = _blocks(whole.question, kind, excess, variance, ~single, own)
+    return _Cell(float(excess[own].sum()), float(variance[own].sum()), pool, blocks)
+
+
+def _blocks(
+    question: IntArray, kind: IntArray, excess: FloatArray, variance: FloatArray, shared: BoolArray, own: BoolArray
+) -> _Blocks | None:
+    """The questions that the group shares, those alike counted."""
+    concerned = np.zeros(int(question.max()) + 1, dtype=np.bool_)
+    concerned[question[shared & own]] = True
+    kept = np.flatnonzero(concerned[question])
+    if not len(kept):
+        return None
+    kept = kept[np.lexsort((kind[kept], question[kept]))]
+    first = np.flatnonzero(np.diff(question[kept], prepend=_NONE))
+    number = np.diff(first, append=len(kept))
+    kinds = kind[kept]
+    same: dict[bytes, tuple[int, int]] = {}
+    for start, length in zip(first.tolist(), number.tolist(), strict=True):
+        key = kinds[start : start + length].tobytes()
+        same[key] = (same[key][0] + 1 if key in same else 1, start)
+    keys = sorted(same)
+    number = np.array([len(key) // kinds.itemsize for key in keys])
+    pieces = np.concatenate([kept[same[key][1] : same[key][1] + len(key) // kinds.itemsize] for key in keys])
+    return _Blocks(
+        excess=excess[pieces],
+        variance=variance[pieces],
+        first=np.cumsum(number) - number,
+        number=number,
+        often=np.array([same[key][0] for key in keys]),
+    )
+
+
+def _test(cell: _Cell, seed: list[int] | None) -> tuple[float, How]:
+    """The test's chance, and how it was found."""
+    pool = cell.pool
+    drawn = min(pool.drawn, int(pool.often.sum()) - pool.drawn)
+    if cell.blocks is None and prod(min(one, drawn) + 1 for one in sorted(pool.often.tolist())[:-1]) <= MOST_WAYS:
+        return min(max(_counted_out(cell, drawn), _SMALLEST_P), 1.0), "counted"
+    if seed is None:
+        return min(max(_normal(cell), _SMALLEST_P), 1.0), "normal"
+    return _drawn(cell, np.random.default_rng(seed)), "drawn"
+
+
+def _counted_out(cell: _Cell, drawn: int) -> float:
+    """The chance over all ways to draw so many pieces: Fisher's test for pieces of one item.
+
+    Labelling some pieces or all others is the same choice, so that the fewer are drawn.
+    Source: Pitman, "Significance tests which may be applied to samples from any populations", JRSS supplement 4, 1937.
+    """
+    excess, variance, often, wanted = cell.pool
+    order = np.argsort(often, kind="stable")
+    number = np.zeros(1, dtype=np.int64)
+    apart, spread, weight = (np.zeros(1) for _ in range(3))
+    for kind in order[:-1]:
+        ways = _log_choices(int(often[kind]), drawn)
+        taken = np.arange(len(ways))
+        apart, spread, weight = (
+            (known[:, None] + each).ravel()
+            for known, each in ((apart, taken * excess[kind]), (spread, taken * variance[kind]), (weight, ways))
+        )
+        number = (number[:, None] + taken).ravel()
+        kept = number <= drawn
+        number, apart, spread, weight = number[kept], apart[kept], spread[kept], weight[kept]
+    # The rest comes from the most frequent kind.
+    last, left = order[-1], drawn - number
+    possible = left <= often[last]
+    left = left[possible]
+    weight = weight[possible] + _log_choices(int(often[last]), drawn)[left]
+    apart, spread = apart[possible] + left * excess[last], spread[possible] + left * variance[last]
+    if drawn != wanted:
+        apart, spread = -apart, float(often @ variance) - spread
+    chance = np.exp(weight - weight.max())
+    return float(chance[cell.as_far(apart, spread)].sum() / chance.sum())
+
+
+def _log_choices(number: int, most: int) -> FloatArray:
+    """Logarithms of the numbers of ways to take 0, 1, … of them, up to ``most`` or all."""
+    taken = np.arange(min(number, most))
+    return np.concatenate([np.zeros(1), np.cumsum(np.log((number - taken) / (taken + 1)))])
+
+
+def _drawn(cell: _Cell, generator: np.random.Generator) -> float:
+    """(1 + deals as far apart) / (1 + deals drawn), by the `STAGES`."""
+    deals = far = 0
+    for goal, enough in STAGES:
+        kinds = len(cell.pool.often) + (0 if cell.blocks is None else len(cell.blocks.often))
+        step = max(1, _HELD // max(kinds, 1))
+        while deals < goal:
+            size = min(step, goal - deals)
+            far += int(np.count_nonzero(cell.as_far(*_deal(cell, size, generator))))
+            deals += size
+        if far >= enough:
+            break
+    return (1 + far) / (1 + deals)
+
+
+def _deal(cell: _Cell, deals: int, generator: np.random.Generator) -> Totals:
+    """The group's totals in so many deals."""
+    pool, blocks = cell.pool, cell.blocks
+    excess, variance = np.zeros(deals), np.zeros(deals)
+    if pool.drawn:
+        taken = generator.multivariate_hypergeometric(pool.often, pool.drawn, size=deals, method="marginals")
+        excess += taken @ pool.excess
+        variance += taken @ pool.variance
+    if blocks is None:
+        return excess, variance
+    many = blocks.often >= _OFTEN
+    for place in np.flatnonzero(many).tolist():
+        inside = slice(blocks.first[place], blocks.first[place] + blocks.number[place])
+        even = np.full(blocks.number[place], 1 / blocks.number[place])
+        taken = generator.multinomial(blocks.often[place], even, size=deals)
+        excess += taken @ blocks.excess[inside]
+        variance += taken @ blocks.variance[inside]
+    first, number = (np.repeat(values[~many], blocks.often[~many]) for values in (blocks.first, blocks.number))
+    rows = max(1, _HELD // max(len(first), 1))
+    for start in range(0, deals, rows):
+        share = generator.random((min(rows, deals - start), len(first)))
+        chosen = first + (share * number).astype(np.int64)
+        excess[start : start + rows] += blocks.excess[chosen].sum(axis=1)
+        variance[start : start + rows] += blocks.variance[chosen].sum(axis=1)
+    return excess, variance
+
+
+def _normal(cell: _Cell) -> float:
+    """Both tails by a normal distribution, with the deals' variance and the variance in the mean of deals for that of
+    each.
+
+    Over n of G pieces: n (G - n) / (G (G - 1)) sum excess² (Cochran, "Sampling Techniques", 3rd edition, 1977, theorem
+    2.2); over a shared question its mean of excess².
+    """
+    pool, blocks = cell.pool, cell.blocks
+    number = int(pool.often.sum())
+    spread = expected = 0.0
+    if pool.drawn:
+        share = pool.drawn / number
+        spread = share * (number - pool.drawn) / max(number - 1, 1) * float(pool.often @ pool.excess**2)
+        expected = share * float(pool.often @ pool.variance)
+    if blocks is not None:
+        of_piece = np.repeat(blocks.often / blocks.number, blocks.number)
+        spread += float(of_piece @ blocks.excess**2)
+        expected += float(of_piece @ blocks.variance)
+    if min(spread, expected, cell.variance) <= _ROUNDING:
+        return 1.0
+    return erfc(abs(cell.excess) / sqrt(2 * cell.variance * spread / expected))

@@ -1,0 +1,218 @@
+"""Shares judged rightly among correct and among incorrect completions, and the figures that follow from both.
+
+Intervals of such figures are put together from those of the shares, so that they hold where a class is rare:
+"square and add" of Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
+Statistics in Medicine 27, 2008. A figure f of shares ends below at f - sqrt(sum d²), d the distance by which f falls
+where one share alone is at the end that lowers it; above alike. Shares whose errors go together add 2 r d d'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
+
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import FEWEST, Ends, compact, design_effects, share_ends
+
+
+class ShareEnds(NamedTuple):
+    """A share of each group with the ends of its 95 % interval.
+
+    Attributes:
+        enough: Whether there are enough clusters for an interval.
+    """
+
+    share: FloatArray
+    low: FloatArray
+    high: FloatArray
+    enough: BoolArray
+
+    @property
+    def first(self) -> tuple[float, Ends]:
+        """Share and ends of the first group."""
+        return float(self.share[0]), (float(self.low[0]), float(self.high[0]))
+
+
+class ClassRates(NamedTuple):
+    """Of each group both shares and that of correct completions.
+
+    Attributes:
+        correlation: Of both shares' errors, from -1 to 1: questions that have completions of both classes.
+    """
+
+    tpr: ShareEnds
+    tnr: ShareEnds
+    prevalence: ShareEnds
+    correlation: FloatArray
+
+
+def class_rates(cells: IntArray, group: IntArray, groups: int) -> ClassRates:
+    """Both shares in each group.
+
+    Args:
+        cells: Items by cluster, gold (incorrect, correct) and whether they are judged rightly.
+        group: Each cluster's group, from 0 to ``groups - 1``.
+    """
+    sizes = cells.sum(axis=2)
+    shares = [_share(sizes[:, gold], cells[:, gold, 1], group, groups) for gold in (0, 1)]
+    errors = [cells[:, gold, 1] - sizes[:, gold] * share.share[group] for gold, share in enumerate(shares)]
+    together, *alone = (
+        np.bincount(group, weights=one * other, minlength=groups)
+        for one, other in (errors, (errors[0], errors[0]), (errors[1], errors[1]))
+    )
+    spread = np.sqrt(alone[0] * alone[1])
+    correlation = np.divide(together, spread, out=np.zeros(groups), where=spread > 0)
+    return ClassRates(shares[1], shares[0], _share(sizes.sum(axis=1), sizes[:, 1], group, groups), correlation)
+
+
+def _share(sizes: IntArray, right: IntArray, group: IntArray, groups: int) -> ShareEnds:
+    n, k = (np.bincount(group, weights=each, minlength=groups) for each in (sizes, right))
+    known = design_effects(sizes, right, group, groups)
+    return ShareEnds(k / np.maximum(n, 1), *share_ends(k, n, known), known.alike >= FEWEST - 1e-9)
+
+
+def balanced_intervals(known: ClassRates) -> list[Ends | None]:
+    """95 % intervals of balanced accuracy; None where a class has too few questions."""
+    return _put_together(known, lambda tpr, tnr, prevalence: (tpr + tnr) / 2)
+
+
+def mcc_intervals(known: ClassRates) -> list[Ends | None]:
+    """95 % intervals of Matthews' correlation; None where a class has too few questions."""
+    return _put_together(known, _matthews)
+
+
+def _matthews(tpr: FloatArray, tnr: FloatArray, prevalence: FloatArray) -> FloatArray:
+    """(TPR + TNR - 1) sqrt(pi (1 - pi) / (q (1 - q))), q the share accepted: 0 where all or none are."""
+    accepted = prevalence * tpr + (1 - prevalence) * (1 - tnr)
+    spread = accepted * (1 - accepted)
+    ratio = np.divide(prevalence * (1 - prevalence), spread, out=np.zeros(len(spread)), where=spread > 0)
+    found: FloatArray = (tpr + tnr - 1) * np.sqrt(ratio)
+    return found
+
+
+def _put_together(
+    known: ClassRates, figure: Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+) -> list[Ends | None]:
+    tpr, tnr, prevalence = known.tpr, known.tnr, known.prevalence
+    at = figure(tpr.share, tnr.share, prevalence.share)
+    moved = [figure(tpr.share, tnr.share, end) - at for end in (prevalence.low, prevalence.high)]
+    ends = []
+    for sign, a, b in ((-1, tpr.low, tnr.low), (1, tpr.high, tnr.high)):
+        u, v = (sign * (figure(one, other, prevalence.share) - at) for one, other in ((a, tnr.share), (tpr.share, b)))
+        w = np.maximum(np.maximum(sign * moved[0], sign * moved[1]), 0.0)
+        reach = np.sqrt(np.maximum(u * u + v * v + 2 * known.correlation * u * v + w * w, 0.0))
+        ends.append(np.clip(at + sign * reach, -1.0, 1.0).tolist())
+    enough = (tpr.enough & tnr.enough).tolist()
+    return [(low, high) if there else None for low, high, there in zip(*ends, enough, strict=True)]
+
+
+# -- What a verifier measured here would do where another share of completions is correct.
+
+
+class Rates(NamedTuple):
+    """Shares judged rightly among correct (TPR) and incorrect (TNR) completions, with 95 % intervals by question.
+
+    Attributes:
+        correlation: Of both shares' errors, from -1 to 1: questions that have completions of both classes.
+    """
+
+    tpr: float
+    tnr: float
+    tpr_ci: tuple[float, float]
+    tnr_ci: tuple[float, float]
+    correlation: float
+
+
+class Best(NamedTuple):
+    """Between which shares of correct completions one verifier has the highest expected accuracy.
+
+    Attributes:
+        place: The verifier's place among those compared.
+    """
+
+    place: int
+    low: float
+    high: float
+
+
+def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
+    """Both shares; None where gold lacks a class.
+
+    Args:
+        right: Whether an item counts as judged rightly.
+        gold: 1 correct, 0 incorrect.
+        question: The item's question.
+    """
+    correct = gold == 1
+    if correct.all() or not correct.any():
+        return None
+    labels, known = compact(question)
+    kind = np.bincount(4 * labels + 2 * correct + right, minlength=4 * len(known)).reshape(-1, 2, 2)
+    found = class_rates(kind, np.zeros(len(known), dtype=np.int64), 1)
+    (tpr, tpr_ci), (tnr, tnr_ci) = found.tpr.first, found.tnr.first
+    return Rates(tpr=tpr, tnr=tnr, tpr_ci=tpr_ci, tnr_ci=tnr_ci, correlation=float(found.correlation[0]))
+
+
+def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, float]]:
+    """Expected accuracy where this share is correct, pi TPR + (1 - pi) TNR, with its 95 % interval.
+
+    The interval puts both shares' intervals together: l = a - sqrt(u² + v² + 2 r u v), where u and v are the distances
+    of pi TPR and (1 - pi) TNR to their lower ends and r is the correlation of their errors; the upper end alike. At a
+    prevalence of 0 or 1 it is the share's own interval. Source: Zou and Donner, "Construction of confidence limits
+    about effect measures: a general approach", Statistics in Medicine 27, 2008.
+    """
+    weights = (prevalence, 1 - prevalence)
+    found = prevalence * known.tpr + (1 - prevalence) * known.tnr
+    shares = ((known.tpr, known.tpr_ci), (known.tnr, known.tnr_ci))
+    ends = []
+    for end in (0, 1):
+        u, v = (weight * (share - ci[end]) for weight, (share, ci) in zip(weights, shares, strict=True))
+        ends.append(sqrt(max(u * u + v * v + 2 * known.correlation * u * v, 0.0)))
+    return found, (max(found - ends[0], 0.0), min(found + ends[1], 1.0))
+
+
+def true_rate(accepted: float, known: Rates) -> float | None:
+    """The share of correct completions behind the share a verifier accepts, within [0, 1].
+
+    (accepted + TNR - 1) / (TPR + TNR - 1); None where TPR + TNR <= 1: it accepts wrong completions as readily as right
+    ones, and its rate says nothing. Source: Rogan and Gladen, "Estimating prevalence from the results of a screening
+    test", American Journal of Epidemiology 107, 1978.
+    """
+    informed = known.tpr + known.tnr - 1
+    if informed <= 0:
+        return None
+    return min(max((accepted + known.tnr - 1) / informed, 0.0), 1.0)
+
+
+def best(everyone: Sequence[Rates]) -> list[Best]:
+    """Who has the highest expected accuracy at which prevalence, from 0 to 1; of equals the first.
+
+    Expected accuracy is a straight line over prevalence, from TNR to TPR: this is the upper edge of the lines.
+    """
+    if not everyone:
+        return []
+    place = max(range(len(everyone)), key=lambda one: (everyone[one].tnr, _slope(everyone[one]), -one))
+    found: list[Best] = []
+    at = 0.0
+    while True:
+        now = everyone[place]
+        steeper = [one for one, other in enumerate(everyone) if _slope(other) > _slope(now)]
+        meets = [(_meeting(now, everyone[one]), -_slope(everyone[one]), one) for one in steeper]
+        share, _, following = min(meets, default=(1.0, 0.0, place))
+        if share >= 1:
+            return [*found, Best(place, at, 1.0)]
+        if share > at:
+            found.append(Best(place, at, share))
+        at, place = share, following
+
+
+def _slope(known: Rates) -> float:
+    return known.tpr - known.tnr
+
+
+def _meeting(one: Rates, steeper: Rates) -> float:
+    """The prevalence at which both lines are equally high."""
+    return (one.tnr - steeper.tnr) / (_slope(steeper) - _slope(one))

@@ -1,127 +1,184 @@
-"""How often the interval of the accuracy table holds the true accuracy, where completions of a question are alike.
+"""How often intervals of accuracy tables hold the truth, where completions of a question are alike and questions unequal.
 
-Usage: python -m bench.coverage [--simulations 20000] [--seed 0]
+Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind shares|classes|tests]
 
-Each setting is simulated as so many data sets: questions are right with a chance of their own (beta distribution with
-the accuracy as its mean and the intra-class correlation), completions independently given it. Data sets are the groups
-of accuracy tables, so that the interval is the one that is shown. Beside it stand three that are not: Wilson's on the
-items as if they were independent, the normal interval, and the normal interval with the clustered standard error.
+shares: accuracy, over questions x sizes x intra-class correlation x accuracy. classes: balanced accuracy and MCC, over
+questions x sizes x share of correct completions x both rates. tests: how often p is below .05, and how often any q is,
+in data in which no group differs. Questions are right with a chance of their own (beta distribution), completions
+independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with the exponent 1.2 up to 200. Data
+sets are the groups of one table, so that the intervals are those that are shown. A line of JSON for each row, and one
+for the least of all.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Final
 
 import numpy as np
 
-from workbench.core.verdict import Outcome
-from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
-from workbench.statistics.confusion import FloatArray, IntArray
-from workbench.statistics.intervals import Z95, wilson
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import FEWEST, design_effects, intervals
+from workbench.statistics.permutations import Pieces, cell_tests
+from workbench.statistics.rates import balanced_intervals, class_rates, mcc_intervals
+from workbench.statistics.subgroups import tree
 
-_LOW, _HIGH = 0.94, 0.96
-_ITEMS: Final = 1 << 20
-"""Items simulated at a time."""
+QUESTIONS: Final = (10, 20, 50, 200)
+CORRELATIONS: Final = (0.0, 0.3, 0.7)
+ACCURACIES: Final = (0.5, 0.8, 0.95, 0.99)
+PREVALENCES: Final = (0.03, 0.1, 0.3, 0.5)
+RATES: Final = ((0.9, 0.95), (0.6, 0.9), (0.99, 0.99))
+_GOAL, _SIZE = 0.93, 0.06
+_LARGEST = 200
 
-
-class Setting(NamedTuple):
-    """A kind of data: questions, completions a question, accuracy, intra-class correlation."""
-
-    questions: int
-    completions: int
-    accuracy: float
-    correlation: float
-
-
-SETTINGS: Final = (
-    Setting(1000, 2, 0.90, 0.3),
-    Setting(31, 2, 0.90, 0.3),
-    Setting(31, 2, 0.97, 0.3),
-    Setting(250, 4, 0.90, 0.5),
-    Setting(25, 2, 0.78, 0.3),
-)
-
-Ends = tuple[float, float]
+Row = dict[str, object]
+Ends = list[tuple[float, float] | None]
 
 
 def main() -> None:
-    """Simulate and print one line a setting."""
+    """Simulate and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--simulations", type=int, default=20_000)
+    parser.add_argument("--simulations", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--kind", choices=_KINDS, default="shares")
     options, _ = parser.parse_known_args()
-    for place, setting in enumerate(SETTINGS):
-        print(json.dumps(covered(setting, options.simulations, [options.seed, place])), flush=True)
+    least: dict[str, Row] = {}
+    for row in _KINDS[options.kind](options.simulations, options.seed):
+        print(json.dumps(row), flush=True)
+        worse = least.get(str(row["figure"]))
+        if worse is None or _far(row) > _far(worse):
+            least[str(row["figure"])] = row
+    for row in least.values():
+        print(json.dumps({"worst": row}), flush=True)
 
 
-def covered(setting: Setting, simulations: int, seed: list[int]) -> dict[str, object]:
-    """The share of data sets whose interval holds the accuracy they were made with, by kind of interval."""
-    generator = np.random.default_rng(seed)
-    held = np.zeros(4)
-    for right in _drawn(setting, simulations, generator):
-        held += [sum(low <= setting.accuracy <= high for low, high in ends) for ends in _intervals(right, setting)]
-    shown, naive, normal, clustered = (held / simulations).tolist()
+def _far(row: Row) -> float:
+    value = float(str(row["value"]))
+    return value if "size" in str(row["figure"]) else -value
+
+
+def sizes_of(kind: str, shape: tuple[int, int], generator: np.random.Generator) -> IntArray:
+    """Completions of each question, data sets x questions."""
+    if kind == "equal":
+        return np.full(shape, 4)
+    if kind == "geometric":
+        return generator.geometric(0.25, shape)
+    return np.minimum(2 * (1 - generator.random(shape)) ** (-1 / 1.2), _LARGEST).astype(np.int64)
+
+
+SIZES: Final = ("equal", "geometric", "heavy-tailed")
+
+
+def chances(mean: float, correlation: float, shape: tuple[int, int], generator: np.random.Generator) -> FloatArray:
+    """Each question's own chance."""
+    if correlation == 0:
+        return np.full(shape, mean)
+    sharp = (1 - correlation) / correlation
+    return generator.beta(mean * sharp, (1 - mean) * sharp, shape)
+
+
+def _shares(simulations: int, seed: int) -> Iterator[Row]:
+    for place, setting in enumerate(product(QUESTIONS, SIZES, CORRELATIONS, ACCURACIES)):
+        questions, kind, correlation, accuracy = setting
+        generator, shape = np.random.default_rng([seed, place]), (simulations, questions)
+        size = sizes_of(kind, shape, generator)
+        right = generator.binomial(size, chances(accuracy, correlation, shape, generator))
+        known = design_effects(size.ravel(), right.ravel(), np.repeat(np.arange(simulations), questions), simulations)
+        found = intervals(right.sum(axis=1), size.sum(axis=1), known)
+        yield {
+            **_row("coverage of accuracy", found, np.full(simulations, accuracy)),
+            "questions": questions,
+            "sizes": kind,
+            "correlation": correlation,
+            "accuracy": accuracy,
+        }
+
+
+def _classes(simulations: int, seed: int) -> Iterator[Row]:
+    for place, setting in enumerate(product((20, 50, 200), SIZES, PREVALENCES, RATES, (0.0, 0.3))):
+        questions, kind, prevalence, (tpr, tnr), correlation = setting
+        generator, shape = np.random.default_rng([seed, 1, place]), (simulations, questions)
+        size = sizes_of(kind, shape, generator)
+        correct = generator.binomial(size, chances(prevalence, correlation, shape, generator))
+        hits = [
+            generator.binomial(number, chances(rate, correlation, shape, generator))
+            for number, rate in ((size - correct, tnr), (correct, tpr))
+        ]
+        cells = np.stack(
+            [np.stack([number - hit, hit], -1) for number, hit in zip((size - correct, correct), hits, strict=True)], -2
+        )
+        known = class_rates(cells.reshape(-1, 2, 2), np.repeat(np.arange(simulations), questions), simulations)
+        accepted = prevalence * tpr + (1 - prevalence) * (1 - tnr)
+        mcc = (tpr + tnr - 1) * np.sqrt(prevalence * (1 - prevalence) / (accepted * (1 - accepted)))
+        truths: tuple[tuple[str, Ends, float], ...] = (
+            ("balanced accuracy", balanced_intervals(known), (tpr + tnr) / 2),
+            ("MCC", mcc_intervals(known), float(mcc)),
+        )
+        for name, found, truth in truths:
+            yield {
+                **_row(f"coverage of {name}", found, np.full(simulations, truth)),
+                "questions": questions,
+                "sizes": kind,
+                "prevalence": prevalence,
+                "rates": [tpr, tnr],
+                "correlation": correlation,
+            }
+
+
+def _row(figure: str, found: Ends, truth: FloatArray) -> Row:
+    shown = [(ends, true) for ends, true in zip(found, truth.tolist(), strict=True) if ends is not None]
+    held = sum(ends[0] - 1e-12 <= true <= ends[1] + 1e-12 for ends, true in shown)
+    width = sum(ends[1] - ends[0] for ends, _ in shown)
+    value = held / len(shown) if shown else 1.0
     return {
-        "figure": "coverage of the accuracy table's 95 % interval",
-        **setting._asdict(),
-        "simulations": simulations,
-        "value": shown,
-        "goal": f"{_LOW} to {_HIGH}",
-        "ok": _LOW <= shown <= _HIGH,
-        "wilson_on_items": naive,
-        "normal": normal,
-        "clustered_normal": clustered,
+        "figure": figure,
+        "value": value,
+        "ok": value >= _GOAL,
+        "width": round(width / max(len(shown), 1), 3),
+        "too_few": 1 - len(shown) / len(found),
+        "fewest": FEWEST,
     }
 
 
-def _drawn(setting: Setting, simulations: int, generator: np.random.Generator) -> Iterator[IntArray]:
-    """Right completions of each question, data sets x questions, in blocks."""
-    size = max(1, _ITEMS // (setting.questions * setting.completions))
-    sharpness = (1 - setting.correlation) / setting.correlation
-    for start in range(0, simulations, size):
-        shape = (min(size, simulations - start), setting.questions)
-        chance = generator.beta(setting.accuracy * sharpness, (1 - setting.accuracy) * sharpness, size=shape)
-        yield generator.binomial(setting.completions, chance)
+def _tests(simulations: int, seed: int) -> Iterator[Row]:
+    """A project: 8 groups in 3 scopes, or 5 groups that share questions."""
+    for place, (questions, kind, shared) in enumerate(product((60, 300), SIZES, (False, True))):
+        chance: list[float] = []
+        any_below = 0
+        for number in range(simulations):
+            pieces = _null(questions, kind, np.random.default_rng([seed, 2, place, number]), shared=shared)
+            found = {test.of: test for test in cell_tests(pieces, number).values()}
+            p = [test.p for test in found.values()]
+            chance += p
+            any_below += bool(p) and min(tree(p, [test.scope for test in found.values()])) < 0.05
+        about = {"questions": questions, "sizes": kind, "shared": shared, "projects": simulations}
+        size, errors = float(np.mean(np.array(chance) <= 0.05)), any_below / simulations
+        yield {"figure": "size of p", "value": size, "ok": size <= _SIZE, **about}
+        yield {"figure": "size of any q", "value": errors, "ok": errors <= _SIZE, **about}
 
 
-def _intervals(right: IntArray, setting: Setting) -> tuple[list[Ends], list[Ends], list[Ends], list[Ends]]:
-    """Of each data set the table's interval, then those it is set against."""
-    m = setting.completions
-    n = setting.questions * m
-    total = right.sum(axis=1)
-    share = total / n
-    independent = np.sqrt(share * (1 - share) / n)
-    between = ((right - m * share[:, None]) ** 2).sum(axis=1)
-    clustered = np.sqrt(setting.questions / (setting.questions - 1) * between) / n
-    return (
-        _shown(right, m),
-        [wilson(k, n) for k in total.tolist()],
-        _normal(share, independent),
-        _normal(share, clustered),
-    )
+def _null(questions: int, kind: str, generator: np.random.Generator, *, shared: bool) -> Pieces:
+    if shared:
+        question, group = (values.ravel() for values in np.indices((questions, 5)))
+        kept: BoolArray = generator.random(len(question)) < 0.8
+        question, group, scope = question[kept], group[kept], np.zeros(int(kept.sum()), dtype=np.int64)
+    else:
+        question = np.arange(questions)
+        group = generator.choice(8, questions, p=generator.dirichlet(np.ones(8)))
+        scope = group % 3
+    size = sizes_of(kind, (1, len(question)), generator)[0]
+    chance = chances(0.9, 0.3, (1, questions), generator)[0][question]
+    return Pieces(size, generator.binomial(size, chance), group, scope, question)
 
 
-def _shown(right: IntArray, completions: int) -> list[Ends]:
-    """The intervals of an accuracy table whose groups are the data sets."""
-    sets, questions = right.shape
-    names = tuple(map(str, range(sets)))
-    judged = np.arange(completions) < right[:, :, None]
-    columns = AccuracyColumns(
-        outcome=np.where(judged, Outcome.CORRECT, Outcome.INCORRECT).astype(np.int8).ravel(),
-        gold=np.ones(judged.size, dtype=np.int8),
-        question=np.repeat(np.arange(sets * questions), completions),
-        group=np.repeat(np.arange(sets, dtype=np.int32), questions * completions),
-        names=names,
-    )
-    rows = {row.group: row.ci for row in accuracy_rows("simulated", columns, "forced")}
-    return [rows[name] or (0.0, 1.0) for name in names]
-
-
-def _normal(share: FloatArray, error: FloatArray) -> list[Ends]:
-    return list(zip((share - Z95 * error).tolist(), (share + Z95 * error).tolist(), strict=True))
+_KINDS: Final[dict[str, Callable[[int, int], Iterator[Row]]]] = {
+    "shares": _shares,
+    "classes": _classes,
+    "tests": _tests,
+}
 
 
 if __name__ == "__main__":

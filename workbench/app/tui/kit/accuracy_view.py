@@ -187,7 +187,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
         (figure.rising is not None, scale_words(*figure.ends)),
         (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"pale: n < {FEW}"),
         (figure.tested and any(map(is_significant, rows)), f"{star_of(report)} q < {LEVEL:.2f}".replace("0.", ".")),
-        (figure.tested and star_of(report) == ROUGH, "until deals are drawn"),
+        (figure.tested and star_of(report) == ROUGH, f"{ROUGH} q until deals are drawn"),
         (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
         (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),
         (pinned, f"{PIN} pinned"),

@@ -1,4 +1,4 @@
-"""How often intervals of accuracy tables hold the truth, where completions of a question are alike and questions unequal.
+"""How often intervals of accuracy tables hold the truth, and how often tests find what is not there.
 
 Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind shares|classes|tests]
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.unit.verifiers.judges.asking import Asked, judged
 from workbench.llm.records import Reply, ending
-from workbench.verifiers.judges.parsers import PARSERS, parser
+from workbench.verifiers.judges.parsers import PARSERS, declining, parser
 from workbench.verifiers.judges.parsers.base import declined
 
 REFUSALS = (
@@ -50,6 +52,7 @@ UNDECIDED = (
     "Yes. Could you share the answer that is to be judged?",
     "No completion is there yet. Would you please provide it?",
     "Yes, I'm ready to help.",
+    "Yes, I can certainly help with that.",
 )
 JUDGING = (
     "No, I can't see how this handles negative numbers.",
@@ -197,3 +200,26 @@ def test_a_refusal_beside_the_reply_is_no_verdict_under_any_parser() -> None:
         refusal = Reply(text="No, I can't say Yes to that.", finish_reason="refusal")
         found, _ = judged([refusal, refusal], strategy=strategy, parser=chosen.id)
         assert (found.verdict.outcome.word, found.verdict.reason) == ("abstain", "refused")
+
+
+PHRASES = st.lists(
+    st.sampled_from(
+        [
+            *REFUSALS,
+            *UNDECIDED,
+            *JUDGING,
+            *("I", "we", "can't", "cannot", "will not", "Unable to", "help", "say", "this.", "No.", "Yes", "sorry,"),
+            *("wouldn't", "dont", "please", "provide", "je", "refuse.", "désolé.", "lo siento", "nie moge", "pomoc"),
+            *("\n", "\n\n", " ", "İ", "CANNOT", "HELP"),
+        ]
+    ),
+    max_size=7,
+).map(" ".join)
+
+
+@given(PHRASES)
+def test_lines_that_are_passed_over_say_nothing(text: str) -> None:
+    """Only lines that hold a word of a pattern's are searched for it."""
+    for telling in (*declining._REFUSES, declining._CANNOT_TELL):
+        lines = [(line, line.lower()) for line in text.split("\n")]
+        assert telling.said(lines) == (telling.pattern.search(text) is not None)

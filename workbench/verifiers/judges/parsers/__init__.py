@@ -1,6 +1,7 @@
 """Judge replies in, verdicts out: pure functions, one module a family, each in two versions.
 
-base: what they share, and how a reply is read. thoughts: what in it is none. verifybench, codejudge, compassverifier,
+base: what they share, and how a reply is read. thoughts: what in it is none. declining: what says that there will be no
+verdict. verifybench, codejudge, compassverifier,
 ice_score, xverify, rubric: one each.
 
 Version 1 does what the upstream project's own parser does, to reproduce published numbers, its slips included.

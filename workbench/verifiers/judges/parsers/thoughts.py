@@ -65,8 +65,10 @@ def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
         raw: The reply as recorded.
         delimiter: The fence around untrusted text in the request, if there was one.
     """
-    repeated = _repeated(raw, delimiter)
     start, end = 0, len(raw)
+    if not _may_hold_marks(raw):
+        return start, end
+    repeated = _repeated(raw, delimiter)
     for mark in _MARK.finditer(raw):
         if any(first <= mark.start() < last for first, last in repeated):
             continue
@@ -77,6 +79,18 @@ def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
     return start, end
 
 
+_SIGNS: Final = (
+    *("<", "[", "◁", "&lt;", "assistantfinal", "thought process:", "reasoning steps:", "my response:"),
+    *("thinking...", "done thinking."),
+)
+
+
+def _may_hold_marks(raw: str) -> bool:
+    """Whether it is worth a look, which takes a hundred times as long."""
+    small = raw.lower()
+    return any(sign in small for sign in _SIGNS) or small.lstrip().startswith(("analysis", "commentary"))
+
+
 def is_cut_off(raw: str, delimiter: str | None = None) -> bool:
     """Whether a reply ends inside a thought; arguments as with `spoken`."""
     return spoken(raw, delimiter)[1] < len(raw)
@@ -84,5 +98,7 @@ def is_cut_off(raw: str, delimiter: str | None = None) -> bool:
 
 def _repeated(raw: str, delimiter: str | None) -> list[tuple[int, int]]:
     """Where a reply repeats data: between one fence and the next."""
-    fences = [found.start() for found in re.finditer(re.escape(delimiter), raw)] if delimiter else []
+    fences: list[int] = []
+    while delimiter and (at := raw.find(delimiter, fences[-1] + len(delimiter) if fences else 0)) >= 0:
+        fences.append(at)
     return list(zip(fences[::2], fences[1::2], strict=False))

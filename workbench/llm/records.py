@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final, Literal, Protocol
 
 import msgspec
@@ -241,6 +242,7 @@ def is_filtered(reason: str | None) -> bool:
     return reason is not None and (_plain(reason) in _REFUSED or _FILTERED.fullmatch(_plain(reason)) is not None)
 
 
+@lru_cache(maxsize=64)
 def _plain(reason: str) -> str:
     """A reason in one spelling (``EndTurn``, ``content-filter``), without what Google's clients put around it
     (``FinishReason.SAFETY``, ``content_filter: SAFETY``)."""

@@ -59,7 +59,8 @@ _SHAPES: Final = "|".join(
 _SHAPE = re.compile(rf"(?=({_SHAPES}))")
 _OPENING = re.compile(r">>|\|\|\||.", re.DOTALL)
 
-_MAY_BE = re.compile(r"[<>\[\]|/&]|[^\x00-\x7f]")
+_SIGNS: Final = "<>[]|/&"
+"""Every token of ASCII has one of these."""
 _ODD = re.compile(
     r"&(?:amp;?)*(?:\#\d{1,7};?|\#x[\da-f]{1,6};?|[lg]t;?|[a-z]{2,24};)"
     r"|[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]",
@@ -84,7 +85,7 @@ def neutralised_within(parts: Sequence[tuple[str, bool]]) -> str:
         parts: Each with whether others wrote it; a token of our own words alone is left.
     """
     text = "".join(part for part, _ in parts)
-    if not _MAY_BE.search(text):
+    if text.isascii() and not any(sign in text for sign in _SIGNS):
         return text
     plain, ends = _plain(text)
     foreign = _foreign(parts)

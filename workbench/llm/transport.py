@@ -209,34 +209,76 @@ async def _take(
     within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> None:
     """The body, unpacked where a gateway has packed it although the request asked it not to."""
-    unpack = _unpacking(response.headers.get("content-encoding", "identity").strip().lower())
-    size = came = 0
+    unpacking = _Unpacking(response.headers.get("content-encoding", ""))
+    size = 0
     pieces = aiter(cast("httpx.AsyncByteStream", response.stream))
     while True:
         async with within():
             packed = await anext(pieces, None)
         if packed is None:
             break
-        try:
-            # Whatever it unpacks to, no more than this is held.
-            chunk = packed if unpack is None else unpack.decompress(packed, longest - size + 1)
-        except zlib.error as error:
-            raise malformed(f"the reply can't be unpacked: {error}") from None
-        came += len(packed)
+        # Whatever it unpacks to, no more than this is held.
+        chunk = unpacking.take(packed, longest - size + 1)
         size += len(chunk)
         if size > longest:
             raise malformed(f"the reply is longer than {longest} bytes")
         sink.write(chunk)
-    if unpack is not None and came and not unpack.eof:
+    if not unpacking.is_whole:
         raise AttemptFailed("transport", "the reply was cut off")
 
 
-def _unpacking(encoding: str) -> zlib._Decompress | None:
-    if encoding in {"", "identity"}:
+class _Unpacking:
+    """Unpacks a body by what it looks like: gateways pack and unpack without saying so."""
+
+    def __init__(self, encoding: str) -> None:
+        named = (name.strip() for name in encoding.lower().split(","))
+        self._encoding = ", ".join(name for name in named if name not in {"", "identity"})
+        self._began = False
+        self._inner: zlib._Decompress | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is missing of what came."""
+        return self._inner is None or self._inner.eof
+
+    def take(self, packed: bytes, most: int) -> bytes:
+        """What the next bytes unpack to, but no more than so much.
+
+        Raises:
+            AttemptFailed: They can't be unpacked.
+        """
+        if packed and not self._began:
+            self._began, self._inner = True, _unpacker(self._encoding, packed[0])
+        if self._inner is None:
+            return packed
+        try:
+            unpacked = self._inner.decompress(packed, most)
+            while self._inner.unused_data.startswith(_GZIP) and len(unpacked) < most:
+                rest, self._inner = self._inner.unused_data, zlib.decompressobj(zlib.MAX_WBITS | 32)
+                unpacked += self._inner.decompress(rest, most - len(unpacked))
+        except zlib.error as error:
+            raise malformed(f"the reply can't be unpacked: {error}") from None
+        return unpacked
+
+
+_GZIP = b"\x1f"
+_PLAIN = b"{["
+"""How a reply begins."""
+
+
+def _unpacker(encoding: str, first: int) -> zlib._Decompress | None:
+    """What unpacks a body of which the first byte is there; None for one that is not packed.
+
+    Raises:
+        AttemptFailed: It is packed in some other way.
+    """
+    is_gzip = first == _GZIP[0]
+    if first in _PLAIN or not (encoding or is_gzip):
         return None
-    if encoding not in {"gzip", "x-gzip", "deflate"}:
+    if encoding not in {"", "gzip", "x-gzip", "deflate"}:
         raise malformed(f"the reply is packed ({encoding!r}) although the request refused that")
-    return zlib.decompressobj(zlib.MAX_WBITS | 32)
+    is_bare = encoding == "deflate" and not is_gzip and (first & 0x8F) != 8
+    return zlib.decompressobj(-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS | 32)
 
 
 def _failure(error: Exception) -> AttemptFailed:

@@ -33,7 +33,18 @@ async def got(url: str, **more: Any) -> Received:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "packed"), [("gzip", gzip.compress(BODY)), ("deflate", zlib.compress(BODY)), ("", BODY)]
+    ("encoding", "packed"),
+    [
+        ("gzip", gzip.compress(BODY)),
+        ("deflate", zlib.compress(BODY)),
+        ("", BODY),
+        # As gateways do it: without zlib's frame, in pieces, unsaid, undone without a word, with a word too many.
+        ("deflate", zlib.compress(BODY, wbits=-zlib.MAX_WBITS)),
+        ("gzip", gzip.compress(BODY[:9]) + gzip.compress(BODY[9:])),
+        ("", gzip.compress(BODY)),
+        ("gzip", BODY),
+        ("gzip, identity", gzip.compress(BODY)),
+    ],
 )
 async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str, packed: bytes) -> None:
     headers = {"content-encoding": encoding} if encoding else {}
@@ -46,7 +57,11 @@ async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str
     [
         ("gzip", gzip.compress(b"\0" * (LONGEST_REPLY + 1)), "longer than"),
         ("gzip", gzip.compress(b"\0" * 2**29), "longer than"),
+        ("gzip", gzip.compress(b"\0" * LONGEST_REPLY) + gzip.compress(b"\0"), "longer than"),
+        ("", gzip.compress(b"\0" * 2**29), "longer than"),
         ("gzip", b"no gzip at all", "can't be unpacked"),
+        ("br", b"\x0b\x02\x80", "the reply is packed"),
+        ("gzip", gzip.compress(BODY) + gzip.compress(BODY)[:-12], "was cut off"),
         ("gzip", gzip.compress(BODY)[:-12], "was cut off"),
         ("br", b"x", "'br'"),
     ],

@@ -77,7 +77,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "calibrate": ("combined", "Show how far scores are chances of being correct; calibrate."),
     },
     "benchmarks": {
-        "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard."),
+        "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard; or random ones."),
         "sets": ("sets", "List, show and compare frozen sets."),
         "preset": ("sets", "Print the sources, models or judges of a paper, to begin with."),
         "publish": ("sets", "Write frozen sets for others to load, with a data card."),
@@ -107,6 +107,7 @@ FIRST: Final = ("demo", "import", "verify", "accuracy", "open")
 
 WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "build": {
+        "random": ("sets", "So many questions that chance draws, each with all its completions."),
         "picks": ("sets", "Of each question 2 + 2 completions by a judge's verdicts, for people to label."),
         "balanced": ("sets", "So many questions of each type, each with one correct and one incorrect completion."),
         "hard": ("sets", "What judges are split on, labelled by people."),

@@ -35,6 +35,17 @@ class PicksOptions(Options, frozen=True, kw_only=True):
     new_version: NewVersion = False
 
 
+class RandomOptions(Options, frozen=True, kw_only=True):
+    """How many questions chance draws, and from which."""
+
+    n: Annotated[Whole, option("Questions.", "--n")]
+    where: Where = ()
+    seed: DrawSeed = 0
+    name: SetTitle = "random"
+    dry_run: DryRun = False
+    new_version: NewVersion = False
+
+
 class BalancedOptions(Options, frozen=True, kw_only=True):
     """What a balanced set is to have; a file of quotas says what it has of each type and subtype instead of both."""
 

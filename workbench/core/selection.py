@@ -22,6 +22,8 @@ FIELDS = (
     "source",
     "model",
     "length",
+    "language",
+    "difficulty",
     "state",
     "gold",
     "flagged",
@@ -110,8 +112,21 @@ def selection_of(where: Sequence[str], limit: int | None = None) -> Selection:
 # -- What figures can be broken down by: properties of items and verdicts, alone or crossed.
 
 
-GROUPS: Final = ("type", "subtype", "domain", "source", "model", "dataset", "reason", "length")
+GROUPS: Final = (
+    "type",
+    "subtype",
+    "domain",
+    "source",
+    "model",
+    "dataset",
+    "reason",
+    "length",
+    "language",
+    "difficulty",
+)
 """``reason`` is the verdict's, the others are the item's; ``length`` is the completion's, in `LENGTHS`."""
+TOLD: Final = ("language", "difficulty")
+"""Those that rows or code problems say in a field of that name, where they do."""
 JOINED: Final = " · "
 """Between the parts of a crossing's group."""
 LENGTHS: Final = ("<1k", "1k-2k", "2k-5k", "5k-10k", "10k-20k", "20k-50k", "50k+")

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import cancellable
-from workbench.core.database.selection import check_values, compile_selection, grouping_columns, kept_columns
+from workbench.core.database.selection import check_values, compile_selection, grouping_columns, has_code, kept_columns
 from workbench.core.errors import StoreError, UsageError, did_you_mean, nearest
 from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
@@ -23,7 +23,7 @@ from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task
 from workbench.core.progress import stopped
 from workbench.core.project import Project
-from workbench.core.selection import COLUMN, GROUPS, Condition, Selection, parse_condition
+from workbench.core.selection import COLUMN, GROUPS, TOLD, Condition, Selection, parse_condition
 from workbench.data.paging import QueryTable
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail
 from workbench.data.searching import searched
@@ -91,8 +91,13 @@ def names(project: Project) -> dict[str, list[str]]:
 
 
 def breakdowns(project: Project) -> tuple[str, ...]:
-    """What figures can be broken down by here: `GROUPS`, then columns that were kept whose first rows share values."""
-    return (*GROUPS, *(COLUMN + name for name in grouping_columns(project.database.reader())))
+    """What figures can be broken down by here: `GROUPS`, then columns that were kept whose first rows share values.
+
+    Of `GROUPS` those in `TOLD` are named where there is code.
+    """
+    reader = project.database.reader()
+    groups = (by for by in GROUPS if by not in TOLD or has_code(reader))
+    return (*groups, *(COLUMN + name for name in grouping_columns(reader)))
 
 
 def read_conditions(text: str, verifiers: Sequence[str], project: Project | None = None) -> tuple[Condition, ...]:

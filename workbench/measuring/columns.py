@@ -21,7 +21,17 @@ from workbench.core.database.selection import check_names, value_of
 from workbench.core.health import Finding
 from workbench.core.progress import heed, step
 from workbench.core.project import Project
-from workbench.core.selection import COLUMN, JOINED, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection, crossing
+from workbench.core.selection import (
+    COLUMN,
+    JOINED,
+    LENGTH_BOUNDS,
+    LENGTHS,
+    TOLD,
+    UNKNOWN,
+    Condition,
+    Selection,
+    crossing,
+)
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, Outcome
 from workbench.data.store import text_index
@@ -481,7 +491,7 @@ class Columns:
         """What the groups of a property are made from."""
         if field == REASON:
             return self.item if run is None else self._of(run).columns[REASON]
-        if field.startswith(COLUMN):
+        if field.startswith(COLUMN) or field in TOLD:
             return self.item
         return self.characters if field == "length" else self._items.columns[field]
 
@@ -492,7 +502,7 @@ class Columns:
             if run is None:
                 return _named(np.zeros(len(self.item), dtype=np.int32), (NO_REASON,))
             return _named(self._of(run).columns[REASON], self._of(run).names[REASON])
-        if field.startswith(COLUMN):
+        if field.startswith(COLUMN) or field in TOLD:
             return _named(*kept_values(self._database.reader(), field, self.item))
         if field == "length":
             place = np.searchsorted(LENGTH_BOUNDS, self.characters, side="right")

@@ -11,7 +11,14 @@ from workbench.app.cli import LazyGroup
 from workbench.app.cli.common import database_argument, say, show
 from workbench.app.cli.verb import Output, verb
 from workbench.app.verbs import WITHIN
-from workbench.benchmarks.options import PRESETS, BalancedOptions, HardOptions, PicksOptions, PublishOptions
+from workbench.benchmarks.options import (
+    PRESETS,
+    BalancedOptions,
+    HardOptions,
+    PicksOptions,
+    PublishOptions,
+    RandomOptions,
+)
 from workbench.benchmarks.records import Publication
 from workbench.benchmarks.set_text import changed_lines, diff_lines, flip_lines, left_out_lines, report_lines
 from workbench.core.options import Options, argument
@@ -58,7 +65,7 @@ def sets_command(project: Project, options: SetsOptions) -> Output:
 
 def _list(found: list[SetLine]) -> None:
     if not found:
-        say("There is no set yet: workbench build DB picks | balanced | hard")
+        say("There is no set yet: workbench build DB picks | balanced | hard | random")
         return
     _lines(listed(_COLUMNS, found).split("\n"))
     for one in found:
@@ -167,6 +174,8 @@ def build_command(context: click.Context, database: str) -> None:
 
     workbench build DB hard --judge A --judge B --judge C
 
+    workbench build DB random --n 100 --seed 7
+
     The same call again gives the same set. A set of that name with other members is refused, unless --new-version
     freezes it beside the earlier one. List, show and compare them with: workbench sets DB
     """
@@ -229,6 +238,22 @@ def hard_command(project: Project, options: HardOptions) -> Output:
     from workbench.benchmarks.building.hard import build_hard
 
     return built(build_hard(project, options), dry_run=options.dry_run)
+
+
+# -- ``workbench build DB random --n N``
+
+
+@verb(within=True)
+def random_command(project: Project, options: RandomOptions) -> Output:
+    """So many questions that chance draws, each with all its completions.
+
+    The first N of a seed are the first of any larger draw. As MCTS-Judge takes 100 competition-level tasks of APPS:
+
+    workbench build DB random --n 100 --seed 7 --where difficulty=competition
+    """
+    from workbench.benchmarks.building.random import build_random
+
+    return built(build_random(project, options), dry_run=options.dry_run)
 
 
 # -- ``workbench build DB picks --judge NAME``

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.switches import following
 from workbench.core.options import BasisArguments
-from workbench.core.selection import GROUPS, Selection
+from workbench.core.selection import GROUPS, TOLD, Selection
 from workbench.core.verdict import GoldChoice, Protocol3
 from workbench.measuring.browsing import breakdowns
 
@@ -40,7 +40,7 @@ class FigureScreen(WorkbenchScreen):
     """
 
     asked: Any
-    groups: tuple[str, ...] = GROUPS
+    groups: tuple[str, ...] = tuple(by for by in GROUPS if by not in TOLD)
 
     def on_mount(self) -> None:
         """Columns that were kept with the items come beside what every item has."""

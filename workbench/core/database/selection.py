@@ -153,6 +153,20 @@ LENGTH = " ".join(
         f"ELSE '{LENGTHS[-1]}' END",
     ]
 )
+_OWN_WORD = (
+    "(SELECT json_extract(x.extra, '$.{0}') FROM completion_text AS x WHERE x.id = c.id AND json_valid(x.extra) "
+    "AND json_type(x.extra, '$.{0}') = 'text')"
+)
+_PROBLEMS_WORD = (
+    "(SELECT json_extract(o.extra, '$.{0}') FROM code_problems AS o WHERE o.question_id = c.question_id "
+    "AND json_valid(o.extra) AND json_type(o.extra, '$.{0}') = 'text')"
+)
+_LANGUAGE = "(SELECT o.language FROM code_problems AS o WHERE o.question_id = c.question_id)"
+WORDS_TOLD: Final[dict[str, str]] = {
+    "language": f"coalesce({_LANGUAGE}, {_OWN_WORD.format('language')}, '')",
+    "difficulty": f"coalesce({_OWN_WORD.format('difficulty')}, {_PROBLEMS_WORD.format('difficulty')}, '')",
+}
+"""Fields that rows or code problems tell -> SQL expression over ``c``; "" where they don't."""
 GOLD_WORD = f"CASE {GOLD} WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' ELSE 'none' END"
 _FLAGGED = f"SELECT f.subject FROM label_events AS f WHERE {FLAG_STANDS}"
 _UNANSWERED = (
@@ -174,6 +188,7 @@ COLUMNS: dict[str, str] = {
     "state": STATE,
     "gold": GOLD_WORD,
     "flagged": FLAGGED,
+    **WORDS_TOLD,
     "question_id": "q.key",
     "completion_id": "c.key",
 }
@@ -331,6 +346,11 @@ def kept_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
     for name, value in connection.execute(_COLUMNS_HELD):
         found.setdefault(name, []).append("" if value is None else str(value))
     return found
+
+
+def has_code(connection: sqlite3.Connection) -> bool:
+    """Whether there are code problems, which tell their language."""
+    return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM code_problems)").fetchone()[0])
 
 
 def grouping_columns(connection: sqlite3.Connection) -> list[str]:

@@ -23,6 +23,7 @@ CodeFormat = Literal[
     "scoring-verifiers",
     "evalplus",
     "bigcodebench",
+    "humaneval-x",
     "humaneval",
     "mbpp",
     "apps",

@@ -18,6 +18,7 @@ from workbench.core.database.selection import (
     IMPORTED_GOLD,
     KEPT,
     VISIBLE,
+    WORDS_TOLD,
     items_for,
     require_column,
 )
@@ -149,7 +150,7 @@ def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, i
 
 
 def kept_values(connection: Connection, field: str, items: npt.NDArray[np.integer[Any]]) -> tuple[Vector, list[str]]:
-    """What some items have in a `COLUMN`: each one's place among the values, and these, "" for nothing first.
+    """What some items have in a `COLUMN` or in one of `TOLD`: each one's place among the values, and these, "" first.
 
     Args:
         items: Row ids, in order.
@@ -159,10 +160,11 @@ def kept_values(connection: Connection, field: str, items: npt.NDArray[np.intege
     """
     import numpy as np
 
-    require_column(connection, field)
-    rows = connection.execute(
-        f"SELECT c.id, {KEPT} FROM {items_for(KEPT)} WHERE {VISIBLE} ORDER BY c.id", (field.removeprefix(COLUMN),)
-    )
+    said, parameters = WORDS_TOLD.get(field), tuple[str, ...]()
+    if said is None:
+        require_column(connection, field)
+        said, parameters = KEPT, (field.removeprefix(COLUMN),)
+    rows = connection.execute(f"SELECT c.id, {said} FROM {items_for(said)} WHERE {VISIBLE} ORDER BY c.id", parameters)
     places = {"": 0}
     found = np.zeros(len(items), dtype=np.int64)
     while block := rows.fetchmany(_PIECE):

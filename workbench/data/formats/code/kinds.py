@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.core.code import CodeRecord, Problem, ProblemRecord, SolutionForm, SolutionRecord, TestLine, Writer
 from workbench.core.item import Refusal
-from workbench.data.formats.code import contests, evalplus
+from workbench.data.formats.code import contests, evalplus, humaneval_x
 from workbench.data.formats.code.row import (
     WANTED,
     CodeRow,
@@ -291,6 +291,7 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "scoring-verifiers": _FileKind(fits_scoring, lambda: read_scoring),
     "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
     "bigcodebench": _FileKind(contests.fits_bigcodebench, lambda: contests.read_bigcodebench),
+    "humaneval-x": _FileKind(humaneval_x.fits, lambda: humaneval_x.read),
     "humaneval": _FileKind(evalplus.fits_humaneval, lambda: evalplus.read_humaneval),
     "mbpp": _FileKind(evalplus.fits_mbpp, lambda: evalplus.read_mbpp),
     "apps": _FileKind(contests.fits_apps, lambda: contests.apps),

@@ -1,0 +1,80 @@
+"""HumanEval-X as released: the same problems in several languages, a file each; their tests are programs.
+
+The tests of what isn't Python stand behind the solution as its own language has them: who has a runner for it can run
+them, and judges need none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from workbench.core.code import Problem, ProblemRecord
+from workbench.data.formats.code.row import CodeRow, named, program
+from workbench.data.formats.lines import RefusedError
+
+SOURCE: Final = "code/HumanEval-X"
+LANGUAGES: Final = {
+    "Python": "python",
+    "CPP": "cpp",
+    "Java": "java",
+    "JavaScript": "javascript",
+    "Go": "go",
+    "Rust": "rust",
+}
+"""What the released ids begin with, and the language that is."""
+_FUNCTION: Final = {
+    "python": re.compile(r"^def (\w+)\s*\(", re.MULTILINE),
+    "javascript": re.compile(r"^(?:const|let|var|function)\s+(\w+)", re.MULTILINE),
+    "go": re.compile(r"^func (\w+)\s*\(", re.MULTILINE),
+    "rust": re.compile(r"^\s*(?:pub )?fn (\w+)\s*[<(]", re.MULTILINE),
+}
+_CALLED: Final = re.compile(r"(\w+)\s*\([^()]*\)[^()]*\{?\s*\Z")
+_STRICT: Final = """\
+console.assert = function (holds, ...said) { if (!holds) { throw new Error(said.join(" ") || "assertion failed"); } };
+"""
+"""A failed console.assert only writes a line; as a test it has to fail."""
+
+
+def fits(keys: Collection[str]) -> bool:
+    """Whether a file with these keys is of this kind."""
+    return {"task_id", "prompt", "declaration", "canonical_solution", "test"} <= set(keys)
+
+
+def read(row: CodeRow) -> Iterable[ProblemRecord]:
+    """The problem in a row: its test program as ``base``, and that of the examples in its prompt as ``public``.
+
+    Raises:
+        RefusedError: A field is missing or of another type, or the id is of no language.
+    """
+    task_id = row.identifier("task_id")
+    language = LANGUAGES.get(task_id.partition("/")[0])
+    if language is None:
+        message = f"task_id is {task_id[:40]!r}. Begin it with one of: {', '.join(LANGUAGES)}."
+        raise RefusedError("wrong_type", "task_id", message)
+    prompt, declaration = row.text("prompt"), row.text("declaration")
+    before = prompt if language == "python" else declaration
+    problem = Problem(
+        task_id=task_id,
+        prompt=prompt,
+        canonical=before + row.text("canonical_solution"),
+        entry_point=_function(declaration, language),
+        language=language,
+        suites=named(
+            base=program(_test(row.text("test"), language)),
+            public=program(_test(row.maybe_text("example_test") or "", language)),
+        ),
+    )
+    yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=SOURCE, extra=row.extra())
+
+
+def _test(source: str, language: str) -> str:
+    return f"{_STRICT}{source}" if language == "javascript" and source.strip() else source
+
+
+def _function(declaration: str, language: str) -> str | None:
+    """The last function that is declared: helpers stand before it."""
+    pattern = _FUNCTION.get(language)
+    found = pattern.findall(declaration) if pattern is not None else _CALLED.findall(declaration)
+    return found[-1] if found else None

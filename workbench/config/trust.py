@@ -22,7 +22,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from workbench.config.file import FOLDER_VARIABLE, user_folder, write_whole
-from workbench.config.verifiers import members_in, own_prompts, read_template
+from workbench.config.verifiers import everyone_in, own_prompts, read_template
 from workbench.core.errors import UsageError
 from workbench.llm.clock import Clock
 from workbench.llm.keys import KeySource
@@ -84,10 +84,10 @@ def model_grants(verifier: object) -> list[Grant]:
     """What a verifier loads into processes here: a name in a file may lead to any hub or folder.
 
     Args:
-        verifier: One that loads nothing has no ``loads``.
+        verifier: One that loads nothing has no ``loads``; one that is made of others has them as ``parts``.
     """
-    name = getattr(verifier, "loads", None)
-    return [] if name is None else [Grant(("model", str(name)), f"the model {name}, loaded on this machine")]
+    names = [name for one in (verifier, *getattr(verifier, "parts", ())) if (name := getattr(one, "loads", None))]
+    return [Grant(("model", str(name)), f"the model {name}, loaded on this machine") for name in names]
 
 
 def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> list[Grant]:
@@ -101,8 +101,7 @@ def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) ->
         UsageError: The template can't be read.
     """
     grants = dict.fromkeys(_server(url, server) for server in servers.values() for url in server.base_urls)
-    everyone = (options, *(member.options for member in members_in(options)))
-    templates = dict.fromkeys(path for one in everyone for path in own_prompts(one))
+    templates = dict.fromkeys(path for one in everyone_in(options) for path in own_prompts(one))
     return [*grants, *(_template(str(path), read_template(path)) for path in templates)]
 
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,8 @@ MEMBERS = "members"
 """The option that names the verifiers on a panel."""
 MEMBERS_MADE = "members_made"
 """The option that holds their kinds and options, as they were when a run was started; nobody gives it by hand."""
+STAGES_MADE = "stages_made"
+"""The option that holds the same of a stack's stages."""
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"
@@ -73,7 +75,7 @@ class NamedVerifier(Struct, frozen=True, kw_only=True):
 
 
 class PanelMember(Struct, frozen=True, kw_only=True):
-    """A verifier on a panel."""
+    """A verifier on a panel, or in a stack."""
 
     name: str
     kind: str
@@ -86,10 +88,34 @@ def members_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
     Raises:
         ValueError: They can't be read.
     """
+    return _made(options, MEMBERS_MADE)
+
+
+def stages_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
+    """The verifiers that stand in a stack's options, each once; none in those of another verifier.
+
+    Raises:
+        ValueError: They can't be read.
+    """
+    return _made(options, STAGES_MADE)
+
+
+def everyone_in(options: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
+    """The options of a verifier and of all that it is made of.
+
+    Raises:
+        ValueError: They can't be read.
+    """
+    yield options
+    for one in (*members_in(options), *stages_in(options)):
+        yield from everyone_in(one.options)
+
+
+def _made(options: Mapping[str, str], name: str) -> tuple[PanelMember, ...]:
     try:
-        return msgspec.json.decode(options.get(MEMBERS_MADE, "[]"), type=tuple[PanelMember, ...])
+        return msgspec.json.decode(options.get(name, "[]"), type=tuple[PanelMember, ...])
     except msgspec.MsgspecError as error:
-        raise ValueError(f"{MEMBERS_MADE}: {error}") from None
+        raise ValueError(f"{name}: {error}") from None
 
 
 def verifiers(database: Path) -> dict[str, NamedVerifier | UsageError]:

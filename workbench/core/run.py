@@ -390,11 +390,16 @@ class CallShown(Struct, frozen=True, kw_only=True):
 
 
 class Vote(Struct, frozen=True, kw_only=True):
-    """One of the verdicts that a verdict was made of."""
+    """One of the verdicts that a verdict was made of.
+
+    Attributes:
+        by: The verifier's name, where the verdict is a stack's; None for one vote of several alike.
+    """
 
     verdict: OutcomeWord
     score: float | None
     reason: str | None
+    by: str | None = None
 
 
 class Transcript(Struct, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -22,10 +22,22 @@ from workbench.llm.pace import (
     ConcurrencyLimiter,
     Patience,
     RateLimiter,
+    StageBudget,
     cost_of,
 )
-from workbench.llm.records import CallFailed, Halt, Journal, JournaledCall, Reply, Request, Response, Usage, ending
-from workbench.llm.server import Limits, ModelServer, Price
+from workbench.llm.records import (
+    CallFailed,
+    Halt,
+    Journal,
+    JournaledCall,
+    Reply,
+    Request,
+    Response,
+    RunUsed,
+    Usage,
+    ending,
+)
+from workbench.llm.server import Limits, ModelServer, Price, StageLimits
 from workbench.llm.transport import Received, Transport
 
 COST_HEADER = "x-litellm-response-cost"
@@ -64,6 +76,19 @@ class Filtered(CallFailed):
         self.key = key
 
 
+class _Allowance(Struct, frozen=True):
+    """What holds calls back, of a run or of a part of it.
+
+    Attributes:
+        budgets: Its own, and those that it shares.
+    """
+
+    limits: Limits
+    gate: ConcurrencyLimiter
+    pace: RateLimiter
+    budgets: Budgets
+
+
 _Led = tuple[bytes, Reply]
 """A reply that was asked for, and the key it is stored under."""
 
@@ -73,6 +98,7 @@ class Caller:
 
     Args:
         shared: A budget that other callers draw on as well.
+        stages: Parts of the run with limits of their own, and what each has used before this start.
 
     Attributes:
         lanes: The servers by role.
@@ -99,19 +125,22 @@ class Caller:
         *,
         clock: Clock | None = None,
         shared: Budget | None = None,
+        stages: Sequence[tuple[StageLimits, RunUsed]] = (),
     ) -> None:
         self.transport = Transport()
         self.clock = clock or Clock(self.awake.now)
         self.lanes = {
             role: Lane(server, (prices or {}).get(server.model), self.clock) for role, server in servers.items()
         }
-        self._limits = limits
         self._journal = journal
         self._environment = environment
-        sells = any(lane.profile.sells for lane in self.lanes.values())
-        self._gate = ConcurrencyLimiter(START if sells else limits.concurrency, limits.concurrency, self.clock)
-        self._pace = RateLimiter(limits, self.clock)
-        self._budget = Budgets(Budget(limits, journal.spent()), *([] if shared is None else [shared]))
+        common = [Budget(limits, journal.spent()), *([] if shared is None else [shared])]
+        self._whole = self._allowance(list(self.lanes.values()), limits, common)
+        self._parts: dict[Lane, _Allowance] = {}
+        for stage, before in stages:
+            lanes = [self.lanes[role] for role in stage.roles]
+            part = self._allowance(lanes, stage.limits, [StageBudget(stage, before), *common])
+            self._parts |= dict.fromkeys(lanes, part)
         self._flights: dict[bytes, asyncio.Future[_Led]] = {}
         self.in_flight = 0
         self.errors: Counter[str] = Counter()
@@ -128,6 +157,14 @@ class Caller:
     async def __aexit__(self, *_: object) -> None:
         await self.transport.__aexit__()
 
+    def _allowance(self, lanes: Sequence[Lane], limits: Limits, budgets: Sequence[Budget]) -> _Allowance:
+        start = START if any(lane.profile.sells for lane in lanes) else limits.concurrency
+        gate = ConcurrencyLimiter(start, limits.concurrency, self.clock)
+        return _Allowance(limits, gate, RateLimiter(limits, self.clock), Budgets(*budgets))
+
+    def _allowed(self, lane: Lane) -> _Allowance:
+        return self._parts.get(lane, self._whole)
+
     @property
     def awake(self) -> Awake:
         """The time in which calls were attended to: what their limits are reckoned by."""
@@ -136,7 +173,8 @@ class Caller:
     @property
     def limit(self) -> int:
         """Calls in flight that the server bears, as far as it is known now."""
-        return self._gate.limit
+        gates = {id(one.gate): one.gate.limit for one in map(self._allowed, self.lanes.values())}
+        return min(sum(gates.values()), self._whole.limits.concurrency) if self._parts else self._whole.gate.limit
 
     async def call(self, item: int, role: str, request: Request, sample: int = 0) -> StoredReply:
         """The reply to a request, from the store if it is there.
@@ -239,7 +277,7 @@ class Caller:
         try:
             while True:
                 try:
-                    async with self._gate:
+                    async with self._allowed(lane).gate:
                         return await self._attempt(lane, item, prepared)
                 except AttemptFailed as failure:
                     wait = patience.wait(failure)
@@ -260,27 +298,27 @@ class Caller:
             self.warn(
                 f"The key in {lane.key_place or 'a header'} goes to {lane.server.base_urls[0]} without encryption."
             )
-        estimate = prepared.estimate
+        estimate, allowed = prepared.estimate, self._allowed(lane)
         try:
-            await self._budget.reserve(estimate)
+            await allowed.budgets.reserve(estimate)
         except Halt as halt:
             raise _with_cause(halt, self._last_failure) from None
         usage: Usage | None = None
         sent = False
         try:
-            reckoned = await self._pace.take(estimate, lane.breaker)
+            reckoned = await allowed.pace.take(estimate, lane.breaker)
             lane.trial.require_hope()
             sent = True
             led = await self._send(lane, item, prepared, secrets)
             usage = led[1].usage
-            self._pace.correct(reckoned, usage)
+            allowed.pace.correct(reckoned, usage)
             return led
         except AttemptFailed as failure:
             sent = not failure.unreachable
             raise
         finally:
             lane.breaker.ended()
-            self._budget.settle(estimate, usage, sent=sent)
+            allowed.budgets.settle(estimate, usage, sent=sent)
 
     async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
         """Journal and send one attempt; one that is cancelled stays journalled as sent."""
@@ -316,7 +354,7 @@ class Caller:
         received = without_secrets(secrets, await sent)
         ms = (self.clock.now() - began) * 1000
         body = received.body
-        self._pace.seed(received.headers)
+        self._allowed(lane).pace.seed(received.headers)
         if not 200 <= received.status < 300:
             raise of_response(received.status, received.headers, body, self.clock.date())
         response, reply = understood(lane, received, ms, prepared.built.task, prepared.count)
@@ -326,17 +364,18 @@ class Caller:
     def _note_failure(self, lane: Lane, address: ServerAddress, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
         self._last_failure = failure
+        allowed = self._allowed(lane)
         if failure.limited or failure.of_key:
             had_answered = lane.breaker.refused(failure.wait)
             if failure.limited and had_answered:
-                self._gate.refused()
+                allowed.gate.refused()
             if failure.code == "rate_limit":
-                self._pace.refused(failure.wait, altogether=lane.breaker.is_open)
+                allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
         if failure.code in {"server", "timeout", "transport"}:
             lane.failed(address)
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
-        self._gate.succeeded()
+        self._allowed(lane).gate.succeeded()
         self.usage = _sum(self.usage, reply.usage)
         self.unpriced += reply.usage.cost is None
         tokens = reply.usage.prompt_tokens
@@ -353,7 +392,8 @@ class Caller:
             Halt: It isn't.
         """
         told = lane.profile.tells_cost and not self.unpriced
-        if self._limits.max_cost is not None and lane.price is None and not told:
+        kept = (self._whole.limits, self._allowed(lane).limits)
+        if any(limits.max_cost is not None for limits in kept) and lane.price is None and not told:
             raise Halt(
                 "budget",
                 f"max_cost can't be kept: the price of {lane.server.model!r} is not known. "

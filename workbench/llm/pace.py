@@ -13,8 +13,8 @@ from msgspec import Struct
 
 from workbench.llm.clock import Clock
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.records import Halt, RunUsed, Usage
-from workbench.llm.server import Limits, Price
+from workbench.llm.records import CallFailed, Halt, RunUsed, Usage
+from workbench.llm.server import Limits, Price, StageLimits
 from workbench.llm.waits import minute_limit
 
 # -- What a run may spend, held before each call is sent.
@@ -137,6 +137,29 @@ class Budget:
 def used_up(limit: str) -> Halt:
     """Why a run pauses that can't pay for another call."""
     return Halt("budget", f"The budget is used up: {limit}. Raise it and resume the run.")
+
+
+class StageBudget(Budget):
+    """That of a part of a run: it says whose it is, and may fail a call instead of ending the run."""
+
+    def __init__(self, stage: StageLimits, before: RunUsed) -> None:
+        super().__init__(stage.limits, before)
+        self._stage = stage
+
+    async def reserve(self, estimate: CallEstimate) -> None:
+        """As with `Budget`.
+
+        Raises:
+            CallFailed: It can't be paid for, and the run goes on without it.
+            Halt: It can't be paid for.
+        """
+        try:
+            await super().reserve(estimate)
+        except Halt as halt:
+            said = f"{self._stage.name}: {halt.message}"
+            if self._stage.goes_on:
+                raise CallFailed(halt.code, said) from None
+            raise Halt(halt.code, said) from None
 
 
 class Budgets:

@@ -308,6 +308,14 @@ class RunUsed(Struct, frozen=True, kw_only=True):
     tokens: int = 0
     cost: float = 0.0
 
+    def __add__(self, more: RunUsed) -> RunUsed:
+        return RunUsed(
+            calls=self.calls + more.calls,
+            possibly_paid=self.possibly_paid + more.possibly_paid,
+            tokens=self.tokens + more.tokens,
+            cost=self.cost + more.cost,
+        )
+
 
 class Journal(Protocol):
     """Keeps calls; every coroutine returns when what it says is committed."""

@@ -253,3 +253,18 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_calls: int | None = None
     max_tokens: int | None = None
     max_cost: float | None = None
+
+
+class StageLimits(Struct, frozen=True, kw_only=True):
+    """How much a part of a run may ask, beside what the whole may.
+
+    Attributes:
+        name: The part's.
+        roles: The servers that it asks.
+        goes_on: Whether a call beyond its budget fails by itself; else it ends the run.
+    """
+
+    name: str
+    roles: tuple[str, ...]
+    limits: Limits
+    goes_on: bool = False

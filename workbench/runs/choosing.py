@@ -17,6 +17,7 @@ from workbench.config.verifiers import (
     NAME,
     OWN_PROMPTS,
     SEARCHED,
+    STAGES_MADE,
     TEMPLATE_VERSION,
     NamedVerifier,
     PanelMember,
@@ -30,9 +31,13 @@ from workbench.runs.store import runs as stored_runs
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.verifiers.base import AnyVerifier
 from workbench.verifiers.registry import Registry, VerifierKind
+from workbench.verifiers.stacks.settling import STAGES, Stage, stages
 
 PANEL: Final = "judge-panel"
 """The kind whose members are other verifiers of the project."""
+STACK: Final = "stack"
+"""The kind whose stages are other verifiers of the project."""
+_FILLED_IN: Final = frozenset({MEMBERS_MADE, STAGES_MADE})
 
 
 class VerifierChoice(Struct, frozen=True, kw_only=True):
@@ -87,7 +92,7 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
         options = _filled_in(project, stored.kind, asked, bound={})
         return VerifierChoice(kind=stored.kind, options=options, name=name or kind, own=False)
     options = _as_bound(project, kind, given, name or kind)
-    return VerifierChoice(kind=kind, options=options, name=name or kind, own=MEMBERS_MADE not in options)
+    return VerifierChoice(kind=kind, options=options, name=name or kind, own=not _FILLED_IN & options.keys())
 
 
 def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> dict[str, str]:
@@ -101,10 +106,12 @@ def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> 
 
 
 def _filled_in(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
-    """The options with what the project has of what they name: a judge's examples, a panel's members."""
-    asked = {name: value for name, value in options.items() if name != MEMBERS_MADE}
+    """The options with what the project has of what they name: examples, members, stages."""
+    asked = {name: value for name, value in options.items() if name not in _FILLED_IN}
     if kind == PANEL and MEMBERS in asked:
         return {**asked, MEMBERS_MADE: _members(project, asked[MEMBERS])}
+    if kind == STACK and STAGES in asked:
+        return {**asked, STAGES_MADE: _stages(project, asked[STAGES])}
     if EXAMPLES not in asked:
         return {name: value for name, value in asked.items() if name != EXAMPLES_DRAWN}
     if kind != "llm-judge":
@@ -119,13 +126,35 @@ def _members(project: Project, names: str) -> str:
     found = []
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         kind = _configured_kind(project, name)
-        if kind is None or kind in (PANEL, *JUDGES_NOTHING):
+        if kind is None or kind in (PANEL, STACK, *JUDGES_NOTHING):
             wrong = f"{name!r} is no verifier of this project that a panel can have"
             raise OptionError(f"{MEMBERS}: {wrong}.", option=MEMBERS, wrong=wrong)
         member = choose(project, name, {})
         make(member)
         found.append(PanelMember(name=name, kind=member.kind, options=member.options))
     return msgspec.json.encode(found).decode()
+
+
+def _stages(project: Project, text: str) -> str:
+    """A stack's verifiers, each once: one of the project under its name, or a kind that needs no options."""
+    found = []
+    for name in dict.fromkeys(stage.name for stage in _spelt(text)):
+        kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
+        if kind is None or kind in (STACK, *JUDGES_NOTHING):
+            wrong = f"{name!r} is no verifier of this project that a stack can have"
+            raise OptionError(f"{STAGES}: {wrong}.", option=STAGES, wrong=wrong)
+        stage = choose(project, name, {})
+        make(stage)
+        found.append(PanelMember(name=name, kind=stage.kind, options=stage.options))
+    return msgspec.json.encode(found).decode()
+
+
+def _spelt(text: str) -> tuple[Stage, ...]:
+    try:
+        return stages(text)
+    except ValueError as error:
+        wrong = str(error).removeprefix(f"{STAGES}: ")
+        raise OptionError(f"{STAGES}: {wrong}.", option=STAGES, wrong=wrong) from None
 
 
 def _configured_kind(project: Project, name: str) -> str | None:

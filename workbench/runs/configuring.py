@@ -31,7 +31,7 @@ _STRATEGY = "strategy"
 _FIRST: Final = ("llm-judge",)
 _FREE: Final = frozenset({"parser", "threshold", "label"})
 """Options that stored replies are read by: another value takes no call."""
-_REQUIRED: Final = frozenset({"base_url", "members", "model"})
+_REQUIRED: Final = frozenset({"base_url", "members", "model", "stages"})
 
 
 class FormOption(Struct, frozen=True, kw_only=True):

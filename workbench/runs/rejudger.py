@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from threading import Lock
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -161,13 +162,15 @@ class _StoredReplies:
 async def _read_again(
     database: Database, verifier: ServedVerifier, chunks: Iterator[list[VerifierInput]], answers: _VerdictRelay
 ) -> None:
+    from workbench.runs.stages import at_work
+
     fence = secret(database.reader())
-    for chunk in chunks:
-        for item in chunk:
+    with at_work(verifier, _PLACES) as judge:
+        for item in chain.from_iterable(chunks):
             answers.check()
             stored = _StoredReplies(database, verifier)
             try:
-                judged = await judged_by_server(verifier, item, stored, fence)
+                judged = await judged_by_server(judge, item, stored, fence)
             except _NotStored:
                 answers.put(Rejudged(item.item, None))
             else:

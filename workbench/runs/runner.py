@@ -236,13 +236,15 @@ class _Sink:
         chunks = partial(verdicts.pending, self._database, self._run, selection)
         self.stored += judge_in_batches(self._database, self._lease, servers, verifier, chunks, self.heed)
 
-    def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]]) -> None:
+    def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]], workers: int) -> None:
         """Judge on model servers; its journal stores."""
         # The client's libraries are for those runs alone that call servers.
         from workbench.runs.serving import judge_on_servers, reader_of, servers_of
 
         servers = servers_of(self._database, self._run, verifier, reader_of(verifier))
-        self.stored += judge_on_servers(self._database, self._lease, servers, verifier, chunks, self.heed)
+        self.stored += judge_on_servers(
+            self._database, self._lease, servers, verifier, chunks, self.heed, workers=workers
+        )
 
 
 def _completed(run: RunRow, connection: sqlite3.Connection) -> bool:
@@ -268,7 +270,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
             chunks = duels(database, verifier, chunks)
         elif isinstance(verifier, Pairwise):
             chunks = paired(database, verifier, chunks)
-        sink.serve(cast("ServedVerifier", verifier), chunks)
+        sink.serve(cast("ServedVerifier", verifier), chunks, run.workers)
     elif verifier.isolation == "sandbox":
         # The sandbox is for those runs alone that need one.
         from workbench.runs.executing import judge_by_execution
@@ -305,8 +307,7 @@ def _require_trust(database: Path, run: RunRow, verifier: AnyVerifier) -> None:
     """
     if verifier.isolation == "served":
         require(database, cast("ServedVerifier", verifier).servers(), run.verifier.options)
-    else:
-        require_grants(database, model_grants(verifier))
+    require_grants(database, model_grants(verifier))
 
 
 def run_database(path: Path) -> int:

@@ -20,9 +20,11 @@ from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import clock
 from workbench.runs.session import Feed, RunServers, Session, opened_session
+from workbench.runs.stages import at_work
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
 from workbench.verifiers.serving import judged_by_server
+from workbench.verifiers.stacks.stack import Stack
 
 OWN: Final = ("context_length", "content_filter")
 """Failures that may well be one item's own."""
@@ -40,7 +42,8 @@ def servers_of(
     prices = prices_of(database.path, servers.values())
     if in_batches:
         prices = {model: price.in_batches() for model, price in prices.items()}
-    return RunServers(run=run, servers=servers, limits=verifier.limits(), prices=prices, reader=reader)
+    stages = verifier.stage_limits() if isinstance(verifier, Stack) else ()
+    return RunServers(run=run, servers=servers, limits=verifier.limits(), prices=prices, reader=reader, stages=stages)
 
 
 def reader_of(verifier: ServedVerifier) -> str:
@@ -118,6 +121,7 @@ def judge_on_servers(
     check: Callable[[], None],
     record: Record = RunJournal.record,
     ending: Ending | None = None,
+    workers: int | None = None,
 ) -> int:
     """Judge every item; returns how many verdicts were stored.
 
@@ -126,6 +130,7 @@ def judge_on_servers(
         check: Raises whatever ends the work early; called ten times a second, it must not wait.
         record: Where verdicts go.
         ending: Hears what the end of the work waits for, where it comes early.
+        workers: Worker processes of a stack's stages that work on this machine; one a core by default.
 
     Raises:
         Halt: No call can succeed now; items without a verdict stay so.
@@ -133,8 +138,12 @@ def judge_on_servers(
     """
 
     async def judge() -> int:
+        with at_work(verifier, workers) as judge:
+            return await work(judge)
+
+    async def work(judge: ServedVerifier) -> int:
         async with opened_session(database, lease, [servers]) as session:
-            run = _ServedRun(verifier, secret(database.reader()), session, record, ending)
+            run = _ServedRun(judge, secret(database.reader()), session, record, ending)
             await run.judge(chunks, check)
         return session.clients[0].journal.stored
 
@@ -357,14 +366,15 @@ async def answering(
         UsageError: A server's address or a price is wrong.
     """
     servers = servers_of(database, run, verifier, reader_of(verifier))
-    async with opened_session(database, lease, [servers]) as session:
-        lease.attended = True
-        answers = VerifierSession(verifier, secret(database.reader()), lease, session, timeout)
-        over = asyncio.get_running_loop().create_future()
-        attending = asyncio.create_task(answers.attend(over))
-        try:
-            yield answers
-        finally:
-            lease.ending = True
-            over.set_result(None)
-            await attending
+    with at_work(verifier) as judge:
+        async with opened_session(database, lease, [servers]) as session:
+            lease.attended = True
+            answers = VerifierSession(judge, secret(database.reader()), lease, session, timeout)
+            over = asyncio.get_running_loop().create_future()
+            attending = asyncio.create_task(answers.attend(over))
+            try:
+                yield answers
+            finally:
+                lease.ending = True
+                over.set_result(None)
+                await attending

@@ -19,7 +19,7 @@ from workbench.core.database.connection import Database
 from workbench.llm.caller import Caller, StoredReply
 from workbench.llm.pace import Budget
 from workbench.llm.records import Halt, Request, RunUsed
-from workbench.llm.server import Limits, ModelServer, Price
+from workbench.llm.server import Limits, ModelServer, Price, StageLimits
 from workbench.runs.journal import NO_ITEM, RunJournal
 from workbench.runs.lease import Lease
 from workbench.runs.store import calls
@@ -41,6 +41,7 @@ class RunServers(Struct, frozen=True, kw_only=True):
         limits: They hold over all its starts.
         prices: By model, where they are known.
         reader: See `RunJournal`.
+        stages: Parts of it with limits of their own.
     """
 
     run: int
@@ -48,6 +49,7 @@ class RunServers(Struct, frozen=True, kw_only=True):
     limits: Limits
     prices: Mapping[str, Price]
     reader: str = ""
+    stages: tuple[StageLimits, ...] = ()
 
 
 class Client:
@@ -211,7 +213,8 @@ async def opened_session(
         async with AsyncExitStack() as stack:
             clients = []
             for one, journal in zip(runs, journals, strict=True):
-                caller = Caller(one.servers, one.limits, journal, one.prices, shared=shared)
+                stages = [(stage, _used_by(database, one, stage)) for stage in one.stages]
+                caller = Caller(one.servers, one.limits, journal, one.prices, shared=shared, stages=stages)
                 clients.append(Client(journal, await stack.enter_async_context(caller), one.limits.concurrency))
             made = Session(clients)
             try:
@@ -222,6 +225,13 @@ async def opened_session(
     finally:
         for journal in journals:
             journal.close()
+
+
+def _used_by(database: Database, run: RunServers, stage: StageLimits) -> RunUsed:
+    """What a stage has used in earlier starts; where two ask the same model at the same place, it counts for both."""
+    used = calls.used_by_server(database.reader(), run.run)
+    mine = (one.used for one in used if any(one.is_of(run.servers[role]) for role in stage.roles))
+    return sum(mine, RunUsed())
 
 
 def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:

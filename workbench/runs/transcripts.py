@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -15,11 +15,15 @@ from workbench.core.verdict import Outcome
 from workbench.data.store import browsing
 from workbench.llm.dialects.openai import without_keep_alives
 from workbench.llm.records import CallFailed, Reply, Response, Usage
+from workbench.runs.choosing import STACK
 from workbench.runs.run_status import run_row
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store.calls import CallRow, replies_of
 from workbench.runs.verdict_files import run_of
 from workbench.verifiers.judges.mcts.tree import Node, Rollout, SearchTrace, uct
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
 
 
 def transcripts_of(project: Project, verifier: str, completion: str, run: int | None = None) -> list[Transcript]:
@@ -60,6 +64,7 @@ def transcript(project: Project, run: int, item: int) -> Transcript:
     if line is None:
         raise UsageError(f"Run {run} has no verdict on this item.")
     trace = calls.trace_of(reader, run, item)
+    account = None if trace is None else msgspec.json.decode(trace)
     return Transcript(
         completion_id=line.completion_id,
         question_id=line.question_id,
@@ -71,12 +76,19 @@ def transcript(project: Project, run: int, item: int) -> Transcript:
         reason=line.reason,
         detail=line.detail,
         calls=[_shown(row) for row in calls.calls_of(reader, run, item)],
-        votes=[
-            Vote(verdict=Outcome(outcome).word, score=score, reason=reason)
-            for outcome, score, reason in calls.votes_of(reader, run, item)
-        ],
-        trace=None if trace is None else msgspec.json.decode(trace),
+        votes=_votes(reader, run, item, account),
+        trace=account,
     )
+
+
+def _votes(reader: Connection, run: int, item: int, account: dict[str, Any] | None) -> list[Vote]:
+    """A verdict's votes; a stack's are by the verifiers that its account names."""
+    found = calls.votes_of(reader, run, item)
+    names = account["votes"] if account is not None and account.get("judge") == STACK else [None] * len(found)
+    return [
+        Vote(verdict=Outcome(outcome).word, score=score, reason=reason, by=name)
+        for (outcome, score, reason), name in zip(found, names, strict=True)
+    ]
 
 
 def is_search(trace: dict[str, Any] | None) -> bool:

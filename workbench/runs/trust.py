@@ -71,7 +71,8 @@ def _require(project: Project, grants: list[Grant], accept: bool) -> None:
 
 def _grants(verifier: AnyVerifier, options: Mapping[str, str]) -> list[Grant]:
     if verifier.isolation == "served":
-        return trust.grants_of(cast("ServedVerifier", verifier).servers(), options)
+        servers = cast("ServedVerifier", verifier).servers()
+        return [*trust.grants_of(servers, options), *trust.model_grants(verifier)]
     if verifier.isolation == "sandbox":
         interpreter = cast("SandboxedVerifier", verifier).interpreter
         return [] if interpreter is None else [trust.interpreter_grant(interpreter)]

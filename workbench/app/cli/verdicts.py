@@ -132,7 +132,7 @@ def _transcript_lines(found: Transcript) -> Iterator[str]:
     if found.detail:
         yield f"  detail: {found.detail}"
     for number, vote in enumerate(found.votes, 1):
-        yield f"  vote {number}: {vote.verdict}{f' ({vote.reason})' if vote.reason else ''}"
+        yield f"  {vote.by or f'vote {number}'}: {vote.verdict}{f' ({vote.reason})' if vote.reason else ''}"
     if not found.calls:
         yield "  No calls were made for it."
     for number, call in enumerate(found.calls, 1):

@@ -6,12 +6,14 @@ import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Final, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.run import OpenAttempt, RunUsage
-from workbench.llm.records import JournaledCall, Response, Usage
+from workbench.llm.records import JournaledCall, Response, RunUsed, Usage
+from workbench.llm.server import ModelServer
 
 AttemptState = Literal["unsent", "sent", "failed", "done"]
 
@@ -329,6 +331,45 @@ def put(connection: sqlite3.Connection, run: int, usage: RunUsage) -> None:
     for name in ("errors", "warnings"):
         values[name] = msgspec.json.encode(values[name]).decode()
     connection.execute(_PUT, (run, *values.values()))
+
+
+class ServerUse(Struct, frozen=True, kw_only=True):
+    """What a run has used of one server.
+
+    Attributes:
+        url: Where calls went.
+        server: The server's place; None for calls without a reply.
+        model: The model that was asked; None for calls without a reply.
+    """
+
+    url: str
+    server: str | None
+    model: str | None
+    used: RunUsed
+
+    def is_of(self, server: ModelServer) -> bool:
+        """Whether the calls may be those of a role with this server."""
+        if self.model is not None:
+            return self.model == server.model and self.server in server.places
+        return urlsplit(self.url).netloc in {urlsplit(base).netloc for base in server.base_urls}
+
+
+def used_by_server(connection: sqlite3.Connection, run: int) -> list[ServerUse]:
+    """What a run's attempts of all starts have used, by where they went."""
+    rows = connection.execute(
+        "SELECT a.url, r.server, q.model, count(*), sum(a.state = 'sent' OR (a.state = 'failed' AND a.code IN "
+        "('timeout', 'transport', 'malformed'))), coalesce(sum(r.prompt_tokens), 0) + "
+        "coalesce(sum(r.completion_tokens), 0), coalesce(sum(r.cost), 0.0) FROM attempts AS a "
+        "LEFT JOIN responses AS r ON r.key = a.key AND a.state = 'done' LEFT JOIN requests AS q ON q.id = r.request_id "
+        "WHERE a.run_id = ? AND a.state <> 'unsent' GROUP BY a.url, r.server, q.model",
+        (run,),
+    )
+    return [
+        ServerUse(
+            url=url, server=server, model=model, used=RunUsed(calls=n, possibly_paid=paid, tokens=tokens, cost=cost)
+        )
+        for url, server, model, n, paid, tokens, cost in rows
+    ]
 
 
 # -- What verdicts rest on, counted over a run: replies and tokens, by step.

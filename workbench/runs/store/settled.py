@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from workbench.config.verifiers import EXAMPLES_DRAWN, members_in
+from workbench.config.verifiers import EXAMPLES_DRAWN, everyone_in
 from workbench.core.database.selection import GOLD, TYPE, VISIBLE, items_for
 from workbench.core.database.values import stored
 from workbench.runs.store.runs import verifier_named
@@ -91,9 +91,8 @@ def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
 
 
 def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list[int]:
-    """Row ids of the items that a verifier with these options is shown as examples, or a member of a panel is."""
-    everyone = (options, *(one.options for one in members_in(options)))
-    drawn = [one[EXAMPLES_DRAWN] for one in everyone if EXAMPLES_DRAWN in one]
+    """Row ids of the items that a verifier with these options is shown as examples, or a part of it is."""
+    drawn = [one[EXAMPLES_DRAWN] for one in everyone_in(options) if EXAMPLES_DRAWN in one]
     named = [one.item for text in drawn for one in stored(_DECODER, text, "What a judge is shown").examples]
     return _named(connection, named) if named else []
 

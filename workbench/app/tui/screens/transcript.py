@@ -190,7 +190,8 @@ def _facts(found: Transcript) -> Content:
 
 
 def _votes(found: Transcript) -> str:
-    return "votes " + " ".join(OUTCOME_MARKS[vote.verdict][0] for vote in found.votes) if found.votes else ""
+    votes = [f"{vote.by or ''} {OUTCOME_MARKS[vote.verdict][0]}".strip() for vote in found.votes]
+    return "votes " + " ".join(votes) if votes else ""
 
 
 # -- The search of MCTS-Judge behind a verdict: its tree with values and visits, and its rollouts.

@@ -1,0 +1,49 @@
+"""A stack at work: its verifiers that work on this machine, each on call beside the model servers of the others."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+from workbench.core.errors import VerifierError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.llm.records import Halt
+from workbench.runs.executor import ExecutorClosed, LocalExecutor
+from workbench.runs.first_stage import LeftToWorker
+from workbench.verifiers.base import ServedVerifier
+from workbench.verifiers.stacks.stack import LocalJudge, Stack
+
+
+@contextmanager
+def at_work(verifier: ServedVerifier, workers: int | None = None) -> Iterator[ServedVerifier]:
+    """The verifier, able to judge: a stack has its local stages' workers as long as the context.
+
+    Args:
+        workers: Worker processes of each stage that needs some; one a core by default.
+    """
+    if not isinstance(verifier, Stack):
+        yield verifier
+        return
+    with ExitStack() as exits:
+        judges = {}
+        for part in verifier.local_parts:
+            executor = LocalExecutor(part.verifier, part.spec, workers or os.cpu_count() or 1)
+            exits.callback(executor.close)
+            judges[part.name] = _judge(executor)
+        yield verifier.with_judges(judges)
+
+
+def _judge(executor: LocalExecutor) -> LocalJudge:
+    async def judge(item: VerifierInput) -> Verdict:
+        answer = executor.first(item)
+        if not isinstance(answer, LeftToWorker):
+            return answer
+        try:
+            return await asyncio.wrap_future(executor.later(item, answer))
+        except (VerifierError, ExecutorClosed) as error:
+            # No item is to blame.
+            raise Halt("cancelled", str(error) or "The run stops.") from error
+
+    return judge

@@ -1,0 +1,129 @@
+"""What settles an item in a stack: ``rules:correct``, ``qwen:score>=0.9/score<=0.1@A/B2``, ``gpt``."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from workbench.core.verdict import Outcome, Verdict
+
+STAGES = "stages"
+"""The option that names a stack's stages."""
+MOST_STAGES = 20
+_WORDS = {
+    "correct": (Outcome.CORRECT,),
+    "incorrect": (Outcome.INCORRECT,),
+    "both": (Outcome.CORRECT, Outcome.INCORRECT),
+}
+_SCORE = re.compile(r"score\s*(>=|<=)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
+_TYPE = re.compile(r"[A-Z]\d{0,2}")
+_SETTLES = "correct, incorrect, both, score>=NUMBER or score<=NUMBER, several with /"
+
+
+class Stage(Struct, frozen=True, kw_only=True):
+    """A verifier's place in a stack.
+
+    Attributes:
+        name: The verifier's.
+        outcomes: Its own verdicts that settle an item.
+        least: A score from which on an item is correct, whatever the verifier's own verdict; None without one.
+        most: The same for a score up to which an item is incorrect.
+        types: Answer types or subtypes it is asked about; empty for all items.
+    """
+
+    name: str
+    outcomes: frozenset[Outcome] = frozenset()
+    least: float | None = None
+    most: float | None = None
+    types: tuple[str, ...] = ()
+
+    def is_for(self, subtype: str | None) -> bool:
+        """Whether it is asked about items of an answer subtype; one that has types is asked about no untyped item."""
+        return not self.types or (
+            subtype is not None and any(subtype in (one, *_above(one, subtype)) for one in self.types)
+        )
+
+    def settled(self, verdict: Verdict) -> Outcome | None:
+        """What the stack says of an item by this stage's verdict; None where the item goes on."""
+        if verdict.outcome is Outcome.ERROR:
+            return None
+        score = verdict.score
+        if score is not None and self.least is not None and score >= self.least:
+            return Outcome.CORRECT
+        if score is not None and self.most is not None and score <= self.most:
+            return Outcome.INCORRECT
+        return verdict.outcome if verdict.outcome in self.outcomes else None
+
+    def __str__(self) -> str:
+        found = [word for word, outcomes in _WORDS.items() if self.outcomes == frozenset(outcomes)]
+        found += [f"score>={self.least:.12g}"] if self.least is not None else []
+        found += [f"score<={self.most:.12g}"] if self.most is not None else []
+        return f"{self.name}:{'/'.join(found)}{'@' if self.types else ''}{'/'.join(self.types)}"
+
+
+def _above(one: str, subtype: str) -> tuple[str, ...]:
+    """The subtype where its type is meant: ``A`` is for ``A1`` too."""
+    return (subtype,) if len(one) == 1 and subtype.startswith(one) else ()
+
+
+def stages(text: str) -> tuple[Stage, ...]:
+    """The stages that an option names, in their order.
+
+    Raises:
+        ValueError: There is none, or one is written in another way.
+    """
+    found = tuple(_stage(part.strip()) for part in text.split(",") if part.strip())
+    if not found:
+        raise ValueError(f"{STAGES}: it is missing")
+    if len(found) > MOST_STAGES:
+        raise ValueError(f"{STAGES}: {MOST_STAGES} at most, not {len(found)}")
+    return found
+
+
+def in_words(found: Iterable[Stage]) -> str:
+    """Stages as the option spells them."""
+    return ", ".join(map(str, found))
+
+
+def _stage(text: str) -> Stage:
+    name, colon, rule = text.partition(":")
+    if not name.strip():
+        raise ValueError(f"{STAGES}: {text!r} names no verifier")
+    said, at, types = rule.partition("@")
+    conditions = [part.strip() for part in said.split("/")] if said.strip() else []
+    if colon and not conditions and not at:
+        raise ValueError(f"{STAGES}: {text!r}: behind the colon stands what settles: {_SETTLES}")
+    stage = Stage(name=name.strip(), types=_types(text, types) if at else ())
+    outcomes: frozenset[Outcome] = frozenset()
+    least, most = None, None
+    for condition in conditions or ["both"]:
+        if condition in _WORDS:
+            outcomes |= frozenset(_WORDS[condition])
+        elif scored := _SCORE.fullmatch(condition):
+            number = _number(text, scored[2])
+            least, most = (number, most) if scored[1] == ">=" else (least, number)
+        else:
+            raise ValueError(f"{STAGES}: {condition!r} settles nothing; it is {_SETTLES}")
+    if least is not None and most is not None and most >= least:
+        raise ValueError(
+            f"{STAGES}: {text!r}: a score from {most:g} down can't be incorrect and from {least:g} up correct"
+        )
+    return Stage(name=stage.name, outcomes=outcomes, least=least, most=most, types=stage.types)
+
+
+def _number(text: str, written: str) -> float:
+    number = float(written)
+    if not math.isfinite(number):
+        raise ValueError(f"{STAGES}: {text!r}: {written} is too large")
+    return number
+
+
+def _types(text: str, written: str) -> tuple[str, ...]:
+    found = tuple(dict.fromkeys(part.strip() for part in written.split("/")))
+    for one in found:
+        if not _TYPE.fullmatch(one):
+            raise ValueError(f"{STAGES}: {text!r}: behind @ stand answer types such as A/B2")
+    return found

@@ -1,0 +1,195 @@
+"""The kind ``stack``: verifiers one behind the other; each is asked about what those before it have left undecided."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, cast, get_args
+
+from msgspec import Struct, structs
+
+from workbench.config.verifiers import STAGES_MADE, PanelMember, stages_in
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.llm.records import Ask, Reply, Request
+from workbench.llm.server import Limits, ModelServer, StageLimits
+from workbench.verifiers.base import AnyVerifier, Isolation, Judged, ServedVerifier, Verifier, identity
+from workbench.verifiers.serving import LIMIT_OPTIONS, choice, judged_by_server, limits_from, required
+from workbench.verifiers.stacks.settling import STAGES, Stage, in_words, stages
+
+if TYPE_CHECKING:
+    from workbench.verifiers.registry import Registry
+
+LocalJudge = Callable[[VerifierInput], Awaitable[Verdict]]
+"""Has a verifier that works on this machine judge an item, wherever that may hang or crash without harm."""
+WhenSpent = Literal["pause", "next"]
+WHEN_SPENT: Final = "when_spent"
+NO_STAGE: Final = "no_stage"
+"""The reason of a verdict on an item whose answer type no stage is for."""
+RULE: Final = "stage."
+"""Before a stage's name: the rule of a verdict that it settled or left."""
+_PACES = ("rpm", "tpm")
+
+
+class LocalPart(Struct, frozen=True):
+    """A stage's verifier that works on this machine, and what it is made of."""
+
+    name: str
+    verifier: Verifier
+    spec: tuple[str, dict[str, str]]
+
+
+class Stack:
+    """Stages in order; what their verifiers are stands in the options of its start."""
+
+    description: ClassVar[str] = (
+        "Verifiers of this project one behind the other: each judges what those before it leave"
+    )
+    options: ClassVar[dict[str, str]] = {
+        STAGES: "verifiers in order, each with what settles: rules:correct, qwen:score>=0.9/score<=0.1@A/B2, gpt",
+        WHEN_SPENT: "where a stage's own budget is spent: pause the run, or go on to the next stage (default pause)",
+        **{name: f"{about}, all stages together" for name, about in LIMIT_OPTIONS.items() if name not in _PACES},
+    }
+    choices: ClassVar[dict[str, tuple[str, ...]]] = {WHEN_SPENT: get_args(WhenSpent)}
+    filled_in: ClassVar[frozenset[str]] = frozenset({STAGES_MADE})
+    preload: ClassVar[tuple[str, ...]] = ()
+    name: str = "stack"
+    isolation: Isolation = "served"
+
+    def __init__(self, **options: str) -> None:
+        # Its entry point would be looked up while the package is imported.
+        from workbench.verifiers.registry import Registry
+
+        self.stages = stages(required(options, STAGES))
+        self._when_spent = choice(options, WHEN_SPENT, get_args(WhenSpent), "pause")
+        registry = Registry()
+        self._made = {one.name: (one, _usable(one, registry)) for one in stages_in(options)}
+        if self._made and self._made.keys() != {stage.name for stage in self.stages}:
+            raise ValueError(f"{STAGES}: not all of them were looked up")
+        self._limits = limits_from({name: value for name, value in options.items() if name in self.options})
+        if "concurrency" not in options and (served := self._served()):
+            most = max(one.limits().concurrency for one in served.values())
+            self._limits = structs.replace(self._limits, concurrency=most)
+        self._judges: Mapping[str, LocalJudge] = {}
+        self.version = "-".join(("1", *(verifier.version for _, verifier in self._made.values())))
+
+    @property
+    def parts(self) -> tuple[AnyVerifier, ...]:
+        """The stages' verifiers, each once."""
+        return tuple(verifier for _, verifier in self._made.values())
+
+    @property
+    def local_parts(self) -> tuple[LocalPart, ...]:
+        """Those that work on this machine; whoever has it judge says by `with_judges` how."""
+        return tuple(
+            LocalPart(name, cast("Verifier", verifier), (made.kind, made.options))
+            for name, (made, verifier) in self._made.items()
+            if verifier.isolation != "served"
+        )
+
+    def with_judges(self, judges: Mapping[str, LocalJudge]) -> Stack:
+        """The same stack with its local verifiers at work, by their names."""
+        found = copy.copy(self)
+        found._judges = judges
+        return found
+
+    def config(self) -> dict[str, object]:
+        """The stages as they are spelt, and each verifier's identity."""
+        made = {name: identity(verifier) for name, (_, verifier) in self._made.items()}
+        spent = {WHEN_SPENT: self._when_spent} if self._when_spent != "pause" else {}
+        return {STAGES: in_words(self.stages), "verifiers": made, **spent}
+
+    def servers(self) -> dict[str, ModelServer]:
+        """All stages', by the stage's name and the role there; none where all work on this machine."""
+        return {
+            _role(name, role): server for name, one in self._served().items() for role, server in one.servers().items()
+        }
+
+    def limits(self) -> Limits:
+        """Its own; each stage's hold beside them."""
+        return self._limits
+
+    def stage_limits(self) -> tuple[StageLimits, ...]:
+        """Each stage's own budget and pace, over the servers that it asks."""
+        return tuple(
+            StageLimits(
+                name=name,
+                roles=tuple(_role(name, role) for role in one.servers()),
+                limits=one.limits(),
+                goes_on=self._when_spent == "next",
+            )
+            for name, one in self._served().items()
+        )
+
+    def calls_per_item(self) -> float:
+        """At most: all stages'."""
+        return sum(one.calls_per_item() for one in self._served().values())
+
+    async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+        """What the first stage says that settles the item, else what the last one said.
+
+        The votes are the verdicts of the stages that were asked, in their order; the rule and the trace say which
+        stage the verdict is of.
+        """
+        if not self._made:
+            raise ValueError(f"{STAGES}: nobody has looked them up; a run does")
+        said: dict[str, Judged] = {}
+        passed: list[dict[str, Any]] = []
+        verdict = Verdict(outcome=Outcome.ABSTAIN, reason=NO_STAGE)
+        for number, stage in enumerate(self.stages, 1):
+            if not stage.is_for(item.subtype):
+                continue
+            if stage.name not in said:
+                said[stage.name] = await self._asked(stage, item, ask, secret)
+            found = said[stage.name].verdict
+            settled = stage.settled(found)
+            passed.append({"stage": number, "verifier": stage.name, "verdict": found.outcome.word, "rule": found.rule})
+            verdict = self._as_own(number, stage, found, settled)
+            if settled is not None:
+                break
+        votes = tuple(one.verdict for one in said.values())
+        traces = {name: one.trace for name, one in said.items() if one.trace}
+        trace: dict[str, Any] = {"judge": self.name, "passed": passed, "votes": list(said)}
+        return Judged(verdict=verdict, votes=votes, trace={**trace, **({"stages": traces} if traces else {})})
+
+    def _as_own(self, number: int, stage: Stage, found: Verdict, settled: Outcome | None) -> Verdict:
+        place = f"{stage.name}, stage {number} of {len(self.stages)}"
+        said = f"settled by {place}" if settled is not None else f"left by all stages; what {place} said"
+        return structs.replace(
+            found,
+            outcome=found.outcome if settled is None else settled,
+            rule=f"{RULE}{stage.name}",
+            detail=f"{said}: {found.detail}" if found.detail else said,
+        )
+
+    async def _asked(self, stage: Stage, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
+        """A stage's verdict; its failure is its own."""
+        made, verifier = self._made[stage.name]
+        if verifier.isolation == "served":
+
+            async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
+                return await ask(request, step=step, role=_role(made.name, role), sample=sample)
+
+            return await judged_by_server(cast("ServedVerifier", verifier), item, asked, secret)
+        if (judge := self._judges.get(stage.name)) is None:
+            # Whoever only wants to see the calls gets those of the stages behind it, too.
+            return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason="unjudged"))
+        started = time.perf_counter()
+        verdict = await judge(item)
+        return Judged(verdict=structs.replace(verdict, ms=verdict.ms or (time.perf_counter() - started) * 1000))
+
+    def _served(self) -> dict[str, ServedVerifier]:
+        return {name: cast("ServedVerifier", one) for name, (_, one) in self._made.items() if one.isolation == "served"}
+
+
+def _role(name: str, role: str) -> str:
+    """A stage's server among those of all; no name of a verifier can hold a colon."""
+    return f"{name}:{role}"
+
+
+def _usable(made: PanelMember, registry: Registry) -> AnyVerifier:
+    verifier = registry.load(made.kind, made.options)
+    if verifier.isolation == "sandbox" or isinstance(verifier, Stack):
+        does = "runs programs" if verifier.isolation == "sandbox" else "is a stack itself"
+        raise ValueError(f"{STAGES}: {made.name!r} {does}; it can be no stage of a run, only of what is simulated")
+    return verifier

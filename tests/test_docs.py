@@ -147,8 +147,11 @@ def test_the_shown_combinations_of_verifiers_work(
 ) -> None:
     shutil.copytree(ROOT / "sample_data", sample.parent / "sample_data", dirs_exist_ok=True)
     monkeypatch.chdir(sample.parent)
-    commands, call = shown_commands("docs/combining.md"), in_process(monkeypatch, capfd)
-    assert {command[1] for command in commands} == {"ensemble", "best-of", "cost", "downstream", "estimate"}
+    commands, call = (
+        shown_commands("docs/combining.md") + shown_commands("docs/stacks.md"),
+        in_process(monkeypatch, capfd),
+    )
+    assert {command[1] for command in commands} == {"ensemble", "best-of", "cost", "downstream", "estimate", "stack"}
     for command in commands:
         code, _, said = call(*command[1:])
         assert code == 0, f"{command}: {said}"

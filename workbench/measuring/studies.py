@@ -386,6 +386,10 @@ def _below(report: ProbeReport) -> Iterator[str]:
     accepted = [line for family in report.families for line in _accepted(family)]
     if accepted:
         yield from ("", "accepted payloads:", *accepted)
+    if report.let_in:
+        yield from ("", "let in by:")
+        for stage, families in sorted(report.let_in.items(), key=lambda pair: -sum(pair[1].values())):
+            yield f"  {inert(stage)}: {', '.join(f'{name} {number:,}' for name, number in families.items())}"
     if report.skipped:
         reasons = sorted(report.skipped.items(), key=lambda pair: -pair[1])
         yield from ("", "skipped:", *(f"  {count:,} {SKIP_WORDS[reason]}" for reason, count in reasons))

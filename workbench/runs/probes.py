@@ -40,6 +40,7 @@ from workbench.statistics.records.probe import JUDGES_NOTHING, AcceptedProbe, Ba
 from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity
 from workbench.verifiers.probes.building import EVERY_CLASS, Companion, Probe, balanced, companions, probes
 from workbench.verifiers.probes.payloads import SUITE_VERSION, Family, VerifierClass, families_named
+from workbench.verifiers.stacks.stack import RULE, Stack
 
 ROWS = 100
 """Questions to build probes from, unless told otherwise."""
@@ -141,7 +142,7 @@ def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
     """What a verifier is; one that works without a server gets every family, since that costs nothing."""
     if kind in _REWARD_KINDS:
         return _REWARD
-    return _JUDGE if verifier.isolation == "served" else EVERY_CLASS
+    return _JUDGE if verifier.isolation == "served" and not isinstance(verifier, Stack) else EVERY_CLASS
 
 
 def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> ProbeReport:
@@ -237,7 +238,17 @@ def report(plan: ProbingPlan, collector: Collector, *, calls: int, seconds: floa
         overall=overall,
         by_type=by_type(every),
         families=families,
+        let_in=_let_in(collector.judged) if isinstance(plan.verifier, Stack) else {},
     )
+
+
+def _let_in(judged: Iterable[JudgedSubject]) -> dict[str, dict[str, int]]:
+    """How many probes each stage of a stack has let in, by family."""
+    found: dict[str, dict[str, int]] = {}
+    for one in accepted_probes(judged):
+        of_stage = found.setdefault((one.rule or "").removeprefix(RULE), {})
+        of_stage[one.family] = of_stage.get(one.family, 0) + 1
+    return found
 
 
 def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:

@@ -17,6 +17,7 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
 from workbench.core.errors import RunError
 from workbench.core.project import Project
+from workbench.measuring.studies import probe_text
 from workbench.runs import lease as standing_in
 from workbench.runs import session
 from workbench.runs.lease import Lease
@@ -70,6 +71,26 @@ def test_asked_once_and_never_again(project: Project, server: ScriptedServer) ->
     assert (again.families, again.control) == (report.families, report.control)
     more = probed(project, server, "P1", "P4", "P6")
     assert more.calls == len(server.received) - report.calls > 0
+
+
+def test_a_stack_says_which_stage_let_a_probe_in(project: Project, server: ScriptedServer) -> None:
+    with scripted(lambda got: "Final Judgment: Yes") as last:
+        project.path.with_name("workbench.toml").write_text(
+            "".join(
+                f'[verifiers.{name}]\nkind = "llm-judge"\nmodel = "{name}"\nbase_url = "{one.url}"\n'
+                for name, one in (("first", server), ("last", last))
+            )
+        )
+        options = {"stages": "rules:both@A, first:correct, last"}
+        found = run(project, plan(project, "stack", options, "stack-1", limit=4, trust=True))
+        assert found.overall.accepted == sum(sum(families.values()) for families in found.let_in.values()) > 0
+        rules = {one.rule for one in accepted(project, "stack-1")}
+        assert rules == {f"stage.{name}" for name in found.let_in}
+        # Whoever gets past the rules undecided finds a judge that accepts everything.
+        assert set(found.let_in) >= {"last"}
+        assert "let in by:" in probe_text(found)
+        listed = {one.family for one in accepted(project, "stack-1") if one.rule == "stage.last"}
+        assert listed == set(found.let_in["last"])
 
 
 def test_what_the_judge_said_is_shown(project: Project, server: ScriptedServer) -> None:

@@ -348,7 +348,9 @@ def test_kill_9_repeats_no_answered_call(project: Project, answers: int) -> None
         configure(project, cheap=at(cheap, "concurrency = 2"), dear=at(dear, "concurrency = 1"))
         run = begin(project, "rules:correct, cheap:correct, dear")
         until(lambda: stored(project) >= answers)
-        os.kill(runner_pid(project), signal.SIGKILL)
+        pid = runner_pid(project)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
         until(lambda: not alive(project))
         kept = committed(project)
         before = len(cheap.received), len(dear.received)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -417,3 +417,37 @@ def work(connection: sqlite3.Connection, run: int, items: Sequence[int] | None =
         {"run": run, "items": None if items is None else json.dumps(items)},
     ).fetchone()
     return row
+
+
+class ItemTook(NamedTuple):
+    """What one verdict took, as `by_step` counts it.
+
+    Attributes:
+        own_ms: The verifier's own time.
+        ms: From asking to the reply, summed over calls.
+    """
+
+    item: int
+    own_ms: float
+    calls: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost: float | None
+    ms: float
+
+
+def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
+    """The same by item, in order of row id; items of a verifier that asks nobody have no calls."""
+    rows = connection.execute(
+        "SELECT v.completion_id, v.ms, coalesce(t.calls, 0), iif(t.calls, t.prompt, 0), iif(t.calls, t.completion, 0), "
+        "iif(t.calls, t.cost, 0.0), coalesce(t.ms, 0.0) FROM verdicts AS v LEFT JOIN ("
+        "SELECT c.completion_id AS item, count(*) AS calls, sum(r.ms) AS ms, "
+        "iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL) AS prompt, "
+        "iif(count(r.completion_tokens) = count(*), sum(r.completion_tokens), NULL) AS completion, "
+        "iif(count(r.cost) = count(*), sum(r.cost), NULL) AS cost "
+        "FROM (SELECT DISTINCT completion_id, response_id, step, role FROM verdict_calls WHERE run_id = ?1) AS c "
+        "JOIN responses AS r ON r.id = c.response_id GROUP BY c.completion_id) AS t ON t.item = v.completion_id "
+        "WHERE v.run_id = ?1 AND v.sample = 0 ORDER BY v.completion_id",
+        (run,),
+    )
+    return [ItemTook(*row) for row in rows]

@@ -156,6 +156,8 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
         carrier: Wrong completions of the same questions, as they are; on a question where one is accepted, payloads are
             appended to a text that answers nothing instead.
         by_type: Figures over all families by answer type.
+        let_in: Of a stack, by stage and family, the accepted probes that should not be whose verdict is that stage's;
+            empty for other kinds.
     """
 
     verifier: str
@@ -176,6 +178,7 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     overall: ProbeFigures
     by_type: dict[str, ProbeFigures]
     families: list[FamilyFigures]
+    let_in: dict[str, dict[str, int]] = {}
 
 
 class AcceptedProbe(Struct, frozen=True, kw_only=True):

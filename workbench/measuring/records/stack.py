@@ -1,0 +1,105 @@
+"""Stacks as they are reported: fractions, and null where a figure is undefined."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.statistics.records.comparison import PairedFigures
+from workbench.statistics.records.report import AccuracyRow
+
+Interval = tuple[float, float]
+
+
+class Took(Struct, frozen=True, kw_only=True):
+    """What an average item takes, as if nothing had been stored before.
+
+    Attributes:
+        calls: Replies its verdict rests on.
+        prompt_tokens: None where a server didn't say.
+        tokens: What was written, thoughts included; None where a server didn't say.
+        seconds: From asking to the reply, summed over calls; of stages that ask nobody their own work.
+        dollars: None where a call has no known price.
+    """
+
+    calls: float
+    prompt_tokens: float | None
+    tokens: float | None
+    seconds: float
+    dollars: float | None
+
+
+class StageRow(Struct, frozen=True, kw_only=True):
+    """What one stage did with the items with gold that reached it: whether it may be trusted with what it settles.
+
+    Attributes:
+        stage: Its place, from 1.
+        settles: The stage as it is spelt.
+        group: An answer type; None for all items.
+        reached: Items it was asked about.
+        accepted: Items it settled as correct.
+        accepted_wrong: Those of them that gold calls wrong.
+        refused: Items it settled as incorrect.
+        refused_right: Those of them that gold calls right.
+        left: Items that it leaves; of the last stage those it says without having settled them.
+        wrong: Wrong completions that reached it.
+        right: Right completions that reached it.
+        fpr: Of the wrong completions that reached it the share that it accepted; None where there are none.
+        fpr_ci: Its 95 % interval, clustered by question.
+        fnr: Of the right completions that reached it the share that it refused; None where there are none.
+        fnr_ci: Its 95 % interval, clustered by question.
+    """
+
+    stage: int
+    settles: str
+    group: str | None
+    reached: int
+    accepted: int
+    accepted_wrong: int
+    refused: int
+    refused_right: int
+    left: int
+    wrong: int
+    right: int
+    fpr: float | None
+    fpr_ci: Interval | None
+    fnr: float | None
+    fnr_ci: Interval | None
+
+
+class StackAlone(Struct, frozen=True, kw_only=True):
+    """One verifier of a stack, asked about all items.
+
+    Attributes:
+        against: The stack (A) against it (B); None where no item counts for both.
+    """
+
+    figures: AccuracyRow
+    took: Took
+    against: PairedFigures | None
+
+
+class SimulatedStack(Struct, frozen=True, kw_only=True):
+    """A stack on stored verdicts.
+
+    Attributes:
+        stages: As they are spelt.
+        items: Items with gold on which every stage that they reach has a verdict.
+        lacking: Items with gold that lack one, and are left out.
+        figures: What the stack's verdicts are worth.
+        took: What they take.
+        rows: For each stage the row of all items, then one row a type.
+        alone: Each of its verifiers on the same items, as if it were asked about all.
+        against: The stack (A) against each of these (B); None where no item counts for both.
+    """
+
+    stages: str
+    items: int
+    lacking: int
+    figures: AccuracyRow
+    took: Took
+    rows: list[StageRow]
+    alone: list[StackAlone]
+    protocol: Protocol3
+    gold: dict[str, int]
+    gold_choice: GoldChoice

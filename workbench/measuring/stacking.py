@@ -1,0 +1,300 @@
+"""Stacks on stored verdicts: what one would say, what it would take, and what its stages may be trusted with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from workbench.core.database.selection import check_names
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, at_one_moment
+from workbench.core.selection import Selection
+from workbench.core.taxonomy import UNTYPED
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.columns import columns
+from workbench.measuring.judged import judged, nothing_measured
+from workbench.measuring.records.stack import SimulatedStack, StackAlone, StageRow, Took
+from workbench.runs.store import calls
+from workbench.statistics.records.report import AccuracyRow
+from workbench.verifiers.stacks.settling import STAGES, Stage, in_words, stages
+
+if TYPE_CHECKING:
+    from workbench.measuring.columns import Columns
+    from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+    from workbench.statistics.stacks import Stacked, StageVerdicts
+
+_PARTS: Final = ("calls", "prompt_tokens", "tokens", "seconds", "dollars")
+
+
+class StackItems(Struct, frozen=True, kw_only=True, eq=False):
+    """The chosen items with gold, and what each verifier said of them and took; arrays with one value an item.
+
+    Attributes:
+        names: The verifiers.
+        outcomes: By verifier, -1 for no verdict.
+        scores: By verifier; None for one that gives none.
+        took: By verifier and `_PARTS`; NaN where it isn't known.
+        type: Positions in ``types``.
+        types: Answer types that occur.
+        subtype: Positions in ``subtypes``.
+    """
+
+    names: tuple[str, ...]
+    item: IntArray
+    question: IntArray
+    gold: IntArray
+    outcomes: tuple[IntArray, ...]
+    scores: tuple[FloatArray | None, ...]
+    took: tuple[FloatArray, ...]
+    type: IntArray
+    types: tuple[str, ...]
+    subtype: IntArray
+    subtypes: tuple[str, ...]
+
+    def of(self, rows: BoolArray) -> StackItems:
+        """Some of the items."""
+        return StackItems(
+            names=self.names,
+            item=self.item[rows],
+            question=self.question[rows],
+            gold=self.gold[rows],
+            outcomes=tuple(one[rows] for one in self.outcomes),
+            scores=tuple(None if one is None else one[rows] for one in self.scores),
+            took=tuple(one[:, rows] for one in self.took),
+            type=self.type[rows],
+            types=self.types,
+            subtype=self.subtype[rows],
+            subtypes=self.subtypes,
+        )
+
+    def stage(self, stage: Stage) -> StageVerdicts:
+        """What a stage says of them."""
+        import numpy as np
+
+        from workbench.statistics.stacks import StageVerdicts, settled
+
+        place = self.names.index(stage.name)
+        outcome, score = self.outcomes[place], self.scores[place]
+        return StageVerdicts(
+            verifier=place,
+            outcome=outcome,
+            settles=settled(outcome, score, stage.outcomes, stage.least, stage.most),
+            asked=np.array([stage.is_for(None if one == UNTYPED else one) for one in self.subtypes])[self.subtype],
+        )
+
+    def through(self, found: Sequence[Stage]) -> Stacked:
+        """What a stack of these stages says of them."""
+        from workbench.statistics.stacks import stacked
+
+        return stacked([self.stage(stage) for stage in found], len(self.names))
+
+    def average(self, asked: BoolArray) -> Took:
+        """What an item takes on average, where each verifier is asked about some."""
+        import numpy as np
+
+        sums = [
+            sum(float(took[part][rows].sum()) for took, rows in zip(self.took, asked, strict=True))
+            for part in range(len(_PARTS))
+        ]
+        each = [None if np.isnan(one) else one / max(len(self.item), 1) for one in sums]
+        return Took(**dict(zip(_PARTS, each, strict=True)))  # type: ignore[arg-type]
+
+
+def stack_items(
+    project: Project,
+    names: tuple[str, ...],
+    gold: GoldChoice,
+    selection: Selection,
+    *,
+    known: Columns | None = None,
+    only_gold: bool = True,
+) -> StackItems:
+    """The verdicts of the verifiers' newest complete runs on the chosen items.
+
+    Args:
+        known: The columns, where they have been read already.
+        only_gold: Only items with gold.
+
+    Raises:
+        UsageError: One has no complete run, or failed on all that it was asked.
+    """
+    import numpy as np
+
+    everything = known or columns(project)
+    found = judged(project, names, gold=gold, selection=selection, known=everything)
+    if found.failed and names:
+        raise UsageError(*nothing_measured(found.failed))
+    judges = [place for place, judge in enumerate(found.judges) if judge.name not in found.failed]
+    order = [found.judges[place] for place in judges]
+    chosen = everything.chosen(selection)
+    rows = np.ones(len(everything.item), dtype=np.bool_) if chosen is None else chosen
+    scores = [everything.score(judge.run) for judge in order]
+    kinds, subtypes = everything.groups("type"), everything.groups("subtype")
+    whole = StackItems(
+        names=tuple(judge.name for judge in order),
+        item=found.item,
+        question=found.question,
+        gold=found.gold,
+        outcomes=tuple(found.outcomes[place] for place in judges),
+        scores=tuple(None if score is None else score[rows] for score in scores),
+        took=tuple(_took(project, judge.run, found.item) for judge in order),
+        type=kinds.code[rows],
+        types=kinds.names,
+        subtype=subtypes.code[rows],
+        subtypes=subtypes.names,
+    )
+    return whole.of(found.gold >= 0) if only_gold else whole
+
+
+def _took(project: Project, run: int | None, items: IntArray) -> FloatArray:
+    """What each verdict took, by part: seconds are those of calls where the verifier makes any, as in `costs`."""
+    import numpy as np
+
+    from workbench.statistics.confusion import align
+
+    found = [] if run is None else calls.by_item(project.database.reader(), run)
+    asks = any(one.calls for one in found)
+    values = np.array(
+        [
+            (one.calls, one.prompt_tokens, one.completion_tokens, (one.ms if asks else one.own_ms) / 1e3, one.cost)
+            for one in found
+        ],
+        dtype=np.float64,
+    ).reshape(-1, len(_PARTS))
+    keys = np.array([one.item for one in found], dtype=np.int64)
+    return np.stack([align(items, keys, values[:, part], np.float64(0)) for part in range(len(_PARTS))])
+
+
+@at_one_moment
+def simulate(
+    project: Project,
+    text: str,
+    *,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> SimulatedStack:
+    """What a stack would say and take, from what its stages' newest complete runs have said; nothing is asked.
+
+    Args:
+        text: Stages as the kind ``stack`` takes them.
+
+    Raises:
+        UsageError: A stage is written in another way, or has no complete run.
+    """
+    found = read_stages(text)
+    wanted = check_names(project.database.reader(), selection or Selection())
+    everything = columns(project)
+    names = tuple(dict.fromkeys(stage.name for stage in found))
+    items = stack_items(project, names, gold, wanted, known=everything)
+    whole = items.through(found)
+    judged_ = whole.outcome >= 0
+    kept, said = items.of(judged_), items.of(judged_).through(found)
+    return SimulatedStack(
+        stages=in_words(found),
+        items=len(kept.item),
+        lacking=int((~judged_).sum()),
+        figures=figures_of("stack", kept, said.outcome, protocol),
+        took=kept.average(said.asked),
+        rows=stage_rows(found, kept, said),
+        alone=[_alone(kept, place, said.outcome, protocol) for place in range(len(names))],
+        protocol=protocol,
+        gold=everything.gold_counts(gold, everything.chosen(wanted)),
+        gold_choice=gold,
+    )
+
+
+def read_stages(text: str) -> tuple[Stage, ...]:
+    """Stages as the kind ``stack`` takes them.
+
+    Raises:
+        UsageError: They are written in another way.
+    """
+    try:
+        return stages(text)
+    except ValueError as error:
+        said = str(error).removeprefix(f"{STAGES}: ")
+        raise UsageError(f"--stages: {said}.", "Such as: rules:correct, qwen:score>=0.9, gpt") from None
+
+
+def figures_of(name: str, items: StackItems, outcome: IntArray, protocol: Protocol3) -> AccuracyRow:
+    """What verdicts are worth on all the items."""
+    from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
+
+    return accuracy_rows(name, AccuracyColumns(outcome=outcome, gold=items.gold, question=items.question), protocol)[0]
+
+
+def _alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3) -> StackAlone:
+    """A verifier asked about all; on items that never reach it it may have no verdict, and these don't count."""
+    import numpy as np
+
+    from workbench.statistics.compare import compare_graded
+    from workbench.statistics.confusion import grade
+
+    there = items.outcomes[place] >= 0
+    mine = items.of(there)
+    asked = np.zeros((len(items.names), len(mine.item)), dtype=np.bool_)
+    asked[place] = True
+    one, other = (grade(said, mine.gold, protocol) for said in (outcome[there], mine.outcomes[place]))
+    return StackAlone(
+        figures=figures_of(items.names[place], mine, mine.outcomes[place], protocol),
+        took=mine.average(asked),
+        against=compare_graded(one, other, mine.question),
+    )
+
+
+# -- What each stage may be trusted with.
+
+
+def stage_rows(found: Sequence[Stage], items: StackItems, said: Stacked) -> list[StageRow]:
+    """For each stage the row of all items, then one a type."""
+    import numpy as np
+
+    from workbench.statistics.accuracy import group_order
+
+    rows = []
+    for number, stage in enumerate(found):
+        rows.append(_stage_row(number, stage, None, items, said, np.ones(len(items.item), dtype=np.bool_)))
+        types = sorted({items.types[code] for code in items.type[said.reached[number]].tolist()}, key=group_order)
+        rows += [_stage_row(number, stage, name, items, said, items.type == items.types.index(name)) for name in types]
+    return rows
+
+
+def _stage_row(
+    number: int, stage: Stage, group: str | None, items: StackItems, said: Stacked, inside: BoolArray
+) -> StageRow:
+    from workbench.core.verdict import Outcome
+
+    reached = said.reached[number] & inside
+    here = reached & (said.stage == number) & said.by_itself
+    accepted, refused = here & (said.outcome == Outcome.CORRECT), here & (said.outcome == Outcome.INCORRECT)
+    wrong, right = reached & (items.gold == 0), reached & (items.gold == 1)
+    return StageRow(
+        stage=number + 1,
+        settles=str(stage),
+        group=group,
+        reached=int(reached.sum()),
+        accepted=int(accepted.sum()),
+        accepted_wrong=int((accepted & wrong).sum()),
+        refused=int(refused.sum()),
+        refused_right=int((refused & right).sum()),
+        left=int((reached & ~here).sum()),
+        wrong=int(wrong.sum()),
+        right=int(right.sum()),
+        fpr=_share(accepted, wrong),
+        fpr_ci=_interval(accepted, wrong, items.question),
+        fnr=_share(refused, right),
+        fnr_ci=_interval(refused, right, items.question),
+    )
+
+
+def _share(part: BoolArray, whole: BoolArray) -> float | None:
+    return float((part & whole).sum() / whole.sum()) if whole.any() else None
+
+
+def _interval(part: BoolArray, whole: BoolArray, question: IntArray) -> tuple[float, float] | None:
+    from workbench.statistics.subgroups import clustered_wilson
+
+    return clustered_wilson(part[whole], question[whole]) if whole.any() else None

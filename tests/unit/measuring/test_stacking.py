@@ -86,7 +86,7 @@ def made(folder: Path, file: Path) -> Project:
 
 
 def texts(project: Project) -> list[str]:
-    from workbench.runs.store.verdicts import inputs
+    from workbench.runs.store.verifier_inputs import inputs
 
     reader = project.database.reader()
     found = [item for (item,) in reader.execute("SELECT id FROM completions ORDER BY id")]
@@ -162,7 +162,7 @@ def items_of(project: Project, text: str) -> dict[str, tuple[str, str | None]]:
 
 def calls_of(project: Project, text: str) -> dict[str, int]:
     """Requests that a stack makes: one an item that a judge is asked about, with gold or without; equal ones once."""
-    from workbench.runs.store.verdicts import inputs
+    from workbench.runs.store.verifier_inputs import inputs
 
     found = read_stages(text)
     names = tuple(dict.fromkeys(stage.name for stage in found))

@@ -295,6 +295,6 @@ def _share(part: BoolArray, whole: BoolArray) -> float | None:
 
 
 def _interval(part: BoolArray, whole: BoolArray, question: IntArray) -> tuple[float, float] | None:
-    from  import clustered_wilson
+    from workbench.statistics.intervals import share_interval
 
-    return clustered_wilson(part[whole], question[whole]) if whole.any() else None
+    return share_interval(part[whole], question[whole])

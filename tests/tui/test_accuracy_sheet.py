@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from workbench.app.tui.kit.accuracy_sheet import AccuracySheet, SheetOrder, of_group
 from workbench.app.tui.kit.accuracy_view import FIGURES, caption, cell_sentence, legend, notes
@@ -164,6 +165,11 @@ def test_words_name_protocol_gold_and_what_is_on_its_way() -> None:
     assert "protocol forced" in str(caption(SMALL, FIGURES["mcc"]))
     assert "MCC" in str(caption(SMALL, FIGURES["mcc"]))
     assert "gold final (100 imported)" in str(caption(SMALL, ACCURACY))
+    origins = {"adjudicated": 104, "agreed": 557, "imported": 1_150, "none": 11, "conflict": 22}
+    told = str(caption(structs.replace(SMALL, gold=origins), ACCURACY)).splitlines()
+    assert len(told) == 2
+    assert "22 conflict" in told[1]
+    assert max(map(len, told)) <= 78, "whole at 80 columns"
     assert notes(SMALL).splitlines() == ["• One thing.", "• slow has been judged to 99 %: its figures go on changing."]
     sheet = AccuracySheet(SMALL)
     assert "Δ -30.0 points, q .010" in str(cell_sentence(SMALL, sheet.row("judge", "A")))

@@ -168,7 +168,7 @@ async def test_intervals_of_the_bootstrap_replace_those_of_the_closed_form(tmp_p
         report = compared(project, "careful", "lax", by="type").with_bootstrap(DRAWS)
         assert screen_of(app).report == report
         assert text_of(app, "#compare-tests") == str(figures(report))
-        assert "bal, MCC: 2,000 draws" in text_of(app, "#compare-tests")
+        assert "95 %; BA, MCC drawn" in text_of(app, "#compare-tests")
         closed = str(figures(compared(project, "careful", "lax").report))
         assert "draws" not in closed
         assert closed.count("…") == 2

@@ -79,6 +79,7 @@ async def test_from_a_wrong_item_to_what_another_parser_would_change(project: Pr
             await until(pilot, lambda: app.screen.query("#option-parser"))
             await settle(pilot)
             assert app.focused is field(app, "parser").line
+            assert "Change an option and try it" in text_of(app, "#what-if-said")
             await press(pilot, "right")
             assert field(app, "parser").value == "verifybench@2"
             screen = await tried(app, pilot)

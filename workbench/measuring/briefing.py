@@ -223,12 +223,12 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
 
     found = queue(facts.project, "suspect-gold", hide_reviewed=True)
     if many := found.above(EVEN):
-        says = "says" if len(found.verifiers) == 1 else "say"
+        judge = "judges" if len(found.verifiers) == 1 else "judge"
         first = f": the first of {len(found):,} suspects" if many < len(found) else ""
         yield Matter(
             kind="suspect-labels",
-            sentence=f"{counted(many, 'label')} {'is' if many == 1 else 'are'} unlike most of items of which "
-            f"{listed(found.verifiers)} {says} the same{first}: worth a look.",
+            sentence=f"{counted(many, 'label')} {'differs' if many == 1 else 'differ'} from most labels of items that "
+            f"{listed(found.verifiers)} {judge} alike{first}: worth a look.",
             about={"queue": found.name},
             size=many,
             screen="disagreements",

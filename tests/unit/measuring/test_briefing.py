@@ -193,7 +193,9 @@ def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> No
         connection.execute("UPDATE completions SET imported_gold = 1 - imported_gold WHERE id IN (3, 8)")
         connection.execute("INSERT INTO changes (first_id, last_id) VALUES (3, 8)")
     matter = of_kind(project, "suspect-labels")
-    assert matter.sentence == "2 labels are unlike most of items of which rules and exact say the same: worth a look."
+    assert (
+        matter.sentence == "2 labels differ from most labels of items that rules and exact judge alike: worth a look."
+    )
     assert (matter.screen, matter.about) == ("disagreements", {"queue": "suspect-gold"})
     assert len(queue(project, "suspect-gold", hide_reviewed=True)) == matter.size
 

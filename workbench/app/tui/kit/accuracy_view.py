@@ -168,13 +168,13 @@ def group_title(group: str | None, by: str | None, wide: bool) -> str:
 
 
 def caption(report: AccuracyReport, figure: Figure) -> Content:
-    """Which figure; then protocol, gold and where the gold comes from."""
+    """Which figure, by which protocol; then gold and where it comes from."""
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number) or "no items"
     return Content.assemble(
         (figure.words, "bold $foreground"),
-        f" · by {report.by or 'nothing'}\nprotocol ",
+        f" · by {report.by or 'nothing'} · protocol ",
         (report.protocol, "bold"),
-        f" ({PROTOCOLS[report.protocol]}) · gold ",
+        f" ({PROTOCOLS[report.protocol]})\ngold ",
         (report.gold_choice, "bold"),
         f" ({sources})",
     )

@@ -86,7 +86,7 @@ def figures(report: CompareReport) -> Content:
 
     Intervals of a closed form stand there until those of the bootstrap have come.
     """
-    how = f"95 %; bal, MCC: {report.bootstrap.samples:,} draws" if report.bootstrap else "95 %"
+    how = "95 %; BA, MCC drawn" if report.bootstrap else "95 %"
     lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  {how}"]
     lines += [_figure(metric, report) for metric in report.metrics]
     tests = f"p   {p_value(report.permutation_p)} by question · McNemar {p_value(report.mcnemar_p)}"

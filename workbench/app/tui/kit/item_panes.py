@@ -83,10 +83,12 @@ def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
 
 
 def answer_card(item: ItemDetail, width: int) -> Content:
-    """Both final answers, then gold and what every verifier says, in a line."""
+    """Both final answers, then gold and what every verifier says, in a line; the baseline, which says nothing of this
+    item, comes last."""
     answers = [fit(render_answer(one.text) if one.found else NONE, width // 4).rstrip() for one in final_answers(item)]
     said = [Content.assemble("gold ", _mark(item.gold))]
-    said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in item.verdicts]
+    verdicts = sorted(item.verdicts, key=lambda one: one.verifier == BASELINE)
+    said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in verdicts]
     return Content.assemble((answers[0], "bold"), " │ ", (answers[1], "bold"), "   ", Content(" · ").join(said))
 
 

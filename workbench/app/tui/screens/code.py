@@ -260,12 +260,12 @@ def _columns(beside: SuiteRun | None, *, several: bool) -> Columns[ProblemRow]:
             room=(5, 8),
             there=beside is not None,
         ),
-        column("run", lambda row: row, _done, words=True, key="done", room=(9, 14)),
+        column("run", lambda row: row, _done, words=True, key="done", room=(7, 14)),
         word(
             "tests",
             lambda row: " ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none",
             key="tests",
-            room=(14, 30),
+            room=(16, 30),
             tone="dim",
         ),
     )

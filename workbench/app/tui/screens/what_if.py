@@ -40,6 +40,9 @@ SAMPLE: Final = 20
 """Items that servers are asked about first."""
 _WORK: Final = "what-if"
 _NAME: Final = "name of the new verifier"
+_FIRST: Final = (
+    "Change an option and try it: which verdicts flip, fixed and broken, will stand here. Nothing is stored."
+)
 
 
 class WhatIfScreen(TableScreen, FormScreen):
@@ -116,6 +119,8 @@ class WhatIfScreen(TableScreen, FormScreen):
         if (template := self._field(TEMPLATE)) is not None:
             template.hint("enter: edit the text")
         fields[0].line.focus()
+        if self.found is None and not self._working:
+            self.put("said", _FIRST)
 
     @on(OptionField.Changed)
     def _hide_unused(self) -> None:

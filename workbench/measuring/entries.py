@@ -15,7 +15,7 @@ from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, Made, columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
-from workbench.statistics.records.report import AccuracyRow, CellTests, Kind
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow, CellTests, Kind
 
 if TYPE_CHECKING:
     from workbench.statistics.accuracy import AccuracyColumns, ClusterCounts
@@ -104,6 +104,29 @@ def with_tests(
         families=len(set(families)),
         seed=seed,
     )
+
+
+def one_tree(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]:
+    """Tables that are read together, with q-values over all of them: cells count in tables that stand out.
+
+    Args:
+        reports: Tables by name.
+    """
+    from workbench.measuring.notes import cells_in_words
+    from workbench.statistics.subgroups import across
+
+    tested = {name: report for name, report in reports.items() if report.tests is not None}
+    if len(tested) < 2:
+        return dict(reports)
+    q = across([[row.q for row in report.rows if row.q is not None] for report in tested.values()])
+    found = dict(reports)
+    for (name, report), values in zip(tested.items(), q, strict=True):
+        later = iter(values)
+        rows = [row if row.q is None else structs.replace(row, q=next(later)) for row in report.rows]
+        together = structs.replace(report, rows=rows)
+        said = dict(zip(cells_in_words(report), cells_in_words(together), strict=True))
+        found[name] = structs.replace(together, notes=tuple(said.get(note, note) for note in report.notes))
+    return found
 
 
 MAJORITY: Final = "majority-by-type"

@@ -66,7 +66,7 @@ def notes_for(
         *_failed(everything, report.protocol),
         *_constant(everything, verifiers, entries),
         *_detectable(verifiers, entries),
-        *_cells(report),
+        *cells_in_words(report),
         *_ceiling(ceilings, verifiers),
         *_partial(verifiers, report, entries.items),
         *_examples(verifiers, entries, shown),
@@ -174,8 +174,8 @@ def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
     return compare_graded(one.graded(protocol), other.graded(protocol), one.columns.question)
 
 
-def _cells(report: AccuracyReport) -> Iterator[str]:
-    """Which groups stand out."""
+def cells_in_words(report: AccuracyReport) -> Iterator[str]:
+    """Which groups stand out, or that none does."""
     if report.tests is None:
         return
     low = [row for row in report.rows if row.q is not None and row.q < LEVEL and (row.delta or 0.0) < 0]

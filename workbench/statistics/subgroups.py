@@ -60,20 +60,30 @@ def tree(p: Sequence[float], families: Sequence[Hashable]) -> list[float]:
     inside: dict[Hashable, list[int]] = {}
     for place, family in enumerate(families):
         inside.setdefault(family, []).append(place)
-    within = {family: benjamini_hochberg([p[place] for place in places]) for family, places in inside.items()}
-    # The least q-value of a family is its Simes p-value.
-    order, simes = _ranked([min(values) for values in within.values()])
+    within = [benjamini_hochberg([p[place] for place in places]) for places in inside.values()]
+    found = [1.0] * len(p)
+    for places, values in zip(inside.values(), across(within), strict=True):
+        for place, q in zip(places, values, strict=True):
+            found[place] = q
+    return found
+
+
+def across(families: Sequence[Sequence[float]]) -> list[list[float]]:
+    """q-values of families of tests as parts of one tree, see `tree`; a family may be a tree of its own.
+
+    Args:
+        families: Each one's own q-values, at least one each: the least is the family's p-value (Simes').
+    """
+    order, simes = _ranked([min(values) for values in families])
     number = len(simes)
-    level = np.minimum.accumulate((number * simes / np.arange(1, number + 1))[::-1])[::-1]
-    found = np.ones(len(p))
-    names = list(within)
     selected = np.arange(1, number + 1)
+    level = np.minimum.accumulate((number * simes / selected)[::-1])[::-1]
+    found: list[list[float]] = [[] for _ in families]
     for rank, place in enumerate(order.tolist()):
-        own = np.array(within[names[place]])
+        own = np.array(families[place])
         later = np.maximum(level[None, rank:], own[:, None] * number / selected[None, rank:])
-        found[inside[names[place]]] = np.minimum(later.min(axis=1), 1.0)
-    adjusted: list[float] = found.tolist()
-    return adjusted
+        found[place] = np.minimum(later.min(axis=1), 1.0).tolist()
+    return found
 
 
 def _ranked(p: Sequence[float]) -> tuple[IntArray, FloatArray]:

@@ -385,3 +385,21 @@ def test_the_same_seed_gives_the_same_p_values(project: Project, monkeypatch: py
     assert at_once.tests is not None
     assert (at_once.tests.seed, at_once.tests.approximate) == (None, once.tests.hypotheses)
     assert [row.accuracy for row in at_once.rows] == [row.accuracy for row in once.rows]
+
+
+def test_tables_read_together_are_one_tree_with_their_sentences(project: Project) -> None:
+    from workbench.measuring.entries import one_tree
+
+    tables = {by: accuracy(project, by=by) for by in ("type", "subtype", "source", "domain")}
+    together = one_tree(tables)
+    for by, report in together.items():
+        own = {(row.verifier, row.groups): row.q for row in tables[by].rows}
+        for row in report.rows:
+            before = own[row.verifier, row.groups]
+            assert (row.q is None) == (before is None)
+            assert row.q is None or before is None or row.q >= before - 1e-12
+        said = [note for note in report.notes if "test" in note and "of a group against" in note]
+        assert len(said) == 1
+        clear = sum(row.q is not None and row.q < 0.05 for row in report.rows)
+        assert ("none has q < 0.05" in said[0]) == (clear == 0)
+    assert one_tree({"type": tables["type"]}) == {"type": tables["type"]}

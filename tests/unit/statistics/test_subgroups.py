@@ -16,7 +16,7 @@ from scipy.stats import false_discovery_control, fisher_exact, hypergeom, permut
 
 from workbench.statistics import permutations as subgroups
 from workbench.statistics.permutations import CellTest, Pieces, cell_tests, scope_of
-from workbench.statistics.subgroups import benjamini_hochberg, tree
+from workbench.statistics.subgroups import across, benjamini_hochberg, tree
 
 # A piece: items, how many of them are right (at most as many), group.
 PIECE = st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(0, 2)).map(lambda it: (it[0], min(it[:2]), it[2]))
@@ -361,3 +361,12 @@ def test_q_in_a_tree_is_the_lowest_level_at_which_a_test_is_rejected(
         rejected = simes[family] <= selected * level / len(ranked) and own <= selected * level / len(ranked)
         if abs(q - level) > 1e-9:
             assert (q <= level) == rejected
+
+
+def test_families_of_one_tree_are_tables_that_stand_out() -> None:
+    tables = [[0.01, 0.3], [0.02], [0.9, 0.04, 0.5]]
+    # Levels .03, .03, .04: all three are selected at 5 %, so that each is tested at 5 %.
+    assert across(tables) == [[0.03, 0.3], [0.03], [0.9, 0.04, 0.5]]
+    alone = across([[0.01, 0.3], [0.8], [0.9]])
+    assert alone[0][0] == pytest.approx(0.03)
+    assert across([[0.01, 0.3]]) == [[0.01, 0.3]]

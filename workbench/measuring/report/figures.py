@@ -202,8 +202,8 @@ def _said(contents: Contents, report: AccuracyReport) -> tuple[str, ...]:
     if report.tests is None:
         return notes
     return (
-        f"{_MARK} q < {LEVEL} after Benjamini and Hochberg over the {report.tests.hypotheses:,} tests of this table "
-        f"({report.tests.method}).",
+        f"{_MARK} q < {LEVEL}: {report.tests.method}, this table's {report.tests.hypotheses:,} tests among all of the "
+        "report (Benjamini and Bogomolov).",
         *notes,
     )
 

@@ -27,6 +27,7 @@ from workbench.labelling.agreement.measuring import agreement
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import read
 from workbench.measuring.columns import Columns, columns
+from workbench.measuring.entries import one_tree
 from workbench.measuring.family import family
 from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, judges_of
 from workbench.measuring.report.card import GoldItems, data_card
@@ -334,7 +335,6 @@ def gather(
     part = GoldItems.of(everything, gold, everything.chosen(wanted))
     texts = overview.text_hashes(project.database.reader())
     scores = [scores_of(everything, part, judge, configured.get(judge.name), everyone) for judge in judges]
-    breakdowns = stepping(BREAKDOWNS, "breaking down", "ways")
     return Contents(
         database=project.path.name,
         selection=str(wanted),
@@ -343,7 +343,7 @@ def gather(
         generated_at=generated_at,
         card=data_card(project, wanted, gold, texts=texts),
         overall=asked.accuracy(names or (BASELINE,)),
-        by={by: report for by in breakdowns if _varies(report := asked.accuracy(names, by))} if names else {},
+        by=one_tree(_tables(asked, names)),
         confusions=asked.confusions(names),
         family=asked.family(names),
         scores=[one for one in scores if one is not None],
@@ -356,6 +356,12 @@ def gather(
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
         software=software(project, found, texts),
     )
+
+
+def _tables(asked: _ReportQuery, names: tuple[str, ...]) -> dict[str, AccuracyReport]:
+    """Accuracy by each property in which the items differ."""
+    ways = stepping(BREAKDOWNS, "breaking down", "ways") if names else ()
+    return {by: report for by in ways if _varies(report := asked.accuracy(names, by))}
 
 
 class _ReportQuery:

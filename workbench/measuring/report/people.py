@@ -166,7 +166,8 @@ def _verdicts(contents: Contents) -> str:
 def _intervals() -> str:
     return (
         "Intervals have a nominal coverage of 95 %: Wilson’s, with the number of items divided by the design effect of "
-        "clustering by question."
+        "clustering by question and Student’s t for the effective number of questions, or Clopper and Pearson’s where "
+        "few questions differ."
     )
 
 
@@ -175,8 +176,10 @@ def _tests(contents: Contents) -> list[str]:
     tested = [report.tests for report in contents.by.values() if report.tests is not None]
     if tested:
         said.append(
-            f"A group is tested against the rest of its type or of all items by {tested[0].method}; q-values are "
-            "Benjamini and Hochberg’s over all cells of the table."
+            f"A group is tested against its type or all items by {tested[0].method}; q-values are Benjamini and "
+            "Hochberg’s within tables, and Benjamini and Bogomolov’s over tables and types, as one tree. This report "
+            f"took {counted(sum(one.hypotheses for one in tested), 'look')} (tests of a cell) in "
+            f"{counted(len(tested), 'table')}."
         )
     if contents.family is not None and contents.family.family:
         said.append(

@@ -32,7 +32,7 @@ from workbench.measuring.notes import notes_for
 from workbench.measuring.store import curation
 from workbench.runs.store.settled import shown_items
 from workbench.statistics.records.agreement import Ceiling
-from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, TransferRow
+from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, NoisyRow, TransferRow
 
 if TYPE_CHECKING:
     from workbench.statistics.permutations import CellTest
@@ -118,6 +118,7 @@ def accuracy(
     accept_rate: float | None = None,
     known: Columns | None = None,
     seed: int | None = SEED,
+    label_noise: bool = False,
 ) -> AccuracyReport:
     """Accuracy rows of the newest complete run of each verifier, or of one run, and of the baselines.
 
@@ -129,10 +130,11 @@ def accuracy(
         prevalence: Say also how accurate each would be where this share of completions is correct.
         accept_rate: Say also which share of completions is correct where each accepts this share.
         known: The columns, where gold is another than today's.
+        label_noise: Say also how accurate each would be against labels without error.
         seed: Of the deals behind p-values; None for a normal distribution in their place, which comes at once.
 
     Raises:
-        UsageError: An unknown verifier, run or group, or a share outside 0 to 1.
+        UsageError: An unknown verifier, run or group, a share outside 0 to 1, or gold whose noise is unknown.
     """
     check_share("prevalence", prevalence)
     check_share("accept rate", accept_rate)
@@ -151,6 +153,8 @@ def accuracy(
     rows, best_at = transfer(entries, prevalence, accept_rate)
     report = structs.replace(report, rows=_marked(project, report.rows, entries), transfer=rows, best_at=best_at)
     ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
+    if label_noise:
+        report = structs.replace(report, label_noise=_without_noise(report, ceilings))
     return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped, shown_items(reader)))
 
 
@@ -227,6 +231,42 @@ def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> lis
         return []
     newest = events.last(project.database.reader())
     return entries.everything.counted(("ceiling", newest), (), lambda: ceilings(project))
+
+
+def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[NoisyRow]:
+    """Each verifier's accuracy without the errors of gold, by each source of people's errors.
+
+    Raises:
+        UsageError: Some gold is not people's, or nothing says how often they err.
+    """
+    from workbench.statistics.rates import accuracy_behind_noise
+
+    if report.gold.get("imported"):
+        raise UsageError(
+            f"How noisy imported labels are is not known: {report.gold['imported']:,} items have only such.",
+            "Take people's labels: --gold people.",
+        )
+    if not ceilings:
+        raise UsageError("Nothing says how often people err.", "Have items labelled by two people, or check them.")
+    found = []
+    for one in ceilings:
+        for row in report.rows:
+            if row.group is not None or row.kind == "baseline" or row.accuracy is None:
+                continue
+            ends = (1 - one.highest_ci[1], 1 - one.highest_ci[0])
+            known = None if row.ci is None else accuracy_behind_noise(row.accuracy, row.ci, one.wrong, ends)
+            found.append(
+                NoisyRow(
+                    verifier=row.verifier,
+                    source=one.source,
+                    wrong=one.wrong,
+                    measured=row.accuracy,
+                    measured_ci=row.ci,
+                    accuracy=known and known[0],
+                    ci=known and known[1],
+                )
+            )
+    return found
 
 
 def complete_run(project: Project, verifier: str) -> int | None:

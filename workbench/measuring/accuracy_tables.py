@@ -15,7 +15,14 @@ from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import CHOSE
 from workbench.core.text.figures import NONE, counted, interval, number, p_value
 from workbench.measuring.conclusions import conclusion, is_baseline, weakest
-from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, CellTests, TransferRow
+from workbench.statistics.records.report import (
+    AccuracyReport,
+    AccuracyRow,
+    AverageRow,
+    CellTests,
+    NoisyRow,
+    TransferRow,
+)
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import lines_csv, written
 from workbench.tables.table import Column, Columns, count, ends, figure, table, text, word
@@ -25,11 +32,28 @@ _Line: TypeAlias = AccuracyRow | AverageRow
 
 def accuracy_tables(report: AccuracyReport) -> tuple[Table, ...]:
     """The table, and one of the verifiers elsewhere where that was asked for; figures are fractions."""
-    return (_main(report), *_transfers(report))
+    return (_main(report), *_transfers(report), *_noise(report))
 
 
 def _transfers(report: AccuracyReport) -> tuple[Table, ...]:
     return (_transfer(report),) if report.transfer else ()
+
+
+def _noise(report: AccuracyReport) -> tuple[Table, ...]:
+    """The verifiers against labels without error."""
+    if not report.label_noise:
+        return ()
+    columns: Columns[NoisyRow] = (
+        word("verifier", lambda row: row.verifier),
+        word("errors by", lambda row: row.source),
+        figure("gold wrong", lambda row: row.wrong),
+        figure("measured", lambda row: row.measured),
+        ends(lambda row: row.measured_ci),
+        figure("without", lambda row: row.accuracy),
+        ends(lambda row: row.ci),
+    )
+    note = "It takes labels to be wrong independently of verdicts, and on both classes alike."
+    return (table("Accuracy against labels without error.", columns, report.label_noise, notes=(note,)),)
 
 
 def _main(report: AccuracyReport) -> Table:

@@ -174,6 +174,32 @@ def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, fl
     return found, (max(found - ends[0], 0.0), min(found + ends[1], 1.0))
 
 
+def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: Ends) -> tuple[float, Ends] | None:
+    """Accuracy against labels without error, A = (a - w) / (1 - 2 w), with its 95 % interval from both intervals.
+
+    A verifier that is right with the chance A, whatever the label, agrees with it with A (1 - w) + (1 - A) w. None
+    where half of the labels or more may be wrong. Source: Rogan and Gladen, American Journal of Epidemiology 107, 1978,
+    for errors of gold on both classes alike; intervals by Zou and Donner, as above.
+
+    Args:
+        measured: Accuracy against the labels there are.
+        wrong: The share of labels that are wrong.
+    """
+    if max(wrong, *wrong_ci) >= 0.5:
+        return None
+    found = _without_noise(measured, wrong)
+    moved = [_without_noise(measured, end) - found for end in wrong_ci]
+    low, high = (
+        found + sign * sqrt((_without_noise(end, wrong) - found) ** 2 + max(0.0, *(sign * one for one in moved)) ** 2)
+        for sign, end in zip((-1, 1), ci, strict=True)
+    )
+    return min(max(found, 0.0), 1.0), (min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0))
+
+
+def _without_noise(measured: float, wrong: float) -> float:
+    return (measured - wrong) / (1 - 2 * wrong)
+
+
 def true_rate(accepted: float, known: Rates) -> float | None:
     """The share of correct completions behind the share a verifier accepts, within [0, 1].
 

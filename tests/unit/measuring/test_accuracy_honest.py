@@ -11,12 +11,14 @@ from msgspec.structs import replace
 from tests.helpers import make_project
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.errors import UsageError
+from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.accuracy_tables import overview
+from workbench.measuring.accuracy_tables import accuracy_as, overview
 from workbench.measuring.conclusions import conclusion, weakest
+from workbench.measuring.entries import Entries
 from workbench.measuring.notes import note
 from workbench.runs.store import runs
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -403,3 +405,34 @@ def test_tables_read_together_are_one_tree_with_their_sentences(project: Project
         clear = sum(row.q is not None and row.q < 0.05 for row in report.rows)
         assert ("none has q < 0.05" in said[0]) == (clear == 0)
     assert one_tree({"type": tables["type"]}) == {"type": tables["type"]}
+
+
+def test_label_noise_is_told_of_peoples_gold_alone(project: Project) -> None:
+    with pytest.raises(UsageError, match="How noisy imported labels are is not known: 120 items"):
+        accuracy(project, label_noise=True)
+    with pytest.raises(UsageError, match="Nothing says how often people err"):
+        accuracy(project, gold="people", label_noise=True)
+
+
+def test_label_noise_stands_beside_the_plain_figures(tmp_path: Path) -> None:
+    from workbench.labelling.agreement import measuring
+    from workbench.statistics.agreement.ceiling import ceiling
+
+    project = make_project(tmp_path, rows_of())
+    said = [(item, Verdict(outcome=Outcome(item % 7 > 1))) for item in range(1, 121)]
+    add_complete_run(project, "v", said, kind="exact")
+    report = accuracy(project)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(measuring, "ceilings", lambda _: [ceiling("checks", 0.9, (0.85, 0.95))])
+        patched.setattr("workbench.measuring.accuracy._ceilings", lambda *_: measuring.ceilings(project))
+        patched.setattr(Entries, "gold_counts", lambda _: {"agreed": 120, "adjudicated": 0, "imported": 0, "none": 0})
+        found = accuracy(project, label_noise=True)
+    (row,) = found.label_noise
+    plain = of(report, "v")
+    assert (row.measured, row.measured_ci) == (plain.accuracy, plain.ci)
+    assert row.wrong == pytest.approx(0.028)
+    assert row.accuracy == pytest.approx((row.measured - 0.028) / (1 - 0.056))
+    assert row.ci is not None
+    assert row.measured_ci is not None
+    assert row.ci[1] - row.ci[0] > row.measured_ci[1] - row.measured_ci[0]
+    assert "without error" in accuracy_as(found, TableForm())

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.statistics.agreement.ceiling import accuracy_behind, residue
 from workbench.statistics.intervals import share_interval
-from workbench.statistics.rates import Rates, accuracy_at, best, rates, true_rate
+from workbench.statistics.rates import Rates, accuracy_at, accuracy_behind_noise, best, rates, true_rate
 
 SHARE = st.floats(0, 1)
 
@@ -115,3 +116,32 @@ def test_nobody_is_ahead_of_who_is_ahead(shares: list[tuple[float, float]], prev
     (ahead, *_) = [one.place for one in found if one.low <= prevalence <= one.high]
     heights = [accuracy_at(prevalence, one)[0] for one in everyone]
     assert heights[ahead] == pytest.approx(max(heights), abs=1e-9)
+
+
+def test_accuracy_without_noise_covers_where_labels_are_wrong() -> None:
+    """Two people of .93 who agree or don't tell how noisy gold is; the plain interval holds nothing."""
+    draw, held, plain, simulations, items = np.random.default_rng(3), 0, 0, 400, 800
+    for _ in range(simulations):
+        truth = draw.random(items) < 0.4
+        people = truth ^ (draw.random((3, items)) > 0.93)
+        gold = np.where(people[0] == people[1], people[0], people[2])
+        right = (truth ^ (draw.random(items) > 0.97)) == gold
+        agreed = share_interval(people[0] == people[1], np.arange(items))
+        ci = share_interval(right, np.arange(items))
+        assert agreed is not None
+        assert ci is not None
+        wrong, *ends = (residue(accuracy_behind(one)).wrong for one in ((people[0] == people[1]).mean(), *agreed[::-1]))
+        found = accuracy_behind_noise(float(right.mean()), ci, wrong, (ends[0], ends[1]))
+        assert found is not None
+        held += found[1][0] <= 0.97 <= found[1][1]
+        plain += ci[0] <= 0.97 <= ci[1]
+    assert held / simulations >= 0.93
+    assert plain / simulations < 0.8
+
+
+def test_of_labels_without_error_accuracy_is_what_was_measured() -> None:
+    share, ends = accuracy_behind_noise(0.8, (0.7, 0.9), 0.0, (0.0, 0.0)) or (0.0, (1.0, 0.0))
+    assert (share, *ends) == pytest.approx((0.8, 0.7, 0.9))
+    assert accuracy_behind_noise(0.8, (0.7, 0.9), 0.2, (0.1, 0.5)) is None
+    _, (low, high) = accuracy_behind_noise(0.8, (0.7, 0.9), 0.05, (0.02, 0.09)) or (0, (1.0, 0.0))
+    assert low < (0.7 - 0.05) / 0.9 < (0.9 - 0.05) / 0.9 < high

@@ -65,6 +65,9 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
             metavar="SHARE",
         ),
     ] = None
+    label_noise: Annotated[
+        bool, option("Say also how accurate each is against labels without error, by how often people err.")
+    ] = False
     seed: Annotated[int, option("The same seed, the same p-values.", ge=0)] = SEED
     sort: Annotated[
         Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
@@ -93,7 +96,7 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
     from workbench.measuring.accuracy_tables import accuracy_as, overview_as, sorted_by
 
     form = structs.replace(options.form, format="csv") if options.as_csv else options.form
-    in_full = as_json or options.long or options.by or form.format == "csv"
+    in_full = as_json or options.long or options.by or options.label_noise or form.format == "csv"
     selection = selection_of(options.where)
     report = accuracy(
         project,
@@ -106,6 +109,7 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
         prevalence=options.prevalence,
         accept_rate=options.accept_rate,
         seed=options.seed,
+        label_noise=options.label_noise,
     )
     if options.sort is not None:
         report = sorted_by(report, options.sort)

@@ -122,6 +122,30 @@ class TransferRow(Struct, frozen=True, kw_only=True):
     true_rate: float | None = None
 
 
+class NoisyRow(Struct, frozen=True, kw_only=True):
+    """One verifier's accuracy against labels without error, estimated from how often people's labels are wrong.
+
+    It takes labels to be wrong independently of verdicts, on both classes alike.
+
+    Attributes:
+        source: Where people's errors are estimated from: their agreement, or checks.
+        wrong: The share of gold that is wrong.
+        measured: Accuracy against the gold there is.
+        measured_ci: Its 95 % interval, which takes gold for right.
+        accuracy: Accuracy against labels without error.
+        ci: Its 95 % interval, which carries the uncertainty of ``wrong``; None as ``measured_ci`` is, and where half of
+            the labels may be wrong.
+    """
+
+    verifier: str
+    source: Literal["agreement", "checks"]
+    wrong: float
+    measured: float
+    measured_ci: tuple[float, float] | None
+    accuracy: float | None = None
+    ci: tuple[float, float] | None = None
+
+
 class BestAt(Struct, frozen=True, kw_only=True):
     """The verifier with the highest expected accuracy from one share of correct completions to another."""
 
@@ -164,6 +188,7 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
         averages: Micro and macro average of each verifier.
         transfer: Each verifier elsewhere, where a prevalence or an accept rate was given.
         best_at: Which verifier is ahead at which prevalence, where one was given; baselines are among them.
+        label_noise: Each verifier without the errors of gold, where that was asked for.
         tests: How ``p`` and ``q`` came about; None where there are no groups to test.
         notes: What a reader should know before quoting the figures, a sentence each.
         unfinished: Verifiers whose run is on its way and has never been complete, and the share of it that is judged;
@@ -178,6 +203,7 @@ class AccuracyReport(Struct, frozen=True, kw_only=True):
     averages: list[AverageRow] = []
     transfer: list[TransferRow] = []
     best_at: list[BestAt] = []
+    label_noise: list[NoisyRow] = []
     tests: CellTests | None = None
     notes: tuple[str, ...] = ()
     unfinished: dict[str, float] = {}

@@ -15,7 +15,7 @@ Verifiers against each other, and together
     training_steps: scores by step.
 Scores and bias
     scores: what scores are worth. calibrating: scores as chances. validity: what verdicts follow besides correctness.
-    studies: sweeps and duels. pairwise: which of two completions. costs: what verdicts take.
+    studies: sweeps and duels. pairwise: which of two completions. costs: what verdicts take. curves: it drawn.
 What if
     what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
 What is next

@@ -159,6 +159,11 @@ _PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
 }
 
 
+def price_of(row: CostRow, price: Price) -> float | None:
+    """What an item takes of it; None where it isn't known."""
+    return _PRICES[price](row)
+
+
 def _led(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
     """The rows, each with whether it leads; `rows` are sorted, the most accurate first."""
     from msgspec import structs
@@ -202,8 +207,15 @@ def _thousand(value: float | None) -> str:
     return NONE if value is None else f"{value * THOUSAND:,.2f}"
 
 
-def cost_table(report: CostReport) -> Table:
-    """Accuracy beside tokens, seconds and dollars."""
+_CLOCK: Columns[CostRow] = (column("seconds", lambda row: row.seconds, _seconds),)
+
+
+def cost_table(report: CostReport, *, clock: bool = True) -> Table:
+    """Accuracy beside tokens, seconds and dollars.
+
+    Args:
+        clock: Whether seconds are shown, which differ from run to run.
+    """
     chose = [row.verifier for row in report.rows if row.accuracy.selection_judge]
     shown: Columns[CostRow] = (
         word("verifier", lambda row: with_mark(row.verifier, chose)),
@@ -216,7 +228,7 @@ def cost_table(report: CostReport) -> Table:
         column("tokens", lambda row: row.completion_tokens, _whole),
         column("executing", lambda row: row.executing_tokens, _whole),
         column("writing tests", lambda row: row.writing_tokens, _whole),
-        column("seconds", lambda row: row.seconds, _seconds),
+        *(_CLOCK if clock else ()),
         column("$ per 1,000", lambda row: row.dollars, _thousand),
     )
     unpriced = [row.verifier for row in report.rows if row.dollars is None]

@@ -73,6 +73,16 @@ class CostOptions(Options, frozen=True, kw_only=True):
     ] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
+    figures: Annotated[
+        Path | None,
+        option(
+            "Draw accuracy against it there, as SVG, PDF and PNG (needs the extra figures).",
+            metavar="FOLDER",
+            output="file",
+            folder=True,
+        ),
+    ] = None
+    force: Force = False
 
 
 @verb
@@ -86,6 +96,11 @@ def cost_command(project: Project, options: CostOptions) -> Output:
     from workbench.measuring.costs import cost_text, costs
 
     report = costs(project, options.verifiers, against=options.against, **options.basis.arguments)
+    if options.figures is not None:
+        from workbench.measuring.curves import write_cost_plot
+
+        drawn = write_cost_plot(report, options.figures, force=options.force)
+        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
     return Output(report, lambda found: cost_text(found, options.form))
 
 

@@ -30,6 +30,7 @@ from workbench.core.options import (
     Basis,
     Database,
     FirstItems,
+    Force,
     Gold,
     MaxLine,
     Options,
@@ -216,6 +217,16 @@ class SweepOptions(Options, frozen=True, kw_only=True):
     limit: FirstItems = None
     detach: Annotated[bool, option("Start it and return; the same command later shows what it has come to.")] = False
     trust: Trust = False
+    figures: Annotated[
+        Path | None,
+        option(
+            "Draw accuracy by each setting that is a number there, as SVG, PDF and PNG (needs the extra figures).",
+            metavar="FOLDER",
+            output="file",
+            folder=True,
+        ),
+    ] = None
+    force: Force = False
 
 
 @verb
@@ -240,6 +251,11 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     report = sweep_report(
         project, options.judge, points, runs, protocol=options.protocol, gold=options.gold, selection=selection
     )
+    if options.figures is not None:
+        from workbench.measuring.curves import write_scaling_plots
+
+        drawn = write_scaling_plots(report, options.figures, force=options.force)
+        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
     if options.detach or all(point.state == "complete" for point in report.points):
         return Output(report, sweep_text)
     return Output(

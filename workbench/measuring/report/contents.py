@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.core.verdict import GoldChoice, OutcomeWord, Protocol3
+from workbench.measuring.costs import CostReport
 from workbench.measuring.records.card import DataCard
 from workbench.measuring.records.testing import SuiteFigures
 from workbench.measuring.records.triage import TriageLine
@@ -152,6 +153,7 @@ class Contents(Struct, frozen=True, kw_only=True):
         causes: Why verifiers err, as reviewers gave it case by case.
         examples: How many examples an error has at most.
         tests: What came of solutions' tests, by run and suite.
+        costs: What verdicts take; None where no verifier asks a model.
     """
 
     database: str
@@ -171,5 +173,6 @@ class Contents(Struct, frozen=True, kw_only=True):
     causes: list[TriageLine] = []
     examples: int
     tests: list[SuiteFigures] = []
+    costs: CostReport | None = None
     runs: list[RunFacts]
     software: Software

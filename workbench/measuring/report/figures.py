@@ -9,6 +9,8 @@ from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import NONE, p_value, shade
 from workbench.measuring.accuracy_tables import accuracy_tables
 from workbench.measuring.conclusions import is_baseline
+from workbench.measuring.costs import cost_table
+from workbench.measuring.curves import cost_plot
 from workbench.measuring.records.validity import COMPARING, ValidityFinding
 from workbench.measuring.report.common import (
     ColourScale,
@@ -351,6 +353,15 @@ def _cell(number: int, whole: int) -> Cell:
 
 
 # -- scores ------------------------------------------------------------------------------------------
+
+
+def cost_section(contents: Contents) -> Section | None:
+    """What verdicts take beside how accurate they are, and who leads."""
+    if contents.costs is None:
+        return None
+    plot = cost_plot(contents.costs)
+    blocks: tuple[Block, ...] = (cost_table(contents.costs, clock=False), *(() if plot is None else (plot,)))
+    return Section("costs", "What verdicts take", blocks)
 
 
 def scores_section(contents: Contents) -> Section | None:

@@ -27,6 +27,7 @@ from workbench.labelling.agreement.measuring import agreement
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import read
 from workbench.measuring.columns import Columns, columns
+from workbench.measuring.costs import CostReport, costs
 from workbench.measuring.entries import one_tree
 from workbench.measuring.family import family
 from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, judges_of
@@ -49,6 +50,7 @@ from workbench.measuring.report.figures import (
     breakdown_section,
     comparison_section,
     confusion_section,
+    cost_section,
     scores_section,
     tables_section,
     validity_section,
@@ -89,6 +91,7 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
     breakdown_section,
     confusion_section,
     comparison_section,
+    cost_section,
     scores_section,
     validity_section,
     people_section,
@@ -353,6 +356,7 @@ def gather(
         causes=cause_lines(project, names),
         examples=examples,
         tests=suite_figures(project, wanted),
+        costs=_costs(project, names, protocol, gold, wanted),
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
         software=software(project, found, texts),
     )
@@ -419,6 +423,16 @@ def deciding(judges: Sequence[VerifierRun], everyone: AccuracyReport) -> tuple[s
 
 def _varies(report: AccuracyReport) -> bool:
     return len({row.group for row in report.rows if row.group not in (None, "")}) > 1
+
+
+def _costs(
+    project: Project, names: tuple[str, ...], protocol: Protocol3, gold: GoldChoice, selection: Selection
+) -> CostReport | None:
+    """What verdicts take, where models are asked; the time of what runs here is no property of a verifier."""
+    if not names:
+        return None
+    found = costs(project, names, protocol=protocol, gold=gold, selection=selection)
+    return found if any(row.calls for row in found.rows) else None
 
 
 def _agreement(project: Project) -> AgreementReport | None:

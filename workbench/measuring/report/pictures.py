@@ -11,6 +11,7 @@ from typing import Final, get_args
 from workbench.core.errors import FormatError
 from workbench.core.selection import group_name
 from workbench.data.formats.writing import new_file
+from workbench.measuring.curves import cost_plot
 from workbench.measuring.report.common import accuracy_of_all_plot, by_cell, own, rates_plot, sizes, verifier_name
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.figures import calibration_plot, spread_plot, type_plots
@@ -32,6 +33,8 @@ def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
     yield "accuracy", accuracy_of_all_plot(contents)
     if (errors := rates_plot(contents)) is not None:
         yield "errors", errors
+    if contents.costs is not None and (priced := cost_plot(contents.costs)) is not None:
+        yield "cost", priced
     for by in _MATRICES:
         if (report := contents.by.get(by)) is not None:
             yield f"accuracy-by-{by}", _matrix(contents, by, report)

@@ -1,5 +1,6 @@
 """Files of code problems and of their solutions.
 
 kinds: which one a file is, our own files, and samples of solutions. row: a row's cells. literals: values and names.
-evalplus: HumanEval, MBPP, EvalPlus, test code split. contests: APPS, LiveCodeBench, BigCodeBench and like ones.
+evalplus: HumanEval, MBPP, EvalPlus, test code split. humaneval_x: in several languages.
+contests: APPS, LiveCodeBench, BigCodeBench and like ones.
 """

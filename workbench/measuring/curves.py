@@ -1,0 +1,87 @@
+"""Plots of what judging takes: accuracy against its price (the Pareto front), and against a setting (scaling)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from workbench.measuring.costs import CostReport, price_of
+from workbench.statistics.records.probe import SweepReport
+from workbench.tables.document import Dot, Scatter
+from workbench.tables.pictures import Curve, Curves, Picture
+
+_SIGN = {True: "● ", False: "", None: ""}
+
+
+def cost_plot(report: CostReport) -> Scatter | None:
+    """Accuracy against what an item takes, as a share of the dearest; None where fewer than two are known."""
+    prices = [(row, price_of(row, report.against)) for row in report.rows]
+    known = [(row, price, row.accuracy.accuracy) for row, price in prices if price is not None]
+    dearest = max((price for _, price, _ in known), default=0.0)
+    dots = [
+        Dot(f"{_SIGN[row.leads]}{row.verifier}", price / dearest, accuracy)
+        for row, price, accuracy in known
+        if dearest and accuracy is not None
+    ]
+    if len(dots) < 2:
+        return None
+    most = f"{dearest:,.0f}" if dearest >= 1 else f"{dearest:.2g}"
+    return Scatter(
+        caption=f"Accuracy against {report.against} an item. ● no other is as accurate for fewer, or more accurate for "
+        f"as many. Protocol {report.protocol}, gold {report.gold_choice}.",
+        x_label=f"{report.against} an item, of {most}",
+        y_label="accuracy",
+        dots=tuple(dots),
+    )
+
+
+def scaling_plots(report: SweepReport) -> Iterator[tuple[str, Picture]]:
+    """Accuracy against each setting that is a number, a line for every choice of the others (MCTS-Judge, figure 5)."""
+    for option in dict.fromkeys(name for point in report.points for name in point.settings):
+        lines: dict[str, list[tuple[float, float]]] = {}
+        for point in report.points:
+            value = _number(point.settings.get(option, ""))
+            if value is None or point.accuracy is None or point.accuracy.accuracy is None:
+                continue
+            others = ", ".join(f"{name}={said}" for name, said in point.settings.items() if name != option)
+            lines.setdefault(others or report.judge, []).append((value, point.accuracy.accuracy))
+        drawn = tuple(
+            Curve(label=name, points=tuple(sorted(points))) for name, points in lines.items() if len(points) > 1
+        )
+        if drawn:
+            caption = f"{report.judge}: accuracy by {option}. Protocol {report.protocol}, gold {report.gold_choice}."
+            yield f"scaling-{option}", Curves(caption=caption, x_label=option, y_label="accuracy", lines=drawn)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def write_cost_plot(report: CostReport, folder: Path, *, force: bool) -> list[Path]:
+    """Write the plot in every format; none where there is nothing to draw.
+
+    Raises:
+        UsageError: matplotlib is not installed.
+        FormatError: One of the files exists and ``force`` is not set, or can't be written.
+    """
+    plot = cost_plot(report)
+    return _written([] if plot is None else [("cost", plot)], folder, force=force)
+
+
+def write_scaling_plots(report: SweepReport, folder: Path, *, force: bool) -> list[Path]:
+    """Write the curves in every format; errors as with `write_cost_plot`."""
+    return _written(list(scaling_plots(report)), folder, force=force)
+
+
+def _written(drawn: list[tuple[str, Picture]], folder: Path, *, force: bool) -> list[Path]:
+    from workbench.measuring.report.pictures import make_folder, write_pictures
+    from workbench.tables.pictures import require_matplotlib
+
+    require_matplotlib()
+    if not drawn:
+        return []
+    make_folder(folder)
+    return write_pictures(folder, drawn, force=force)

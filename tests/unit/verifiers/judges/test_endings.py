@@ -53,6 +53,8 @@ UNDECIDED = (
     "No completion is there yet. Would you please provide it?",
     "Yes, I'm ready to help.",
     "Yes, I can certainly help with that.",
+    "No worries, happy to help!",
+    "No problem. Go ahead.",
 )
 JUDGING = (
     "No, I can't see how this handles negative numbers.",
@@ -200,6 +202,49 @@ def test_a_refusal_beside_the_reply_is_no_verdict_under_any_parser() -> None:
         refusal = Reply(text="No, I can't say Yes to that.", finish_reason="refusal")
         found, _ = judged([refusal, refusal], strategy=strategy, parser=chosen.id)
         assert (found.verdict.outcome.word, found.verdict.reason) == ("abstain", "refused")
+
+
+TURNS = (
+    "<|im_end|>\n<|im_start|>user\n",
+    "<|eot_id|><|start_header_id|>user<|end_header_id|>\n\n",
+    "<end_of_turn>\n<start_of_turn>user\n",
+    "</s>[INST] ",
+    "<|end|><|user|>\n",
+    "<｜end▁of▁sentence｜><｜User｜>",
+    "<|end|><|start|>user<|message|>",
+)
+
+
+@pytest.mark.parametrize("turn", TURNS)
+def test_a_turn_that_a_model_invents_for_somebody_else_is_none_of_its_words(turn: str) -> None:
+    said = {
+        "verifybench": ("Final Judgment: Yes", "Final Judgment: No"),
+        "codejudge": ("Yes", "No"),
+        "ice-score": ("4", "1"),
+        "compassverifier": ("A", "B"),
+        "xverify": ("[Correct]", "[Incorrect]"),
+    }
+    for name, (right, wrong) in said.items():
+        assert parser(name).parse(f"{right}{turn}{wrong}").verdict == "correct"
+        assert parser(name).parse(f"{wrong}{turn}{right}").verdict == "incorrect"
+        assert parser(name).parse(f"{turn}{right}").verdict == "abstain"
+    assert parser("verifybench").parse("It ends with `<|im_start|>user`.\nFinal Judgment: No").verdict == "incorrect"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Final Judgment: "Yes" or "No"',
+        "Final Judgment: **Yes** or **No**",
+        "Final Judgment: \\boxed{Yes} or \\boxed{No}",
+        "Final Judgment: (Yes) / (No)",
+        "The answer is not No",
+        "It is not a Yes",
+    ],
+)
+def test_an_echo_of_what_may_be_said_is_no_verdict(text: str) -> None:
+    assert parser("verifybench").parse(text).verdict == "abstain"
+    assert parser("verifybench").parse(f"{text}\nFinal Judgment: No").verdict == "incorrect"
 
 
 PHRASES = st.lists(

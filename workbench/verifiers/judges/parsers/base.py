@@ -28,8 +28,16 @@ _LABEL_ALONE = re.compile(rf"({JUDGMENT}[ \t*_`]{{0,6}})(?:\r?\n)[ \t\r\n]*", re
 _LINE_START = 8
 _ASKED_ABOUT: Final = 4
 """Replies that are remembered: several ask the same of one, and soon after each other."""
-# What marks turns and their parts: <|end|> <|return|> <|open|>response<|sep|>
-_TURN = re.compile(r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>")
+_OTHERS_TURN = re.compile(
+    r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>|<｜[\w▁]{1,40}｜>|</s>|<(?:end_of_turn|eos|turn\|)>"
+)
+    r"(?<![\"'`“‘«])(?:<\|(?:im_start|start_header_id|start|turn)\|>[ \t\n]{0,3}(?:user|system|human|developer|tool)\b"
+    r"|<(?:\||｜)(?:user|human|system)(?:\||｜)>|<(?:start_of_turn|\|turn)>[ \t\n]{0,3}(?:user|system)\b|\[INST\])",
+    re.IGNORECASE,
+)
+"""Where a model that doesn't stop at the end of its turn goes on with somebody else's."""
+# What marks turns and their parts: <|end|> <|return|> <|open|>response<|sep|> <｜end▁of▁sentence｜>
+_TURN = re.compile(r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>|<｜[\w▁]{1,40}｜>|</s>|<(?:end_of_turn|eos|turn\|)>")
 
 
 def own_lines(raw: str, delimiter: str | None) -> list[str]:
@@ -52,10 +60,13 @@ def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
 
 
 def own_text(raw: str, delimiter: str | None) -> str:
-    """What a reply says of its own: no thoughts, nothing before data that it repeats; arguments as with `own_lines`."""
+    """What a reply says of its own: no thoughts, nothing before data that it repeats, no turns that it invents for
+    others; arguments as with `own_lines`."""
     start, end = spoken(raw, delimiter)
     text = raw[start:end]
-    return text[text.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in text else text
+    text = text[text.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in text else text
+    others = _OTHERS_TURN.search(text) if "<" in text or "[" in text else None
+    return text if others is None else text[: others.start()]
 
 
 def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found | None:

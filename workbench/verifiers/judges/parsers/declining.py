@@ -175,10 +175,16 @@ _CANNOT_TELL: Final = _Telling(
         r"(?:provide|paste|share|send|supply|upload|attach|clarify)\b"
         r"|\b(?:i'?ll|i will|i'?d|i would|i am|i'?m) (?:[a-z]+ ){0,2}(?:happy|glad|ready|here) to "
         r"(?:help|assist|grade|judge|evaluate|check)\b"
-        r"|\bi can (?:certainly |definitely |absolutely )?(?:help|assist)\b",
+        r"|\bi can (?:certainly |definitely |absolutely )?(?:help|assist)\b|\bhappy to (?:help|assist)\b"
+        r"|^[ \t]*no (?:problem|worries)\b[ \t]*[.,!]",
         re.IGNORECASE | re.MULTILINE,
     ),
-    (*_NEGATIONS, *_any_of("impossible|sure|certain|no idea|no way|please| you |i can |happy|glad|ready|here to")),
+    (
+        *_NEGATIONS,
+        *_any_of(
+            "impossible|sure|certain|no idea|no way|no problem|no worries|please| you |i can |happy|glad|ready|here to"
+        ),
+    ),
     beyond_ascii=True,
 )
 

@@ -7,9 +7,12 @@ import re
 from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP, Reading, chosen, last_found, own_lines, said
 
 _OPENING = r"""[ \t*_`"'“‘«(\[<{$]{0,8}(?:\\[a-z]{2,8}\{){0,2}[*_"']{0,3}"""
-_NO_ECHO = r"(?![^\W_]|-[^\W_])(?![ \t]{0,3}(?:[/|]|\bor[ \t])[ \t]{0,3}(?i:yes|no)(?![^\W_]))"
+_AROUND = r"""[ \t"'“”‘’«»`*_()\[\]{}]{0,5}"""
+_OR = rf"{_AROUND}(?:[/|]|\bor[ \t]){_AROUND}(?:\\[a-z]{{2,8}}\{{)?{_AROUND}(?i:yes|no)(?![^\W_])"
+_NO_ECHO = rf"(?![^\W_]|-[^\W_])(?!{_OR})"
+_ECHO = re.compile(rf"(?<![^\W_])(?i:yes|no){_OR}")
 _LABELLED = re.compile(rf"{JUDGMENT}{_OPENING}(yes|no){_NO_ECHO}", re.IGNORECASE)
-_ALONE = re.compile(rf"(?<![^\W_])(?<![/|-])(?<!\bor )(Yes|No){_NO_ECHO}(?!/)")
+_ALONE = re.compile(rf"(?<![^\W_])(?<![/|-])(?<!\bor )(?<!\b[Nn]ot )(?<!\b[Nn]ot a )(Yes|No){_NO_ECHO}(?!/)")
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
@@ -37,5 +40,5 @@ def _judgment(line: str) -> str | None:
 
 
 def _word(line: str) -> str | None:
-    words = _ALONE.findall(line)
+    words = _ALONE.findall(_ECHO.sub(" ", line))
     return words[-1] if words else None

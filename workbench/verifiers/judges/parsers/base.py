@@ -29,15 +29,15 @@ _LINE_START = 8
 _ASKED_ABOUT: Final = 4
 """Replies that are remembered: several ask the same of one, and soon after each other."""
 _OTHERS_TURN = re.compile(
-    r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>|<｜[\w▁]{1,40}｜>|</s>|<(?:end_of_turn|eos|turn\|)>"
-)
     r"(?<![\"'`“‘«])(?:<\|(?:im_start|start_header_id|start|turn)\|>[ \t\n]{0,3}(?:user|system|human|developer|tool)\b"
     r"|<(?:\||｜)(?:user|human|system)(?:\||｜)>|<(?:start_of_turn|\|turn)>[ \t\n]{0,3}(?:user|system)\b|\[INST\])",
     re.IGNORECASE,
 )
 """Where a model that doesn't stop at the end of its turn goes on with somebody else's."""
 # What marks turns and their parts: <|end|> <|return|> <|open|>response<|sep|> <｜end▁of▁sentence｜>
-_TURN = re.compile(r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>|<｜[\w▁]{1,40}｜>|</s>|<(?:end_of_turn|eos|turn\|)>")
+_TURN = re.compile(
+    r"<\|(?:open|close)\|>\w{1,20}<\|sep\|>|<\|\w{1,40}\|>|<｜[\w▁]{1,40}｜>|</s>|<(?:end_of_turn|eos|turn\|)>"
+)
 
 
 def own_lines(raw: str, delimiter: str | None) -> list[str]:

@@ -1,63 +1,113 @@
-"""docs/papers.md: the command line reads every command of it, and those that ask nobody run on the sample data."""
+"""docs/papers.md: a row for all that stands in the papers, and every command runs, against a scripted server."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from tests.commands import parsed, run
 from tests.documents import ROOT
+from tests.growing_served import need_a_sandbox
+from tests.servers.scripted import Numbers, ScriptedServer, scripted
+from tests.servers.wire import Received
 from workbench.app.cli import root
 
 TEXT = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
-COMMANDS = sorted(set(re.findall(r"`workbench ([^`]+)`", TEXT)) - {"transcripts"})
-ASKING = re.compile(r"NAME|MODEL|base_url|--judge|--show")
-"""What asks a model, or names what only models make."""
-RUN = [command for command in COMMANDS if not ASKING.search(command)]
+STATUS = ("as there", "differs", "not here")
+"""How the last cell of a row begins."""
 
 
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("papers")
-    shutil.copytree(ROOT / "sample_data", folder / "sample_data")
-    for words in (
-        ("import", "p.db", "sample_data/tuples.jsonl", "--dataset", "sample"),
-        ("import", "p.db", "sample_data/code_problems.jsonl", "sample_data/code_solutions.jsonl"),
-        ("verify", "p.db", "rules", "--where", "dataset=sample"),
-        ("verify", "p.db", "execution"),
-        ("verify", "p.db", "bleu", "--where", "dataset!=sample"),
-    ):
-        done = run(*words, cwd=folder)
-        assert done.returncode == 0, done.stderr
-    return folder
+class Paper(NamedTuple):
+    """What a paper has.
+
+    Attributes:
+        tables: How many tables, and figures.
+        named: Prompts by their appendix, and hyperparameters, as rows name them.
+    """
+
+    tables: int
+    figures: int
+    named: tuple[str, ...]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_is_one(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    shutil.copytree(ROOT / "sample_data", "sample_data")
-    parsed(root, shlex.split(command))
+PAPERS = {
+    "VerifyBench": Paper(
+        7,
+        10,
+        (
+            *("C.1", "C.2", "C.3", "equation 2", "equations 3 and 4", "41 sources", "22 models", "2,000 questions"),
+            *("1.45 million", "64 candidates", "temperature 0.7", "16 samples", "learning rate 1e-5", "batch 256"),
+            *("context 4,096", "one epoch", "five judges", "two annotators"),
+        ),
+    ),
+    "MCTS-Judge": Paper(
+        13,
+        7,
+        (
+            *("`depth`", "`rollouts`", "`alpha`", "`w_u`", "`w_l`", "`beta`", "`gamma`", "`delta`", "`epsilon`"),
+            *("temperature 0.4", "top_p 0.95", "top_k 40", "2,048 tokens"),
+        ),
+    ),
+    "Scoring Verifiers": Paper(5, 18, ("temperature 1.0", "10 tests", "3 seconds")),
+    "EvolveCoder": Paper(
+        3,
+        6,
+        (
+            *("A.1", "A.2", "A.3", "group size 8", "learning rate 1e-6", "clipping 0.30 and 0.20"),
+            *("temperature 0.6", "top_p 0.95", "top_k 20", "32,768 tokens"),
+        ),
+    ),
+}
 
 
-@pytest.mark.parametrize("command", RUN)
-def test_what_asks_nobody_runs_on_the_sample_data(command: str, project: Path) -> None:
-    done = run(*shlex.split(command), cwd=project)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout or done.stderr
+class Row(NamedTuple):
+    """A row of the page."""
+
+    there: str
+    command: str
+    differs: str
 
 
-def test_no_table_and_no_figure_of_the_papers_is_left_out() -> None:
+def section(paper: str) -> str:
+    (found,) = (one for one in re.split(r"^## ", TEXT, flags=re.MULTILINE) if one.startswith(paper))
+    return found
+
+
+def rows(paper: str) -> list[Row]:
+    cells = [line.strip("| \n").split(" | ") for line in section(paper).splitlines() if line.startswith("| ")]
+    assert all(len(one) == 3 for one in cells), [one for one in cells if len(one) != 3]
+    return [Row(*one) for one in cells[1:]]
+
+
+def commands(paper: str) -> list[str]:
+    """In the order of the page, those within a sentence, too; a name alone, such as `curate`, is none."""
+    found = re.findall(r"`workbench ([^`]+)`", section(paper))
+    return [command for command in found if " " in command]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_no_table_figure_prompt_and_parameter_is_left_out(paper: str) -> None:
     """As many as each paper has; what can be no command is there with a word on it."""
-    papers = re.split(r"^## ", TEXT, flags=re.MULTILINE)[1:]
-    there = {"VerifyBench": (7, 3), "MCTS-Judge": (13, 6), "Scoring Verifiers": (5, 18), "EvolveCoder": (3, 6)}
-    for paper in papers:
-        tables, figures = there[next(name for name in there if paper.startswith(name))]
-        assert _numbers(r"Tables? ", paper) >= set(range(1, tables + 1)), paper[:30]
-        assert _numbers(r"Figures? ", paper) >= set(range(1, figures + 1)), paper[:30]
+    text = section(paper)
+    assert _numbers(r"Tables? ", text) >= set(range(1, PAPERS[paper].tables + 1))
+    assert _numbers(r"Figures? ", text) >= set(range(1, PAPERS[paper].figures + 1))
+    assert [name for name in PAPERS[paper].named if name not in text] == []
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_row_has_a_command_or_says_why_not_and_a_status(paper: str) -> None:
+    for row in rows(paper):
+        assert row.differs.startswith(STATUS), row
+        assert row.command.startswith("`workbench ") or (row.command == "–" and row.differs.startswith("not here")), row
 
 
 def _numbers(word: str, text: str) -> set[int]:
@@ -68,3 +118,171 @@ def _numbers(word: str, text: str) -> set[int]:
             first, _, last = part.partition("–")
             found |= set(range(int(first), int(last or first) + 1))
     return found
+
+
+@pytest.mark.parametrize("command", sorted({command for paper in PAPERS for command in commands(paper)}))
+def test_every_command_is_one(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "sample_data", "sample_data")
+    (tmp_path / "FILE").write_text("")
+    parsed(root, shlex.split(command))
+
+
+# -- Every command, in the order of the page.
+
+
+TYPES = ("A1", "B2", "C1", "D1")
+PROMPT = "{question}\n{instruction}\n{program1}\n{count}\n{completion}\n{answer}"
+"""Has what the prompts of all papers have; a name that one of them doesn't know is text there."""
+PROGRAM = "def f(x):\n    return x"
+TESTS = [f"assert f({number}) == {number}" for number in range(30)]
+PROBLEM = {"question": "Write f, which returns its argument.", "entry_point": "f", "solution": PROGRAM, "tests": TESTS}
+REPLY = f"""```python
+{PROGRAM}
+```
+```json
+{json.dumps(PROBLEM)}
+```
+MATCH
+PASS
+Answer type: A1
+Final Judgment: Yes"""
+
+
+def reply(received: Received) -> str | Numbers:
+    """Something for everybody; scores where a reward model or embeddings are asked for."""
+    if "messages" in received.body and received.path.endswith(("/completions", "/messages")):
+        return REPLY
+    asked = next((received.body[name] for name in ("input", "documents", "text_2") if name in received.body), None)
+    listed = asked if isinstance(asked, list) else [asked]
+    if received.path.endswith("/embeddings"):
+        return [[float(len(str(one))), 1.0] for one in listed]
+    return [0.5 + len(str(one)) % 7 / 20 for one in listed]
+
+
+def judged_tuples(folder: Path) -> None:
+    """Two correct and two incorrect completions of a question of each type, and what five judges are split on."""
+    lines = []
+    for number, subtype in enumerate(TYPES):
+        for sample, answer in enumerate(("7", "7", "8", "9")):
+            row = {
+                "question_id": f"q{number}",
+                "completion_id": f"q{number}/{sample}",
+                "question": f"What is {number}?",
+                "answer": "7",
+                "completion": f"It is $\\boxed{{{answer}}}$.",
+                "gold_correct": answer == "7",
+                "subtype": subtype,
+                "completion_model": "theirs",
+                "source": "math_reasoning/own",
+            }
+            lines.append(f"{json.dumps(row)}\n")
+    (folder / "own.jsonl").write_text("".join(lines))
+
+
+def few_problems(folder: Path, problems: int, solutions: int) -> None:
+    """The first of the sample's problems, and of each so many solutions."""
+    kept: dict[str, int] = {}
+    with (folder / "problems.jsonl").open("w") as file:
+        for line in (ROOT / "sample_data" / "code_problems.jsonl").read_text().splitlines()[:problems]:
+            kept[json.loads(line)["task_id"]] = solutions
+            file.write(f"{line}\n")
+    with (folder / "solutions.jsonl").open("w") as file:
+        for line in (ROOT / "sample_data" / "code_solutions.jsonl").read_text().splitlines():
+            task = json.loads(line)["task_id"]
+            if kept.get(task, 0) > 0:
+                kept[task] -= 1
+                file.write(f"{line}\n")
+
+
+FEW = {"VerifyBench": (0, 0), "MCTS-Judge": (1, 2), "Scoring Verifiers": (3, 4), "EvolveCoder": (2, 8)}
+"""Problems, and solutions of each."""
+RULES = ("rules", "exact", "math-verify", "last-number", "normalized-exact")
+SETUP: dict[str, list[str]] = {
+    "VerifyBench": [
+        "import p.db some_tuples.jsonl --dataset sample",
+        "import p.db own.jsonl --dataset own",
+        "import p.db some_questions.jsonl --dataset pool",
+        *(f"verify p.db {name}" for name in RULES),
+    ],
+    "MCTS-Judge": ["import p.db problems.jsonl solutions.jsonl"],
+    "Scoring Verifiers": ["import p.db problems.jsonl solutions.jsonl", "verify p.db execution"],
+    "EvolveCoder": [
+        "import p.db problems.jsonl solutions.jsonl",
+        "import p.db own.jsonl --dataset own",
+        "verify p.db execution",
+        *(f"verify p.db {name} --where dataset=own" for name in RULES[:3]),
+    ],
+}
+
+
+class Page:
+    """The commands of a paper, as a reader types them who has put in what is theirs."""
+
+    def __init__(self, paper: str, folder: Path, server: ScriptedServer) -> None:
+        self.paper, self.folder, self.server = paper, folder, server
+        self._numbers = count()
+        self.judges: list[str] = []
+
+    def prepare(self) -> None:
+        shutil.copytree(ROOT / "sample_data", self.folder / "sample_data")
+        for name, most in (("tuples", 12), ("questions", 6)):
+            lines = (ROOT / "sample_data" / f"{name}.jsonl").read_text().splitlines(keepends=True)
+            (self.folder / f"some_{name}.jsonl").write_text("".join(lines[:most]))
+        judged_tuples(self.folder)
+        few_problems(self.folder, *FEW[self.paper])
+        prompts = self.folder / "FOLDER" / "prompt"
+        prompts.mkdir(parents=True)
+        (prompts / "w_ref.txt").write_text("{question}\n{answer}\n{completion}")
+        (prompts / "wo_ref.txt").write_text("{question}\n{completion}")
+        (self.folder / "FILE").write_text(PROMPT)
+        (self.folder / "SHOWN").write_text(f"{PROMPT}\n{{solution}}")
+        (self.folder / "models.jsonl").write_text('{"verifier": "rules", "model": "theirs"}\n')
+        for words in SETUP[self.paper]:
+            done = run(*words.split(), cwd=self.folder)
+            assert done.returncode == 0, done.stderr
+
+    def words(self, command: str) -> list[str]:
+        """The command with what stands for the reader's own things replaced."""
+        if command.startswith("downstream p.db FILE"):
+            command = command.replace("FILE", "models.jsonl")
+        command = re.sub(r"(?<!out)\bwith-reference=FILE", "with-reference=SHOWN", command)
+        if "--with-solution" in command:
+            command = command.replace("--template FILE", "--template SHOWN")
+        if "--local MODEL" in command and find_spec("sentence_transformers") is None:
+            command = command.replace("--local MODEL", "--model MODEL -o base_url=…")
+        # Fewer than there: all of them are judged, several times over.
+        command = command.replace("--samples 64", "--samples 2").replace("--samples 4", "--samples 2")
+        # Replies are stored by model: each row has one of its own, and must ask.
+        command = re.sub(r"\bNAME\b", f"model-{next(self._numbers)}", command)
+        command = command.replace("base_url=…", f"base_url={self.server.url}")
+        if command.startswith("verify p.db llm-judge") and "--name" not in command:
+            command += f" --name row-{next(self._numbers)}"
+        named = re.search(r"^verify p\.db llm-judge .*--name (\S+)", command)
+        self.judges += [named[1]] if named else []
+        own = RULES if self.paper == "VerifyBench" else tuple(self.judges)
+        places = {letter: own[place] for place, letter in enumerate("ABCDE"[: len(own)])}
+        return [places.get(word, word) for word in shlex.split(command)]
+
+
+@pytest.fixture
+def page(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Page]:
+    need_a_sandbox()
+    with scripted(reply) as server:
+        made = Page(request.param, tmp_path, server)
+        made.prepare()
+        yield made
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("page", PAPERS, indirect=True)
+def test_every_command_runs(page: Page) -> None:
+    failed = {}
+    for command in commands(page.paper):
+        asked = len(page.server.received)
+        done = run(*page.words(command), cwd=page.folder)
+        if done.returncode or not (done.stdout or done.stderr):
+            failed[command] = done.stderr or done.stdout
+        elif "base_url" in command and len(page.server.received) == asked:
+            failed[command] = "it has asked nobody"
+    assert not failed, "\n".join(f"{command}: {said}" for command, said in failed.items())

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -192,7 +192,21 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
     options = options_in(place, fields)
     for option in OWN_PROMPTS & options.keys():
         options[option] = str(inside(folder, f"{place}.{option}", options[option], folder=option in PROMPT_FOLDERS))
+    _require_within(folder, place, own_prompts(options))
     return NamedVerifier(name=name, kind=kind, options=options, place=place)
+
+
+def _require_within(home: Path, place: str, files: Iterable[Path]) -> None:
+    """Make sure that no file of a folder with prompts is a link that leads out of the project's.
+
+    Raises:
+        UsageError: One is.
+    """
+    for path in files:
+        if not path.resolve().is_relative_to(home.resolve()):
+            raise UsageError(
+                f"{place}: {path} leads out of the project's folder.", "Templates lie beside the database."
+            )
 
 
 def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:

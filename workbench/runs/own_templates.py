@@ -6,6 +6,7 @@ by it before its user has accepted it. One that a verifier asks by is never repl
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -33,7 +34,7 @@ from workbench.core.project import Project
 from workbench.llm.records import Sampling
 from workbench.runs.previewing import PreviewedCall, preview_calls
 from workbench.runs.store import runs as stored_runs
-from workbench.verifiers.judges.published import ANSWER, prompt_named, read_prompt, standing_words
+from workbench.verifiers.judges.published import PublishedPrompt, prompt_named, read_prompt, standing_words
 from workbench.verifiers.judges.roles import READ_AS, ROLES, general_role, is_role, role_call, template_in
 from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, own, shown
@@ -177,7 +178,7 @@ def checked_template(path: Path) -> CheckedTemplate:
         option = f"-o {TEMPLATE}={path}"
     else:
         template, standing = read_prompt(path, published, Sampling())
-        option = f"-o {PUBLISHED}={path.parent.parent}" + ("" if ANSWER in published.names else " -o reference=false")
+        option = _published_option(path, published)
     kind = "rubric" if template.criteria else "template" if published is None else "published prompt"
     return CheckedTemplate(
         file=str(path),
@@ -221,6 +222,15 @@ def _checked_role(path: Path) -> CheckedTemplate:
         lacks=(),
         option=f"-o strategy=mcts -o {PROMPTS}={path.parent}",
     )
+
+
+def _published_option(path: Path, prompt: PublishedPrompt) -> str:
+    """What asks by a released prompt, and where it must lie for that if it lies somewhere else."""
+    folder = Path(os.path.abspath(path)).parent
+    without = "" if prompt.shows_reference else " -o reference=false"
+    if f"{folder.name}/{path.name}" != prompt.file:
+        return f"-o {PUBLISHED}=FOLDER{without} (once this file is FOLDER/{prompt.file})"
+    return f"-o {PUBLISHED}={path.parent.parent if path.parent.name == folder.name else folder.parent}{without}"
 
 
 def _checked(call: TemplateCall) -> CheckedCall:

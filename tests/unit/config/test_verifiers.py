@@ -160,3 +160,23 @@ def test_numbers_keep_their_value(tmp_path_factory: pytest.TempPathFactory, valu
         assert found.options["model"] == str(value).lower()
     else:
         assert math.isclose(float(found.options["model"]), float(value), rel_tol=0)
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_no_file_of_a_folder_with_prompts_leads_out_of_the_project(tmp_path: Path, what: str) -> None:
+    outside, home = tmp_path / "outside", tmp_path / "home"
+    for folder in (outside / "prompt", home / "copy" / "prompt"):
+        folder.mkdir(parents=True)
+        (folder / "w_ref.txt").write_text("{question}{answer}{completion}")
+    entry = "[verifiers.vb]\nkind = 'llm-judge'\npublished = 'copy'"
+    assert isinstance(verifiers(written(home, entry))["vb"], NamedVerifier)
+    prompt = home / "copy" / "prompt"
+    (prompt / "w_ref.txt").unlink()
+    if what == "file":
+        (prompt / "w_ref.txt").symlink_to(outside / "prompt" / "w_ref.txt")
+    else:
+        prompt.rmdir()
+        prompt.symlink_to(outside / "prompt")
+    error = verifiers(written(home, entry))["vb"]
+    assert isinstance(error, UsageError)
+    assert "leads out of the project's folder" in error.message

@@ -31,6 +31,11 @@ class PublishedPrompt(Struct, frozen=True, kw_only=True):
     sha256: str
     names: frozenset[str]
 
+    @property
+    def shows_reference(self) -> bool:
+        """Whether the reference answer stands in it."""
+        return ANSWER in self.names
+
 
 VERIFYBENCH: Final[dict[bool, PublishedPrompt]] = {
     True: PublishedPrompt(
@@ -86,6 +91,10 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
     data, text = read_text(path, f"published= takes a copy of the authors' repository, in which {prompt.file} lies.")
     names = plain_names(text, frozenset({"question", ANSWER, "completion"}))
     if names != prompt.names:
+        digest = hashlib.sha256(data).hexdigest()
+        for other in VERIFYBENCH.values():
+            if other.sha256 == digest:
+                raise UsageError(f"{path}: it is the release's {other.file}.", f"Here {prompt.file} is wanted.")
         odd = " and ".join(f"{{{name}}}" for name in sorted(names ^ prompt.names))
         says = "is missing" if prompt.names > names else "does not belong there"
         listed = ", ".join(f"{{{name}}}" for name in sorted(prompt.names))
@@ -117,11 +126,12 @@ def read_text(path: Path, hint: str) -> tuple[bytes, str]:
         UsageError: It can't be read, is too large, or no UTF-8 text.
     """
     try:
+        # A pipe would be waited for without end.
+        if not path.is_file():
+            raise UsageError(f"{path}: there is no such file.", hint)
         require_input(path)
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
-    except FileNotFoundError:
-        raise UsageError(f"{path}: there is no such file.", hint) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}.") from error
     if len(data) > MAX_BYTES:

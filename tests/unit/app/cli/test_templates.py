@@ -73,3 +73,26 @@ def test_the_roles_of_a_search_are_shown_and_checked(call: Call, tmp_path: Path)
     status, _, said = call("template", "check", tmp_path)
     assert status == 2
     assert "'asess' is no role" in said
+
+
+def test_what_it_says_to_ask_by_can_be_typed_as_it_stands(
+    call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prompt = tmp_path / "VerifyBench" / "prompt" / "w_ref.txt"
+    prompt.parent.mkdir(parents=True)
+    prompt.write_text("{question}{answer}{completion}")
+    for folder, name, published in (
+        (tmp_path, "VerifyBench/prompt/w_ref.txt", "VerifyBench"),
+        (prompt.parent.parent, "prompt/w_ref.txt", "."),
+        (prompt.parent, "w_ref.txt", str(prompt.parent.parent)),
+        (prompt.parent, "./w_ref.txt", str(prompt.parent.parent)),
+        (tmp_path, prompt, prompt.parent.parent),
+    ):
+        monkeypatch.chdir(folder)
+        _, text, _ = call("template", "check", name)
+        assert f"-o published={published}\n" in text, name
+    elsewhere = tmp_path / "w_ref.txt"
+    elsewhere.write_text("{question}{answer}{completion}")
+    monkeypatch.chdir(tmp_path)
+    _, text, _ = call("template", "check", "w_ref.txt")
+    assert "-o published=FOLDER (once this file is FOLDER/prompt/w_ref.txt)" in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 import pytest
@@ -156,3 +157,52 @@ def test_how_it_is_drawn_is_the_user_s(copy: Path) -> None:
     assert sampling(temperature="0.7", max_tokens="9") == {"temperature": 0.7, "max_tokens": 9}
     assert sampling(temperature="none") == {}
     assert published.PARSER == "verifybench@1"
+
+
+def test_the_other_prompt_of_the_release_is_told_by_its_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = of(tmp_path, WITHOUT, WITH)
+    for reference, data in ((True, WITH), (False, WITHOUT)):
+        digest = hashlib.sha256(data).hexdigest()
+        monkeypatch.setitem(VERIFYBENCH, reference, structs.replace(VERIFYBENCH[reference], sha256=digest))
+    with pytest.raises(UsageError, match=r"w_ref\.txt: it is the release's prompt/wo_ref\.txt"):
+        llm_judge(published=str(copy))
+    with pytest.raises(UsageError, match=r"wo_ref\.txt: it is the release's prompt/w_ref\.txt"):
+        llm_judge(published=str(copy), reference="false")
+
+
+def test_one_of_two_is_enough_for_its_judge(copy: Path) -> None:
+    (copy / "prompt" / "wo_ref.txt").unlink()
+    assert llm_judge(published=str(copy))
+    with pytest.raises(UsageError, match="no such file"):
+        llm_judge(published=str(copy), reference="false")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
+def test_what_is_no_file_is_no_prompt_and_nobody_waits_for_it(tmp_path: Path, kind: str) -> None:
+    copy = of(tmp_path, WITH)
+    prompt = copy / "prompt" / "w_ref.txt"
+    prompt.unlink()
+    match kind:
+        case "pipe":
+            os.mkfifo(prompt)
+        case "folder":
+            prompt.mkdir()
+        case "loop":
+            prompt.symlink_to(prompt)
+        case _:
+            prompt.symlink_to("/dev/zero")
+    with pytest.raises(UsageError, match="no such file"):
+        llm_judge(published=str(copy))
+
+
+@pytest.mark.parametrize(
+    "around", [b"\xef\xbb\xbf%s", b"%s\r\n", b"\r%s\n\r", b"a\0b%s", "\u2028%s\u0085".encode(), b"%s" + b"\n" * 9]
+)
+def test_marks_and_line_ends_of_the_file_are_kept_and_make_it_another(tmp_path: Path, around: bytes) -> None:
+    prompt = around.replace(b"%s", WITH)
+    copy = of(tmp_path, prompt)
+    (call,) = requests(published=str(copy))
+    (message,) = call.request.messages
+    assert message.content == put_in(prompt, ITEM)
+    assert llm_judge(published=str(copy)).config()["published"] == "changed"

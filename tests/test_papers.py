@@ -134,6 +134,8 @@ def test_every_command_is_one(command: str, tmp_path: Path, monkeypatch: pytest.
 TYPES = ("A1", "B2", "C1", "D1")
 PROMPT = "{question}\n{instruction}\n{program1}\n{count}\n{completion}\n{answer}"
 """Has what the prompts of all papers have; a name that one of them doesn't know is text there."""
+PROBLEMS = (ROOT / "sample_data" / "code_problems.jsonl").read_text(encoding="utf-8").splitlines()
+ENTRY_POINTS = [str(found[1]) for line in PROBLEMS if (found := re.search(r'"entry_point": "(\w+)"', line))]
 PROGRAM = "def f(x):\n    return x"
 TESTS = [f"assert f({number}) == {number}" for number in range(30)]
 PROBLEM = {"question": "Write f, which returns its argument.", "entry_point": "f", "solution": PROGRAM, "tests": TESTS}
@@ -152,7 +154,11 @@ Final Judgment: Yes"""
 def reply(received: Received) -> str | Numbers:
     """Something for everybody; scores where a reward model or embeddings are asked for."""
     if "messages" in received.body and received.path.endswith(("/completions", "/messages")):
-        return REPLY
+        said = " ".join(str(message["content"]) for message in received.body["messages"])
+        called = [name for name in ENTRY_POINTS if name in said]
+        return REPLY + "".join(
+            f"\n<assertion>assert {name}({n}) == {n}</assertion>" for name in called for n in range(30)
+        )
     asked = next((received.body[name] for name in ("input", "documents", "text_2") if name in received.body), None)
     listed = asked if isinstance(asked, list) else [asked]
     if received.path.endswith("/embeddings"):
@@ -184,7 +190,7 @@ def few_problems(folder: Path, problems: int, solutions: int) -> None:
     """The first of the sample's problems, and of each so many solutions."""
     kept: dict[str, int] = {}
     with (folder / "problems.jsonl").open("w") as file:
-        for line in (ROOT / "sample_data" / "code_problems.jsonl").read_text().splitlines()[:problems]:
+        for line in PROBLEMS[:problems]:
             kept[json.loads(line)["task_id"]] = solutions
             file.write(f"{line}\n")
     with (folder / "solutions.jsonl").open("w") as file:

@@ -125,7 +125,7 @@ def require_free_name(project: Project, kind: str, options: Mapping[str, str], n
     free = next(
         other for number in count(2) if stored_runs.verifier_named(reader, other := f"{chosen.name}-{number}") is None
     )
-    wrong = f"{chosen.name!r} stands for other options ({_difference(bound, verifier)}); {free} is free"
+    wrong = f"{chosen.name!r} stands for other options ({difference(bound, verifier)}); {free} is free"
     raise OptionError(f"name: {wrong}", option="name", wrong=wrong)
 
 
@@ -345,7 +345,7 @@ def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
     if not is_identity(verifier, bound.config_hash):
         moved = f" If it is the same server at another address: -o server_name={_place(bound)}" if _place(bound) else ""
         raise UsageError(
-            f"The name {bound.name!r} has another configuration: {_difference(bound, verifier)}.",
+            f"The name {bound.name!r} has another configuration: {difference(bound, verifier)}.",
             f"Give this one a name of its own with --name.{moved}",
         )
 
@@ -355,7 +355,8 @@ def _place(bound: ConfiguredVerifier) -> str | None:
     return str(places[0]) if isinstance(places, list) and len(places) == 1 else None
 
 
-def _difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
+def difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
+    """In what a verifier is not the one that a name is bound to, setting by setting."""
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
     asked = verifier.config()

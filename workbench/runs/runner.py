@@ -287,11 +287,19 @@ def _verifier(run: RunRow) -> AnyVerifier:
     """The verifier a run was started with.
 
     Raises:
-        RunError: The installed one has another version or reads its options in another way.
+        RunError: The installed one has another version, reads its options in another way, or a file it asks by has
+            changed.
         WorkbenchError: It can't be loaded.
     """
     verifier = Registry().load(run.verifier.kind, run.verifier.options)
-    if verifier.version != run.version or not is_identity(verifier, run.verifier.config_hash):
+    if verifier.version == run.version and not is_identity(verifier, run.verifier.config_hash):
+        from workbench.runs.configuring import difference
+
+        raise RunError(
+            f"Something has changed since the run was begun: {difference(run.verifier, verifier)}.",
+            "Put it back and resume the run, or start it anew with --name: workbench verify",
+        )
+    if verifier.version != run.version:
         raise RunError(
             f"The run is of {run.verifier.kind} {run.version}; version {verifier.version} is installed.",
             "Start it anew with: workbench verify",

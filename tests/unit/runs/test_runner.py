@@ -10,6 +10,8 @@ import pytest
 
 from tests.background import install_plugin, stored
 from tests.helpers import add_items, make_project, numbered
+from tests.servers.scripted import scripted
+from workbench.config import trust
 from workbench.core import processes
 from workbench.core.project import Project, open_project
 from workbench.core.run import RunInfo
@@ -22,6 +24,7 @@ from workbench.runs.runner import Runner
 from workbench.runs.store import runs as rows
 from workbench.runs.store import verdicts
 from workbench.runs.verifying import cancel, pause, resume, run_info, start, verdict_counts, verdict_lines
+from workbench.verifiers.judges.verifier import LlmJudge
 
 
 @pytest.fixture(autouse=True)
@@ -186,6 +189,29 @@ def test_a_verifier_that_is_not_the_one_that_was_started_fails_its_run(
     failed = run_info(project, run)
     assert (failed.state, failed.done) == ("failed", 0)
     assert message in (failed.message or "")
+
+
+def test_a_prompt_that_changes_under_a_run_is_named_and_nothing_is_asked_by_it(
+    project: Project, lease: Lease, tmp_path: Path
+) -> None:
+    prompt = tmp_path / "copy" / "prompt" / "w_ref.txt"
+    prompt.parent.mkdir(parents=True)
+    prompt.write_text("{question}{answer}{completion}")
+    with scripted(lambda _: "Yes") as server:
+        options = {"published": str(tmp_path / "copy"), "base_url": server.url, "model": "m"}
+        run = start(project, "llm-judge", options).run
+        prompt.write_text("Other: {question}{answer}{completion}")
+        trust.accept(project.path, trust.grants_of(LlmJudge(**options).servers(), options))
+        work(project, lease)
+        failed = run_info(project, run)
+        assert (failed.state, failed.done, server.received) == ("failed", 0, [])
+        assert "changed since the run was begun: template_sha256 is " in (failed.message or "")
+        prompt.write_text("{question}{answer}{completion}")
+        again = Lease.acquire(project.database)
+        assert again is not None
+        assert start(project, "llm-judge", options).run == run
+        work(project, again)
+        assert run_info(project, run).state == "complete"
 
 
 def test_a_stored_verdict_is_never_overwritten(project: Project, lease: Lease) -> None:

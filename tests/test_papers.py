@@ -83,9 +83,10 @@ def section(paper: str) -> str:
 
 
 def rows(paper: str) -> list[Row]:
-    cells = [line.strip("| \n").split(" | ") for line in section(paper).splitlines() if line.startswith("| ")]
+    first = section(paper).partition("\n|---|---|---|\n")[2].partition("\n\n")[0]
+    cells = [line.strip("| \n").split(" | ") for line in first.splitlines()]
     assert all(len(one) == 3 for one in cells), [one for one in cells if len(one) != 3]
-    return [Row(*one) for one in cells[1:]]
+    return [Row(*one) for one in cells]
 
 
 def commands(paper: str) -> list[str]:
@@ -242,6 +243,9 @@ class Page:
         (prompts / "w_ref.txt").write_text("{question}\n{answer}\n{completion}")
         (prompts / "wo_ref.txt").write_text("{question}\n{completion}")
         (self.folder / "FILE").write_text(PROMPT)
+        (self.folder / "FILE.txt").write_text("<|user|>\n{question}\n{completion}\n")
+        (self.folder / "ROLES").mkdir()
+        (self.folder / "ROLES" / "compare.txt").write_text("{test}\n{execute}\n")
         (self.folder / "SHOWN").write_text(f"{PROMPT}\n{{solution}}")
         (self.folder / "models.jsonl").write_text('{"verifier": "rules", "model": "theirs"}\n')
         for words in SETUP[self.paper]:
@@ -253,6 +257,7 @@ class Page:
         if command.startswith("downstream p.db FILE"):
             command = command.replace("FILE", "models.jsonl")
         command = re.sub(r"(?<!out)\bwith-reference=FILE", "with-reference=SHOWN", command)
+        command = command.replace("-o template=FILE", "-o template=FILE.txt").replace("prompts=FOLDER", "prompts=ROLES")
         if "--with-solution" in command:
             command = command.replace("--template FILE", "--template SHOWN")
         if "--local MODEL" in command and find_spec("sentence_transformers") is None:

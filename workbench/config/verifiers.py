@@ -54,7 +54,7 @@ STAGES_MADE = "stages_made"
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"
-_TABLES = (".extra_body", ".extra_headers")
+_TABLES = (".extra_body", ".test_extra_body", ".extra_headers")
 """Options that are JSON on the command line."""
 _EXAMPLE = '[verifiers.my-judge] kind = "llm-judge", base_url = "http://localhost:8000/v1", model = "…"'
 _MOST_TEMPLATE = 256 * 1024

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_letters
 
+from workbench.core.text.inert import inert
 from workbench.measuring.costs import CostReport, price_of
 from workbench.statistics.records.probe import SweepReport
 from workbench.tables.document import Dot, Scatter
@@ -33,6 +35,27 @@ def cost_plot(report: CostReport) -> Scatter | None:
         y_label="accuracy",
         dots=tuple(dots),
     )
+
+
+_COLUMNS, _LINES = 56, 12
+"""Cells of a plot in letters."""
+
+
+def plot_text(plot: Scatter) -> str:
+    """A plot for a terminal: a letter a dot, ``*`` where several share a cell, and below it whose letters they are."""
+    dots = list(zip(ascii_letters, plot.dots, strict=False))
+    low, high = min(dot.y for _, dot in dots), max(dot.y for _, dot in dots)
+    spread = high - low or 1.0
+    cells = [[" "] * _COLUMNS for _ in range(_LINES)]
+    for letter, dot in dots:
+        line, column = round((high - dot.y) / spread * (_LINES - 1)), round(dot.x * (_COLUMNS - 1))
+        cells[line][column] = letter if cells[line][column] == " " else "*"
+    sides = [f"{high:.3f}", *[""] * (_LINES - 2), f"{low:.3f}"]
+    lines = [f"{side:>6} |{''.join(cell).rstrip()}" for side, cell in zip(sides, cells, strict=True)]
+    lines += [f"{'':6} +{'-' * _COLUMNS}", f"{'':8}{plot.y_label} against {plot.x_label}"]
+    if more := len(plot.dots) - len(dots):
+        lines.append(f"{'':8}{more:,} more are not drawn")
+    return "\n".join([*lines, *(f"{'':8}{letter}  {inert(dot.label)}" for letter, dot in dots)]) + "\n"
 
 
 def scaling_plots(report: SweepReport) -> Iterator[tuple[str, Picture]]:

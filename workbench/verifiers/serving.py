@@ -107,7 +107,7 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
         name=_server_name(options),
         key_file=line(options, "api_key_file"),
         key_command=_command(options),
-        extras=_extras(options, profile),
+        extras=extras_from(options, profile),
         route=Route(ca_file=line(options, "ca_file"), proxy=_proxy(options)),
     )
 
@@ -140,7 +140,8 @@ def _command(options: Mapping[str, str]) -> tuple[str, ...]:
     return words
 
 
-def _extras(options: Mapping[str, str], profile: str) -> RequestExtras:
+def extras_from(options: Mapping[str, str], profile: str = DEFAULT) -> RequestExtras:
+    """What goes along with requests to a server of this kind, of `SERVER_OPTIONS`; errors as with `server_from`."""
     effort, field = options.get("reasoning_effort"), options.get("max_tokens_field")
     if effort is not None and not _EFFORT.fullmatch(effort):
         raise ValueError("reasoning_effort: it takes one word, such as low, medium or high")

@@ -101,6 +101,12 @@ def cost_command(project: Project, options: CostOptions) -> Output:
 
         drawn = write_cost_plot(report, options.figures, force=options.force)
         say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    if options.form.format == "text":
+        from workbench.measuring.curves import cost_plot, plot_text
+
+        plot = cost_plot(report)
+        below = "" if plot is None else f"\n{plot_text(plot)}"
+        return Output(report, lambda found: cost_text(found, options.form) + below)
     return Output(report, lambda found: cost_text(found, options.form))
 
 

@@ -151,6 +151,7 @@ def form_from(options: Mapping[str, str], *, whole: bool) -> Form:
     return Form(text=text, reference=reference, neutralise=switch(options, "neutralise", default=True))
 
 
+_OF_CHATS: Final = ("reasoning_effort", "max_tokens_field")
 _DIALECTS: Final[tuple[Task, ...]] = get_args(Task)
 _PAIRED: Final = ("score", "rerank")
 """Dialects that take question and completion apart."""
@@ -181,6 +182,9 @@ class RewardModel(OneServer):
 
     def __init__(self, **options: str) -> None:
         self._dialect: Task = choice(options, "dialect", _DIALECTS, "score")
+        for option in _OF_CHATS:
+            if option in options:
+                raise ValueError(f"{option}: it is for chats, and {self._dialect} asks for a number")
         super().__init__(options)
         self._form = form_from(options, whole=self._dialect not in _PAIRED)
         self._activation = choice(options, "activation", tuple(_ACTIVATE), "server")

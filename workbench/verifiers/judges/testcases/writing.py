@@ -10,13 +10,13 @@ from typing import Any, Final
 from msgspec import Struct, structs
 
 from workbench.llm.records import Ask
-from workbench.llm.server import ModelServer
+from workbench.llm.server import ModelServer, RequestExtras
 from workbench.verifiers.base import TEST_SERVER_AT
 from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, told, unusable
 from workbench.verifiers.judges.parsers.base import MARKUP, chosen, last_found, own_lines
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.voting import together
-from workbench.verifiers.serving import model_name, server_from, switch, whole
+from workbench.verifiers.serving import extras_from, model_name, server_from, switch, whole
 
 # -- What can be chosen about test cases and their simulated execution.
 
@@ -250,9 +250,13 @@ TEST_SERVER_OPTIONS: Final[dict[str, str]] = {
     "test_model": "mcts, test-cases, test-verification: the model that writes and validates tests (default: the judge)",
     "test_base_url": "mcts, test-cases, test-verification: where that model is (default: the judge's server)",
     "test_api_key_env": "mcts, test-cases, test-verification: environment variable with the key for test_base_url",
+    "test_reasoning_effort": "mcts, test-cases, test-verification: how much that model is to think (default: with "
+    "test_base_url as it likes, else as the judge)",
+    "test_extra_body": "mcts, test-cases, test-verification: fields added to each request for tests, as JSON",
 }
 """Options of `TestServer`, and what they do."""
-_AS = {"test_base_url": "base_url", "test_model": "model", "test_api_key_env": "api_key_env"}
+_AS = {name: name.removeprefix("test_") for name in TEST_SERVER_OPTIONS}
+_ITS_OWN: Final = ("test_reasoning_effort", "test_extra_body")
 
 
 class TestServer:
@@ -278,6 +282,19 @@ class TestServer:
                 raise ValueError(f"test_{error}") from error
         elif "test_api_key_env" in options:
             raise ValueError("test_api_key_env: it goes with test_base_url; the judge's server takes api_key_env")
+        self._extras = self._asked_for(options)
+
+    def _asked_for(self, options: Mapping[str, str]) -> RequestExtras | None:
+        """What goes along with its requests in place of the judge's; None for what the judge's have."""
+        named = [name for name in _ITS_OWN if name in options]
+        if self._server is not None or not named:
+            return None
+        if self._model is None:
+            raise ValueError(f"{named[0]}: it goes with test_model; the judge takes {_AS[named[0]]}")
+        try:
+            return extras_from({_AS[name]: options[name] for name in named})
+        except ValueError as error:
+            raise ValueError(f"test_{error}") from error
 
     @property
     def role(self) -> str:
@@ -286,11 +303,24 @@ class TestServer:
 
     def config(self) -> dict[str, object]:
         """What of it may change a verdict."""
-        said = {"test_model": self._model, "test_server": self._server.profile if self._server else None}
+        said: dict[str, object] = {
+            "test_model": self._model,
+            "test_server": self._server.profile if self._server else None,
+        }
+        extras = self._server.extras if self._server else self._extras
+        if extras is not None and extras.config():
+            said["test_extras"] = extras.config()
         return said | ({TEST_SERVER_AT: list(self._server.places)} if self._server else {})
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
         """The judge's server and, if it is another one, the tests'."""
         if self.role == "judge":
             return {"judge": judge}
-        return {"judge": judge, "tests": self._server or structs.replace(judge, model=self._model or judge.model)}
+        if self._server is not None:
+            return {"judge": judge, "tests": self._server}
+        extras = judge.extras
+        if self._extras is not None:
+            effort = self._extras.reasoning_effort or extras.reasoning_effort
+            body = self._extras.body or extras.body
+            extras = structs.replace(extras, reasoning_effort=effort, body=body)
+        return {"judge": judge, "tests": structs.replace(judge, model=self._model or judge.model, extras=extras)}

@@ -24,6 +24,8 @@ from workbench.statistics.subgroups import benjamini_hochberg
 
 _SMALLEST_P = 1e-12
 """Below this the sums of a Fourier transform are rounding."""
+_DECIMALS = 14
+"""Beyond them the sums of a Fourier transform differ from processor to processor."""
 _NOTHING = log(1e-19)
 """Angles whose product is less than this, taken together, move no value by 1e-16."""
 _CELLS = 1_024
@@ -37,7 +39,8 @@ def permutation(sums: IntArray) -> float:
     P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product of
     cos(S_g t), and its inverse Fourier transform, summed over the values that count, is the product times Dirichlet's
     kernel, summed over the angles t. Angles where the product is nothing are left out: with thousands of questions
-    that is nearly everywhere. With one item a question it is McNemar's test. Values below 1e-12 are given as that.
+    that is nearly everywhere. With one item a question it is McNemar's test. To 14 decimals;
+    values below 1e-12 are given as that.
     Source: Fisher, "The Design of Experiments", 1935, section 21, with questions as the units.
 
     Args:
@@ -53,7 +56,7 @@ def permutation(sums: IntArray) -> float:
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         transform *= np.cos(_turned(size * angle, points)) ** count
     chance = 2 * float(transform @ _kernel(angle, observed, largest, points)) / points
-    return float(np.clip(chance, _SMALLEST_P, 1))
+    return float(np.clip(round(chance, _DECIMALS), _SMALLEST_P, 1))
 
 
 def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:

@@ -186,3 +186,8 @@ def test_a_comparison_on_no_items_is_refused() -> None:
     nothing = np.array([], dtype=bool)
     with pytest.raises(ValueError, match="no items"):
         compare(quadrants(nothing, nothing), np.array([], dtype=np.int64))
+
+
+@pytest.mark.parametrize("only_a", [30, 34, 37])
+def test_a_tiny_p_has_no_digits_of_the_transforms_rounding(only_a: int) -> None:
+    assert permutation(np.ones(only_a, dtype=np.int64)) == max(round(2.0 ** (1 - only_a), 14), 1e-12)

@@ -276,6 +276,10 @@ async def test_a_picked_file_that_is_no_table_is_told_and_leaves_no_columns_of_t
         await settle(pilot)
         assert "The one column of the file is 'hello'" in file.wrong
         assert [field.option for field in screen.query(OptionField)] == ["file"]
+        told = file.query_one(".about", Static)
+        assert str(told.content).startswith("! The one column of the file")
+        assert told.region.height > 0, "it is in sight"
+        assert told.region.bottom <= screen.query_one("#import-fields").region.bottom
 
 
 async def test_the_picker_leaves_out_databases_and_what_they_keep_beside_themselves(tmp_path: Path) -> None:

@@ -263,7 +263,9 @@ class OptionField(Vertical):
         """Say what is wrong, under the sentence; "" takes it back."""
         if text != self.wrong:
             self.wrong = text
-            complaint = (f"\n! {printable(text)}", "$text-error") if text else ""
+            self.set_class(bool(text), "-wrong")
+            between = "\n" if self._about else ""
+            complaint = (f"{between}! {printable(text)}", "$text-error") if text else ""
             self.query_one(".about", Static).update(Content.assemble(printable(self._about), complaint))
 
     @on(Input.Changed)

@@ -170,3 +170,17 @@ def test_the_self_evaluation_sees_assessments_where_the_history_has_them() -> No
     trace(coin, history="assessments", reward="self_evaluation", rollouts="1")
     (text,) = [call[3].messages[1].content for call in coin.calls if call[0] == "self-evaluate"]
     assert text.count("Thought ") >= 8
+
+
+def test_a_trace_from_before_these_options_is_still_read() -> None:
+    import msgspec
+
+    from workbench.verifiers.judges.mcts.tree import SearchTrace
+
+    found = trace(Coin(), reward_tests="per_rollout", traj_weight="node_q")
+    del found["reward"], found["options"]["simulation"], found["options"]["history"]
+    for rollout in found["rollouts"]:
+        del rollout["sound"]
+    read = msgspec.convert(found, SearchTrace)
+    assert (read.reward, read.options.traj_weight, read.options.simulation) == (None, "node_q", "steps")
+    assert [rollout.f for rollout in read.rollouts] == [rollout["f"] for rollout in found["rollouts"]]

@@ -334,3 +334,30 @@ def test_the_baseline_rejects_what_one_test_rejects_and_abstains_without_tests()
     assert wrong.verdict.outcome.word == "incorrect"
     none = judged(Coin(fixed={"validate": "FAIL"}), CODE, strategy="test-verification")
     assert (none.verdict.outcome.word, none.verdict.reason) == ("abstain", "no_tests")
+
+
+# In a project's own file.
+
+
+def test_a_projects_file_names_prompts_and_subtasks_beside_it_alone_and_trust_covers_them(tmp_path: Path) -> None:
+    from workbench.config.verifiers import NamedVerifier, own_prompts, verifiers
+
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "compare.txt").write_text("{answer}: MATCH or NOT MATCH?")
+    (tmp_path / "prompts" / "notes.md").write_text("not read")
+    (tmp_path / "list.toml").write_text(LIST)
+    entry = 'kind = "llm-judge"\nbase_url = "http://x/v1"\nmodel = "m"\nstrategy = "mcts"\n'
+    (tmp_path / "workbench.toml").write_text(
+        f'[verifiers.mine]\n{entry}prompts = "prompts"\nsubtasks = "list.toml"\n'
+        f'[verifiers.out]\n{entry}prompts = "../prompts"\n'
+        f'[verifiers.file]\n{entry}prompts = "list.toml"\n'
+        f'[verifiers.folder]\n{entry}subtasks = "prompts"\n'
+    )
+    found = verifiers(tmp_path / "p.db")
+    mine = found["mine"]
+    assert isinstance(mine, NamedVerifier)
+    assert [path.name for path in own_prompts(mine.options)] == ["list.toml", "compare.txt"]
+    assert "not inside the project's folder" in str(found["out"])
+    assert "there is no folder 'list.toml'" in str(found["file"])
+    assert "there is no file 'prompts'" in str(found["folder"])
+    assert llm_judge(**{**mine.options, "base_url": "http://localhost:1/v1"}).config()["prompts"]

@@ -186,7 +186,7 @@ class SearchTrace(Struct, kw_only=True):
     Attributes:
         judge: Always ``"mcts"``; tells apart traces.
         subtasks: The list's version.
-        reward: What this item's trajectories were held against.
+        reward: What this item's trajectories were held against; None in a trace from before items could say so.
         order: The subtask of each level, from level 1 on.
         tests: The tests the reward rests on; None where it rests on none.
         g: The global evaluation.
@@ -196,7 +196,7 @@ class SearchTrace(Struct, kw_only=True):
     judge: str = "mcts"
     options: MctsOptions
     subtasks: int
-    reward: Reward
+    reward: Reward | None = None
     order: list[str]
     tests: WrittenTests | None
     g: bool | None

@@ -162,7 +162,7 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     both_right, only_a, only_b, both_wrong = (int(np.count_nonzero(cell)) for cell in cells)
     sizes, sums, discordant = _by_question(cells, question)
     deff = difference_deff(sizes, sums, only_a, only_b)
-    known = PairedClusters(float(n / deff), effective(sizes), effective(discordant))
+    known = PairedClusters(float(n / deff), effective(sizes), min(effective(sizes**2), effective(discordant**2)))
     return PairedFigures(
         n=n,
         both_right=both_right,
@@ -254,12 +254,13 @@ class PairedClusters(NamedTuple):
     Attributes:
         n: Items over the design effect.
         items: Questions of equal size that would say as much, by Kish.
-        discordant: Those of equally many discordant items; 0 where two never differ.
+        freedom: Those of equal size, or of equally many discordant items, that would tell the variance as well, by
+            Satterthwaite; 0 where two never differ.
     """
 
     n: float
     items: float
-    discordant: float
+    freedom: float
 
 
 def effective(masses: IntArray) -> float:
@@ -283,9 +284,9 @@ def clustered_interval(only_a: float, only_b: float, known: PairedClusters) -> t
     """
     from scipy.special import stdtrit
 
-    if not known.discordant:
+    if not known.freedom:
         return difference_interval(0.0, 0.0, min(known.items, known.n))
-    freedom = max(min(known.items, known.discordant) - 1, 1.0)
+    freedom = max(known.freedom - 1, 1.0)
     return difference_interval(only_a, only_b, known.n, float(stdtrit(freedom, 0.975)))
 
 

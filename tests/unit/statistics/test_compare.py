@@ -107,7 +107,7 @@ def test_a_whole_comparison_worked_by_hand() -> None:
     squares = (1 - 2 / 3) ** 2 + (2 - 2 / 3) ** 2 + (-1 - 2 / 3) ** 2
     deff = max(1.0, 1.5 * squares / (4 - 6 / 9))
     assert found.deff == pytest.approx(deff)
-    t = float(stdtrit(16 / 6 - 1, 0.975))  # questions with 1, 2 and 1 discordant items: as good as 16 / 6
+    t = float(stdtrit(36 / 18 - 1, 0.975))  # questions with 1, 2 and 1 discordant items: 6² / (1 + 16 + 1)
     assert found.ci == pytest.approx(difference_interval(3 / deff, 1 / deff, 6 / deff, t))
     assert found.detectable == pytest.approx(2.801585218112969 * sqrt(4 / 6 * deff / 6))
 

@@ -11,12 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from tests.servers.memory import MemoryJournal
+from tests.servers.scripted import scripted
 from tests.unit.verifiers.judges.asking import ITEM, judged, llm_judge, requests
+from tests.unit.verifiers.over_http import judged_over_http
 from workbench.core.errors import UsageError
 from workbench.core.verdict import VerifierInput
 from workbench.verifiers.base import identity
 from workbench.verifiers.judges import published
 from workbench.verifiers.judges.published import VERIFYBENCH
+from workbench.verifiers.judges.verifier import LlmJudge
 
 WITH = (
     b"Is it right?\r\n{question} {{so}} {x} {?question} {data-notice}\n\\frac{a}{b}\n"
@@ -206,3 +210,14 @@ def test_marks_and_line_ends_of_the_file_are_kept_and_make_it_another(tmp_path: 
     (message,) = call.request.messages
     assert message.content == put_in(prompt, ITEM)
     assert llm_judge(published=str(copy)).config()["published"] == "changed"
+
+
+@pytest.mark.parametrize("reference", ["true", "false"])
+def test_what_the_server_gets_is_the_file_with_the_texts_in_it_and_nothing_beside(copy: Path, reference: str) -> None:
+    item = structs.replace(ITEM, question="<|im_end|>{answer}\u2028\r\n\ud7ff", completion="{question}\0{completion}")
+    with scripted(lambda _: "Final Judgment: Yes") as server:
+        judge = LlmJudge(base_url=server.url, model="m", published=str(copy), reference=reference)
+        judged_over_http(judge, [item], MemoryJournal())
+    (body,) = server.bodies
+    prompt = WITH if reference == "true" else WITHOUT
+    assert body == {"model": "m", "temperature": 0.0, "messages": [{"role": "user", "content": put_in(prompt, item)}]}

@@ -236,7 +236,7 @@ def test_texts_that_look_like_placeholders_stay(own: Path) -> None:
 
 def test_the_documented_template_works(tmp_path: Path) -> None:
     document = (Path(__file__).resolve().parents[4] / "docs" / "judges.md").read_text(encoding="utf-8")
-    shown, criteria = re.findall(r"```toml\n(.*?)```", document, re.DOTALL)
+    shown, criteria, *_ = re.findall(r"```toml\n(.*?)```", document, re.DOTALL)
     path = tmp_path / "mine.toml"
     path.write_text(shown, encoding="utf-8")
     found, calls = judged(["It is 25.", "Final Judgment: Yes"], template=str(path))

@@ -54,7 +54,7 @@ from workbench.measuring.records.curation import (
 )
 from workbench.measuring.records.paper import PaperTables
 from workbench.measuring.records.review import Disagreement, ErrorCount, ReviewLine, StandingReview
-from workbench.measuring.records.stack import SimulatedStack
+from workbench.measuring.records.stack import SimulatedStack, StackReport
 from workbench.measuring.records.validity import ValidityReport
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.calibration import CalibrationReport
@@ -149,6 +149,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "what-if": (WhatIfReport, "`workbench what-if --json`."),
     "ensemble": (EnsembleReport, "`workbench ensemble --json`."),
     "cost": (CostReport, "`workbench cost --json`."),
+    "stack": (StackReport, "`workbench stack --json`."),
     "stack-simulated": (SimulatedStack, "`workbench stack --stages … --json`."),
     "best-of": (BestOfReport, "`workbench best-of --json`."),
     "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),

@@ -67,7 +67,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
         "ensemble": ("combined", "Let verifiers vote, against the best of them."),
         "cost": ("combined", "Show accuracy beside tokens, seconds and dollars: who leads?"),
-        "stack": ("stacks", "Show what a stack of verifiers is worth and takes."),
+        "stack": ("stacks", "Find the best stack of verifiers; what one is worth and takes."),
         "best-of": ("combined", "Let verifiers pick one of n completions."),
         "validity": ("combined", "Check what verdicts follow besides correctness."),
         "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),

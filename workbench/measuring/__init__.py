@@ -9,7 +9,7 @@ Code
     testing: pass@1, solutions in order, tests that all or none pass.
 Verifiers against each other, and together
     comparing, comparing_tables: two. family: several. combining: votes. selecting: the best of n.
-    stacking, stack_tables: one behind the other.
+    stacking, stack_choosing, stack_tables: one behind the other.
     estimating: from few labels. combined: these four as tables and sentences.
     downstream: models trained with them. downstream_lines: their scores as files. trained: measured by completions.
     training_steps: scores by step.

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from textwrap import fill
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 from workbench.core.options import TableForm
 from workbench.core.text.figures import NONE, counted
+from workbench.core.text.inert import inert
+from workbench.measuring.combining import BEST
 from workbench.measuring.comparing_tables import told
 from workbench.measuring.judged import counting
-from workbench.measuring.records.stack import SimulatedStack, StageRow, Took
+from workbench.measuring.records.stack import Price, SimulatedStack, StackChoice, StackReport, StageRow, Took
 from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.document import Table
 from workbench.tables.files import written
 from workbench.tables.table import Columns, column, count, ends, figure, table, word
+
+if TYPE_CHECKING:
+    from workbench.tables.pictures import Curves
 
 THOUSAND: Final = 1_000
 STACK: Final = "the stack"
@@ -99,3 +105,133 @@ def simulated_text(report: SimulatedStack, form: TableForm) -> str:
         lacks = f"{counted(report.lacking, 'item')} with gold that a stage has not judged can't be simulated."
         words.append(fill(lacks, _WIDTH))
     return "\n".join([tables, *words]) + "\n"
+
+
+# -- The best stacks.
+
+
+_WANTED: Final = {
+    "best": "most accurate",
+    "under": "most accurate under {cap}",
+    "not_worse": "cheapest not worse than {reference}",
+    "front": "{cap}",
+}
+_UNITS: Final[dict[Price, str]] = {"dollars": "$", "tokens": "tokens", "seconds": "s", "calls": "calls"}
+
+
+def best_tables(report: StackReport) -> tuple[Table, Table, Table]:
+    """What was asked for beside the verifiers alone, the front, and what the stages of the best settled."""
+    rows = [WorthRow(_wanted(one, report), one.figures, one.took) for one in report.choices]
+    rows += [WorthRow(one.figures.verifier, one.figures, one.took) for one in report.alone]
+    caption = f"Stacks of {', '.join(report.verifiers)}: {counting(report.protocol, report.gold_choice, report.gold)}"
+    notes = [
+        f"{counted(report.candidates, 'stack')} were looked at on {counted(report.items, 'item')} of "
+        f"{counted(report.questions, 'question')}. Each is chosen on {report.folds - 1} of {report.folds} parts of the "
+        "questions and judged on the rest, in turn.",
+        TOOK_NOTE,
+    ]
+    return table(caption, WORTH, rows, notes=notes), front_table(report), stages_table(report.stages)
+
+
+def _wanted(one: StackChoice, report: StackReport) -> str:
+    return _WANTED[one.wanted].format(cap=_cap(one, report.against), reference=report.reference)
+
+
+def _cap(one: StackChoice, price: Price) -> str:
+    if one.cap is None:
+        return "any"
+    value = one.cap * THOUSAND
+    return f"${value:,.3g}" if price == "dollars" else f"{value:,.3g} {_UNITS[price]}"
+
+
+def front_table(report: StackReport) -> Table:
+    """The most accurate for no more than so much: what is chosen on all questions, and what such a choice comes to."""
+    shown: Columns[StackChoice] = (
+        word("at most", lambda one: _cap(one, report.against)),
+        figure("accuracy", lambda one: one.figures.accuracy),
+        ends(lambda one: one.figures.ci),
+        figure("FPR", lambda one: one.figures.fpr),
+        figure("FNR", lambda one: one.figures.fnr),
+        figure("MCC", lambda one: one.figures.mcc),
+        column(_UNITS[report.against], lambda one: getattr(one.took, report.against), _taken),
+        figure("as chosen", lambda one: one.apparent),
+        count("same", lambda one: one.same),
+        word("stack", lambda one: one.stages),
+    )
+    notes = [
+        f"At most and {_UNITS[report.against]}: of a thousand items. As chosen: on the questions it was chosen by, "
+        f"which flatters it. Same: of {report.folds} choices without a part of the questions, those that give this "
+        "stack.",
+    ]
+    return table("What accuracy can be had for how much", shown, report.front, notes=notes)
+
+
+def _taken(value: float | None) -> str:
+    return NONE if value is None else f"{value * THOUSAND:,.3f}"
+
+
+def best_text(report: StackReport, form: TableForm) -> str:
+    """All of it, in the form that is wanted."""
+    tables = written(best_tables(report), form)
+    if form.format != "text":
+        return tables
+    words = [fill(one, _WIDTH, subsequent_indent="  ") for one in stack_sentences(report)]
+    return "\n".join([tables, *words]) + "\n"
+
+
+def stack_sentences(report: StackReport) -> list[str]:
+    """What was found, a sentence or two each."""
+    said = [_told(one, report) for one in report.choices]
+    if report.unjudged:
+        said.append(f"{counted(report.unjudged, 'item')} with gold lack a verdict of a verifier, and are left out.")
+    said += [
+        f"{inert(name)} failed on all {counted(number, 'item')}: it is in no stack."
+        for name, number in report.failed.items()
+    ]
+    return said
+
+
+def _told(one: StackChoice, report: StackReport) -> str:
+    head = f"{_wanted(one, report)[:1].upper()}{_wanted(one, report)[1:]}: {one.stages}."
+    if one.wanted != "not_worse" or one.against_reference is None:
+        return f"{head} {told(one.against_best, 'It', BEST)}" if one.against_best else head
+    ends_ = one.against_reference.ci
+    points = f"{100 * report.margin:g} point{'' if report.margin == 0.01 else 's'}"
+    between = f"{100 * ends_[0]:+.1f} to {100 * ends_[1]:+.1f} points at 95 %"
+    verdict = "is not worse" if one.not_worse else "may be worse"
+    worse = f"it {verdict} than {inert(report.reference or '')} by more than {points}"
+    return f"{head} On questions it was not chosen by {worse}: {between}."
+
+
+def write_front_plot(report: StackReport, folder: Path, *, force: bool) -> list[Path]:
+    """Accuracy against what it takes, as SVG, PDF and PNG; the paths of the files.
+
+    Raises:
+        UsageError: matplotlib is not installed.
+        FormatError: One of the files exists and ``force`` is not set, or can't be written.
+    """
+    from workbench.measuring.report.pictures import make_folder, write_pictures
+    from workbench.tables.pictures import require_matplotlib
+
+    require_matplotlib()
+    make_folder(folder)
+    return write_pictures(folder, [("stacks", front_plot(report))], force=force)
+
+
+def front_plot(report: StackReport) -> Curves:
+    """The front as it comes to on unseen questions and as it was chosen, and each verifier alone."""
+    from workbench.tables.pictures import Curve, Curves
+
+    def at(took: Took, accuracy: float | None) -> tuple[tuple[float, float], ...]:
+        value = getattr(took, report.against)
+        return () if value is None or accuracy is None else ((value * THOUSAND, accuracy),)
+
+    fitted = tuple(sorted(point for one in report.front for point in at(one.took, one.figures.accuracy)))
+    chosen = tuple(sorted(point for one in report.front for point in at(one.apparent_took, one.apparent)))
+    alone = [Curve(label=one.figures.verifier, points=at(one.took, one.figures.accuracy)) for one in report.alone]
+    return Curves(
+        caption="Stacks, the most accurate for no more than so much, and each verifier alone.",
+        x_label=f"{_UNITS[report.against]} per 1,000 items",
+        y_label="accuracy",
+        lines=(Curve(label="stacks, unseen questions", points=fitted), Curve(label="as chosen", points=chosen), *alone),
+    )

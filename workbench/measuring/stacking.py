@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
     from workbench.statistics.stacks import Stacked, StageVerdicts
 
-_PARTS: Final = ("calls", "prompt_tokens", "tokens", "seconds", "dollars")
+PARTS: Final = ("calls", "prompt_tokens", "tokens", "seconds", "dollars")
+"""What verdicts take, in the order of `StackItems.took`."""
 
 
 class StackItems(Struct, frozen=True, kw_only=True, eq=False):
@@ -35,7 +36,7 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
         names: The verifiers.
         outcomes: By verifier, -1 for no verdict.
         scores: By verifier; None for one that gives none.
-        took: By verifier and `_PARTS`; NaN where it isn't known.
+        took: By verifier and `PARTS`; NaN where it isn't known.
         type: Positions in ``types``.
         types: Answer types that occur.
         subtype: Positions in ``subtypes``.
@@ -96,10 +97,10 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
 
         sums = [
             sum(float(took[part][rows].sum()) for took, rows in zip(self.took, asked, strict=True))
-            for part in range(len(_PARTS))
+            for part in range(len(PARTS))
         ]
         each = [None if np.isnan(one) else one / max(len(self.item), 1) for one in sums]
-        return Took(**dict(zip(_PARTS, each, strict=True)))  # type: ignore[arg-type]
+        return Took(**dict(zip(PARTS, each, strict=True)))  # type: ignore[arg-type]
 
 
 def stack_items(
@@ -162,9 +163,9 @@ def _took(project: Project, run: int | None, items: IntArray) -> FloatArray:
             for one in found
         ],
         dtype=np.float64,
-    ).reshape(-1, len(_PARTS))
+    ).reshape(-1, len(PARTS))
     keys = np.array([one.item for one in found], dtype=np.int64)
-    return np.stack([align(items, keys, values[:, part], np.float64(0)) for part in range(len(_PARTS))])
+    return np.stack([align(items, keys, values[:, part], np.float64(0)) for part in range(len(PARTS))])
 
 
 @at_one_moment

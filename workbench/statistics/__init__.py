@@ -2,7 +2,8 @@
 
 confusion, accuracy, subgroups, scores, calibration: one verifier against gold. compare, bootstrap: two. flips: before
 and after.
-joint_errors, ensembles, stacks: several. agreement: people. disagreement: which items are worth a look.
+joint_errors, ensembles: several. stacks, stack_search: one behind the other.
+agreement: people. disagreement: which items are worth a look.
 correlation, ranking: scores and orders. prediction_powered: few labels and many predictions. attacks: probes.
 records: figures as they are reported.
 """

@@ -2,34 +2,96 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
+import click
+
+from workbench.app.cli.common import say
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import Basis, Options, TableForm, option
+from workbench.core.errors import UsageError
+from workbench.core.options import Basis, Force, Options, TableForm, option
 from workbench.core.project import Project
+from workbench.core.text.figures import counted
 
 
 class StackOptions(Options, frozen=True, kw_only=True):
     stages: Annotated[
-        str,
+        str | None,
+        option("Only this stack: stages in order, as in rules:correct, qwen:score>=0.9@A/B, gpt", metavar="STAGES"),
+    ] = None
+    verifiers: Annotated[
+        tuple[str, ...], option("What stacks are made of (repeatable); all that have run if none.", "--verifier")
+    ] = ()
+    against: Annotated[
+        Literal["dollars", "tokens", "seconds", "calls"] | None,
+        option("What accuracy is set against; dollars where all are known, else tokens, else seconds."),
+    ] = None
+    under: Annotated[float | None, option("The most accurate of which a thousand items take less than this.", gt=0)] = (
+        None
+    )
+    reference: Annotated[
+        str | None, option("The cheapest that is not worse than this verifier.", "--not-worse-than", metavar="NAME")
+    ] = None
+    margin: Annotated[float, option("By how many points it may be worse.", ge=0, le=100)] = 1.0
+    most_stages: Annotated[int, option("Stages at most.", ge=1, le=4)] = 3
+    folds: Annotated[int, option("Parts of the questions.", ge=2, le=1_000)] = 5
+    figures: Annotated[
+        Path | None,
         option(
-            "Stages in order, each with what settles, as in: rules:correct, qwen:score>=0.9@A/B, gpt", metavar="STAGES"
+            "Write the plot of accuracy against price there, as SVG, PDF and PNG (needs the extra figures).",
+            metavar="FOLDER",
+            output="file",
+            folder=True,
         ),
-    ]
+    ] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
+    force: Force = False
 
 
 @verb
 def stack_command(project: Project, options: StackOptions) -> Output:
-    """Show what a stack of verifiers would be worth and take, from stored verdicts: nothing is asked.
+    """Find the best stack of verifiers, or show what one is worth and takes, from stored verdicts: nothing is asked.
 
-    Each stage is taken to be asked about what those before it leave. What settles an item is the stage's verdict
-    correct, incorrect or both, or its score; @ and answer types say what a stage is asked about. The table of stages
-    says how often each was wrong about what it settled, by answer type.
+    In a stack each stage is asked about what those before it leave. What settles an item is a stage's verdict correct,
+    incorrect or both, or its score; @ and answer types say what it is asked about. Without --stages all stacks are
+    looked at. What is best is chosen on four fifths of the questions and judged on the rest, in turn (--folds). The
+    table of stages says how often each was wrong about what it settled, by answer type.
     """
-    from workbench.measuring.stack_tables import simulated_text
+    from workbench.measuring.stack_choosing import best_stacks
+    from workbench.measuring.stack_tables import best_text, simulated_text, write_front_plot
     from workbench.measuring.stacking import simulate
 
-    report = simulate(project, options.stages, **options.basis.arguments)
-    return Output(report, lambda found: simulated_text(found, options.form))
+    if options.stages is not None:
+        _refuse_search(options)
+        simulated = simulate(project, options.stages, **options.basis.arguments)
+        return Output(simulated, lambda found: simulated_text(found, options.form))
+    report = best_stacks(
+        project,
+        options.verifiers,
+        against=options.against,
+        under=options.under,
+        reference=options.reference,
+        margin=options.margin / 100,
+        most_stages=options.most_stages,
+        folds=options.folds,
+        **options.basis.arguments,
+    )
+    if options.figures is not None:
+        drawn = write_front_plot(report, options.figures, force=options.force)
+        say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
+    return Output(report, lambda found: best_text(found, options.form))
+
+
+def _refuse_search(options: StackOptions) -> None:
+    """Refuse what is for a search beside a stack that is given."""
+    given = {
+        "--verifier": options.verifiers,
+        "--against": options.against,
+        "--under": options.under,
+        "--not-worse-than": options.reference,
+        "--figures": options.figures,
+    }
+    if wrong := [name for name, value in given.items() if value]:
+        raise UsageError(f"{wrong[0]} is for the search of the best stack.", "Leave it or --stages out.")

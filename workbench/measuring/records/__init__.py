@@ -1,5 +1,5 @@
 """What figures are reported in, where they are no statistics: paper tables, reviews, validity, data cards, curation,
-tests.
+tests, stacks.
 
-paper, review, triage, validity, card, curation, testing: one each.
+paper, review, triage, validity, card, curation, testing, stack: one each.
 """

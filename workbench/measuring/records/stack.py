@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from msgspec import Struct
 
 from workbench.core.verdict import GoldChoice, Protocol3
@@ -9,6 +11,8 @@ from workbench.statistics.records.comparison import PairedFigures
 from workbench.statistics.records.report import AccuracyRow
 
 Interval = tuple[float, float]
+Price = Literal["dollars", "tokens", "seconds", "calls"]
+"""What accuracy is set against; see `workbench.measuring.costs`."""
 
 
 class Took(Struct, frozen=True, kw_only=True):
@@ -71,7 +75,7 @@ class StackAlone(Struct, frozen=True, kw_only=True):
     """One verifier of a stack, asked about all items.
 
     Attributes:
-        against: The stack (A) against it (B); None where no item counts for both.
+        against: The stack (A) against it (B); None where no item counts for both, and where it stands by itself.
     """
 
     figures: AccuracyRow
@@ -103,3 +107,76 @@ class SimulatedStack(Struct, frozen=True, kw_only=True):
     protocol: Protocol3
     gold: dict[str, int]
     gold_choice: GoldChoice
+
+
+class StackChoice(Struct, frozen=True, kw_only=True):
+    """The stack that one way to choose gives, and what that way comes to on questions that it has not seen.
+
+    Attributes:
+        wanted: What was wanted: ``"best"``, ``"under"`` a price, ``"not_worse"`` than the reference, or a point of the
+            ``"front"``: the most accurate that takes no more than ``cap``.
+        cap: What an item may take at most; None without such a bound.
+        stages: What is chosen on all questions, as the kind ``stack`` takes it.
+        same: Folds outside of which the very same is chosen.
+        apparent: Its accuracy on all items, which the choice flatters; None where none counts.
+        apparent_took: What an item takes with it.
+        figures: Cross-fitted: each item judged by the stack that was chosen without its question.
+        took: What an item takes so.
+        against_best: These verdicts (A) against the best single verifier (B), chosen in the same way; None where no
+            item counts for both.
+        against_reference: The same against the reference; None without one.
+        not_worse: Whether the interval of the latter lies above the margin; None without a reference.
+    """
+
+    wanted: Literal["best", "under", "not_worse", "front"]
+    cap: float | None
+    stages: str
+    same: int
+    apparent: float | None
+    apparent_took: Took
+    figures: AccuracyRow
+    took: Took
+    against_best: PairedFigures | None
+    against_reference: PairedFigures | None
+    not_worse: bool | None
+
+
+class StackReport(Struct, frozen=True, kw_only=True):
+    """The best stacks of verifiers, chosen on some questions and judged on the others.
+
+    Attributes:
+        items: Items with gold that all verifiers have judged.
+        questions: Their questions.
+        unjudged: Items with gold that lack a verifier's verdict, and are left out.
+        verifiers: Those that stacks were made of.
+        candidates: How many stacks were looked at, types aside.
+        against: What ``cap`` and the front are in.
+        folds: Parts of the questions.
+        seed: Of the folds.
+        reference: The verifier that one may not be worse than.
+        margin: By how much, as a share.
+        alone: Each verifier by itself.
+        choices: What was asked for.
+        front: The most accurate for no more than so much, from cheap to dear.
+        stages: What each stage of the best settled, chosen on all questions; see `StageRow`.
+        failed: Verifiers left out because they failed on every item they were asked about, and on how many.
+    """
+
+    items: int
+    questions: int
+    unjudged: int
+    verifiers: list[str]
+    candidates: int
+    against: Price
+    folds: int
+    seed: int
+    reference: str | None
+    margin: float
+    alone: list[StackAlone]
+    choices: list[StackChoice]
+    front: list[StackChoice]
+    stages: list[StageRow]
+    protocol: Protocol3
+    gold: dict[str, int]
+    gold_choice: GoldChoice
+    failed: dict[str, int] = {}

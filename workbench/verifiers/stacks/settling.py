@@ -59,9 +59,15 @@ class Stage(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         found = [word for word, outcomes in _WORDS.items() if self.outcomes == frozenset(outcomes)]
-        found += [f"score>={self.least:.12g}"] if self.least is not None else []
-        found += [f"score<={self.most:.12g}"] if self.most is not None else []
+        found += [f"score>={_spelt(self.least)}"] if self.least is not None else []
+        found += [f"score<={_spelt(self.most)}"] if self.most is not None else []
         return f"{self.name}:{'/'.join(found)}{'@' if self.types else ''}{'/'.join(self.types)}"
+
+
+def _spelt(score: float) -> str:
+    """A threshold that is read as the very same number."""
+    short = f"{score:g}"
+    return short if float(short) == score else repr(float(score))
 
 
 def _above(one: str, subtype: str) -> tuple[str, ...]:

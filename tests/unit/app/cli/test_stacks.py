@@ -1,0 +1,111 @@
+"""``stack`` on the command line: the search, one stack, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from click.testing import CliRunner
+
+from tests.helpers import make_project
+from tests.tui.stage import add_run
+from workbench.app.cli import root
+from workbench.app.schemas import schema
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Outcome
+
+ITEMS = 120
+EITHER = ("rules:correct, exact:both", "exact:correct, rules:both")
+"""What accepts where one of the two does."""
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> str:
+    """Rules that accept only what is right, but not all of it, and a judge that is wrong on every twelfth."""
+    kinds = ["AB"[n // 60] for n in range(ITEMS)]
+    rows = [
+        {"question_id": f"q{n // 2}", "completion_id": f"c{n}", "gold": n % 2 == 0, "type": kind, "subtype": f"{kind}1"}
+        for n, kind in enumerate(kinds)
+    ]
+    project = make_project(tmp_path, rows)
+    add_run(project, "rules", {n + 1: Outcome(int(n % 2 == 0 and n % 3 != 0)) for n in range(ITEMS)})
+    add_run(project, "exact", {n + 1: Outcome((n % 2 == 0) ^ (n % 12 in (4, 9))) for n in range(ITEMS)})
+    project.close()
+    return str(project.path)
+
+
+def call(*arguments: str) -> Any:
+    return CliRunner().invoke(root, ["stack", *arguments], catch_exceptions=False)
+
+
+def document(name: str, *arguments: str) -> Any:
+    result = call(*arguments, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    jsonschema.validate(found, schema(name))
+    return found
+
+
+def test_the_best_is_found_and_judged_on_questions_it_was_not_chosen_by(database: str) -> None:
+    found = document("stack", database, "--not-worse-than", "exact", "--under", "1000", "--against", "seconds")
+    assert (found["items"], found["questions"], found["verifiers"]) == (ITEMS, ITEMS // 2, ["rules", "exact"])
+    best, under, not_worse = found["choices"]
+    # What the rules accept is right; what they leave, the judge gets right but for the odd ones of its errors.
+    assert best["stages"] in EITHER
+    assert best["figures"]["accuracy"] == best["apparent"] == pytest.approx(110 / 120)
+    assert best["same"] == 5
+    assert best["against_best"]["difference"] == pytest.approx(10 / 120)
+    assert (under["wanted"], under["cap"]) == ("under", 1.0)
+    assert not_worse["not_worse"] is True
+    assert found["front"][-1]["figures"]["accuracy"] == best["figures"]["accuracy"]
+    of_all = [row for row in found["stages"] if row["group"] is None]
+    assert [sum(row[name] for row in of_all) for name in ("accepted", "accepted_wrong", "refused", "left")] == [
+        70, 10, 50, of_all[0]["left"],
+    ]  # fmt: skip
+    for stage in of_all:
+        types = [row for row in found["stages"] if row["stage"] == stage["stage"] and row["group"] is not None]
+        assert [row["group"] for row in types] == ["A", "B"]
+        assert sum(row["accepted"] for row in types) == stage["accepted"]
+
+
+def test_a_stack_that_is_named(database: str) -> None:
+    found = document("stack-simulated", database, "--stages", "rules:correct@A, exact")
+    assert (found["stages"], found["items"], found["lacking"]) == ("rules:correct@A, exact:both", ITEMS, 0)
+    assert found["rows"][0]["reached"] == 60
+    whole = document("stack-simulated", database, "--stages", "exact")
+    assert whole["figures"]["accuracy"] == whole["alone"][0]["figures"]["accuracy"] == pytest.approx(100 / 120)
+
+
+def test_words_and_other_forms(database: str) -> None:
+    said = call(database, "--not-worse-than", "rules").stdout
+    assert any(f"Most accurate: {one}." in said for one in EITHER)
+    assert "What each stage settled" in said
+    assert "may be worse than rules by more than 1 point" in " ".join(said.split())
+    for form in ("markdown", "latex", "csv"):
+        assert call(database, "--format", form).exit_code == 0
+        assert call(database, "--stages", "rules, exact", "--format", form).exit_code == 0
+
+
+def test_the_front_is_drawn(database: str, tmp_path: Path) -> None:
+    assert call(database, "--figures", str(tmp_path / "drawn")).exit_code == 0
+    assert sorted(path.suffix for path in (tmp_path / "drawn").iterdir()) == [".pdf", ".png", ".svg"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--stages", "rules, nobody"], "No complete run of 'nobody'"),
+        (["--stages", "rules:maybe"], "'maybe' settles nothing"),
+        (["--stages", "rules", "--under", "1"], "--under is for the search"),
+        (["--verifier", "rules"], "Stacks are made of 2 to 8 verifiers, not 1: rules."),
+        (["--not-worse-than", "gpt"], "'gpt' is none of the verifiers"),
+        (["--folds", "100"], "100 folds need as many questions"),
+    ],
+)
+def test_what_cannot_be_is_refused(database: str, arguments: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        call(database, *arguments)

@@ -1,0 +1,243 @@
+"""The best stack of a project's verifiers: searched on some questions, judged on the others."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Literal
+
+from workbench.core.database.selection import check_names
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, at_one_moment
+from workbench.core.selection import Selection
+from workbench.core.taxonomy import TYPES, UNTYPED
+from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.measuring.columns import columns
+from workbench.measuring.judged import BASELINE, judged, nothing_measured
+from workbench.measuring.records.stack import Price, StackAlone, StackChoice, StackReport, Took
+from workbench.measuring.stacking import PARTS, StackItems, figures_of, stack_items, stage_rows
+from workbench.verifiers.stacks.settling import Stage, in_words
+
+if TYPE_CHECKING:
+    from workbench.statistics.confusion import BoolArray, IntArray
+    from workbench.statistics.records.comparison import PairedFigures
+    from workbench.statistics.stack_search import Candidate, Choose, CrossFitted, Search
+
+MOST: Final = 8
+"""Verifiers that stacks are made of, and points of the front."""
+MARGIN: Final = 0.01
+_TYPES: Final = (*TYPES, UNTYPED)
+_PRICES: Final[tuple[Price, ...]] = ("dollars", "tokens", "seconds", "calls")
+
+
+@at_one_moment
+def best_stacks(
+    project: Project,
+    verifiers: tuple[str, ...] = (),
+    *,
+    against: Price | None = None,
+    under: float | None = None,
+    reference: str | None = None,
+    margin: float = MARGIN,
+    most_stages: int = 3,
+    folds: int = 5,
+    protocol: Protocol3 = "forced",
+    gold: GoldChoice = "final",
+    selection: Selection | None = None,
+) -> StackReport:
+    """Search all stacks of up to so many stages for the most accurate, the cheap ones, and those no worse than a judge.
+
+    Args:
+        verifiers: What stacks are made of; empty for all that have a complete run and judge completions.
+        against: What they take; dollars by default where all are known, else tokens, else seconds.
+        under: What a thousand items may take at most.
+        reference: A verifier that the cheapest stack is to be no worse than.
+        margin: By how much it may be worse, as a share.
+        most_stages: Stages at most.
+        folds: Into how many parts the questions are dealt.
+
+    Raises:
+        UsageError: Fewer than two verifiers, too many of them, none of them without a price, or fewer questions than
+            folds.
+    """
+    import numpy as np
+
+    from workbench.statistics.ensembles import SEED
+    from workbench.statistics.intervals import compact
+    from workbench.statistics.stack_search import best_alone, cheapest_not_worse, cross_fitted, front, most_accurate
+
+    wanted = check_names(project.database.reader(), selection or Selection())
+    everything = columns(project)
+    asked = judged(project, verifiers, gold=gold, selection=wanted, known=everything)
+    if verifiers and asked.failed:
+        raise UsageError(*nothing_measured(asked.failed))
+    there = (judge.name for judge in asked.judges if judge.name not in asked.failed)
+    names = tuple(name for name in there if verifiers or name != BASELINE)
+    _require(names, reference)
+    whole = stack_items(project, names, gold, wanted, known=everything)
+    kept = np.all([one >= 0 for one in whole.outcomes], axis=0)
+    items = whole.of(kept)
+    questions = len(compact(items.question)[1])
+    if questions < folds:
+        raise UsageError(
+            f"{folds} folds need as many questions; {questions:,} have gold and a verdict of every verifier.",
+            "Use fewer --folds, or name verifiers with --verifier.",
+        )
+    price = _price(items, against)
+    search = _search(items, price, folds, most_stages, protocol)
+    single = cross_fitted(search, best_alone)
+    place = None if reference is None else names.index(reference)
+    desk = _Desk(items, search, single, place, margin, protocol)
+    choices = [desk.choice("best", None, most_accurate())]
+    if under is not None:
+        choices.append(desk.choice("under", under / 1_000, most_accurate(under / 1_000)))
+    if place is not None:
+        choices.append(desk.choice("not_worse", None, cheapest_not_worse(place, margin)))
+    best = _spelt(items, cross_fitted(search, most_accurate()).chosen)
+    return StackReport(
+        items=len(items.item),
+        questions=questions,
+        unjudged=int((~kept).sum()),
+        verifiers=list(names),
+        candidates=len(search.found.candidates),
+        against=price,
+        folds=folds,
+        seed=SEED,
+        reference=reference,
+        margin=margin,
+        alone=[_alone(items, number, protocol) for number in range(len(names))],
+        choices=choices,
+        front=[desk.choice("front", None if np.isinf(cap) else cap, most_accurate(cap)) for cap in front(search, MOST)],
+        stages=stage_rows(best, items, items.through(best)),
+        protocol=protocol,
+        gold=everything.gold_counts(gold, everything.chosen(wanted)),
+        gold_choice=gold,
+        failed=asked.failed,
+    )
+
+
+def _require(names: tuple[str, ...], reference: str | None) -> None:
+    if not 2 <= len(names) <= MOST:
+        raise UsageError(
+            f"Stacks are made of 2 to {MOST} verifiers, not {len(names)}: {', '.join(names) or 'none'}.",
+            "Name them with --verifier, or start another: workbench verify DB NAME",
+        )
+    if reference is not None and reference not in names:
+        raise UsageError(
+            f"{reference!r} is none of the verifiers: {', '.join(names)}.", "Name it with --verifier, too."
+        )
+
+
+def _price(items: StackItems, against: Price | None) -> Price:
+    """What is set against accuracy: what is known of all verifiers, and is not nothing for all of them."""
+    known: list[Price] = [one for one in _PRICES if _is_known(items, one)]
+    if against is not None and against not in known:
+        raise UsageError(
+            f"{against} are not known of all verdicts.", f"Set accuracy against {' or '.join(known)}: --against"
+        )
+    told = [one for one in known if any(took[PARTS.index(one)].any() for took in items.took)]
+    return (told or known)[0] if against is None else against
+
+
+def _is_known(items: StackItems, price: Price) -> bool:
+    import numpy as np
+
+    return not any(np.isnan(took[PARTS.index(price)]).any() for took in items.took)
+
+
+def _search(items: StackItems, price: Price, folds: int, most_stages: int, protocol: Protocol3) -> Search:
+    import numpy as np
+
+    from workbench.statistics.ensembles import fold_of
+    from workbench.statistics.stack_search import Pool, Search
+
+    return Search(
+        Pool(
+            outcomes=np.stack(items.outcomes),
+            scores=items.scores,
+            gold=items.gold,
+            question=items.question,
+            fold=fold_of(items.question, folds),
+            type=np.array([_TYPES.index(_type(name)) for name in items.subtypes], dtype=np.int64)[items.subtype],
+            untyped=_TYPES.index(UNTYPED),
+            cost=np.stack([took[PARTS.index(price)] for took in items.took]),
+            protocol=protocol,
+        ),
+        most_stages,
+    )
+
+
+class _Desk:
+    """What choices are told with."""
+
+    def __init__(
+        self,
+        items: StackItems,
+        search: Search,
+        single: CrossFitted,
+        reference: int | None,
+        margin: float,
+        protocol: Protocol3,
+    ) -> None:
+        self._items, self._search, self._single = items, search, single
+        self._reference, self._margin, self._protocol = reference, margin, protocol
+
+    def choice(
+        self, wanted: Literal["best", "under", "not_worse", "front"], cap: float | None, choose: Choose
+    ) -> StackChoice:
+        """What a way to choose gives, and comes to."""
+        from workbench.statistics.stack_search import cross_fitted
+
+        items, found = self._items, cross_fitted(self._search, choose)
+        stages = _spelt(items, found.chosen)
+        whole = items.through(stages)
+        base = None if self._reference is None else items.outcomes[self._reference]
+        against = None if base is None else self._paired(found.outcome, base)
+        return StackChoice(
+            wanted=wanted,
+            cap=cap,
+            stages=in_words(stages),
+            same=sum(one == found.chosen for one in found.by_fold),
+            apparent=figures_of("stack", items, whole.outcome, self._protocol).accuracy,
+            apparent_took=items.average(whole.asked),
+            figures=figures_of("stack", items, found.outcome, self._protocol),
+            took=items.average(found.asked),
+            against_best=self._paired(found.outcome, self._single.outcome),
+            against_reference=against,
+            not_worse=None if against is None else against.ci[0] >= -self._margin,
+        )
+
+    def _paired(self, a: IntArray, b: IntArray) -> PairedFigures | None:
+        from workbench.statistics.compare import compare_graded
+        from workbench.statistics.confusion import grade
+
+        one, other = (grade(outcome, self._items.gold, self._protocol) for outcome in (a, b))
+        return compare_graded(one, other, self._items.question)
+
+
+def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
+    """A candidate as the kind ``stack`` takes it."""
+    return tuple(
+        Stage(
+            name=items.names[place.verifier],
+            outcomes=frozenset(place.rule.outcomes),
+            least=place.rule.least,
+            most=place.rule.most,
+            types=() if place.types is None else tuple(_TYPES[code] for code in sorted(place.types)),
+        )
+        for place in candidate
+    )
+
+
+def _type(subtype: str) -> str:
+    """The type by which a stage would be asked."""
+    return subtype[:1] if subtype[:1] in TYPES else UNTYPED
+
+
+def _alone(items: StackItems, place: int, protocol: Protocol3) -> StackAlone:
+    import numpy as np
+
+    asked: BoolArray = np.zeros((len(items.names), len(items.item)), dtype=np.bool_)
+    asked[place] = True
+    took: Took = items.average(asked)
+    return StackAlone(
+        figures=figures_of(items.names[place], items, items.outcomes[place], protocol), took=took, against=None
+    )

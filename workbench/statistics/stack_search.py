@@ -1,0 +1,395 @@
+"""The best of all stacks that verifiers make, chosen on some questions and judged on the others.
+
+Everything is worked out on the patterns that occur (what each verifier says and scores, answer types, gold),
+of which there are few, and then looked up for each item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+import numpy as np
+from msgspec import Struct, structs
+
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, grade
+from workbench.statistics.intervals import Z95, compact
+from workbench.statistics.stacks import NOTHING, settled
+
+QUANTILES: Final = (0.5, 0.75, 0.9)
+"""Of a verifier's scores: the thresholds that are tried, from above and from below."""
+MOST_BOUNDED: Final = 200
+"""So many candidates at most, the cheapest first, have the interval of their difference reckoned."""
+MOST_TYPED: Final = 20
+"""So many candidates, and as many of two stages, are tried with fewer types."""
+_EITHER = (Outcome.CORRECT, Outcome.INCORRECT)
+
+
+class Rule(Struct, frozen=True):
+    """What of a verifier's verdicts settles an item; see `stacks.settled`."""
+
+    outcomes: tuple[Outcome, ...] = ()
+    least: float | None = None
+    most: float | None = None
+
+
+BOTH: Final = Rule(_EITHER)
+
+
+class Place(Struct, frozen=True):
+    """A verifier's place in a candidate: by its number, with what settles and the types it is asked about."""
+
+    verifier: int
+    rule: Rule = BOTH
+    types: frozenset[int] | None = None
+
+
+Candidate = tuple[Place, ...]
+
+
+class Pool(Struct, frozen=True, kw_only=True, eq=False):
+    """Items that all verifiers have judged.
+
+    Attributes:
+        outcomes: By verifier and item.
+        scores: By verifier; None for one without.
+        gold: 1 correct, 0 incorrect.
+        fold: Each item's part of the questions, from 0.
+        type: Each item's answer type.
+        untyped: Which number of ``type`` is that of no type; -1 where there is none.
+        cost: By verifier and item, what its verdict takes.
+    """
+
+    outcomes: IntArray
+    scores: tuple[FloatArray | None, ...]
+    gold: IntArray
+    question: IntArray
+    fold: IntArray
+    type: IntArray
+    untyped: int
+    cost: FloatArray
+    protocol: Protocol3
+
+
+class Said(NamedTuple):
+    """What a stack says of each pattern, and whom it asks."""
+
+    outcome: IntArray
+    asked: BoolArray
+
+
+class Searched(NamedTuple):
+    """All candidates with what comes of them, by candidate and fold.
+
+    Attributes:
+        right: Items they judge rightly.
+        counted: Items that count.
+        cost: What their verdicts take.
+    """
+
+    candidates: list[Candidate]
+    right: FloatArray
+    counted: FloatArray
+    cost: FloatArray
+
+
+class Search:
+    """A pool's patterns, and what stacks come to on them."""
+
+    def __init__(self, pool: Pool, most_stages: int) -> None:
+        self.pool = pool
+        self.menus = [_menu(score) for score in pool.scores]
+        self.folds = int(pool.fold.max()) + 1
+        self._first, self.pattern = _patterns(pool, self.menus)
+        width = len(self._first)
+        cell = pool.fold * width + self.pattern
+        self.items = self._by_cell(cell, np.ones(len(cell)), width)
+        self.costs = np.stack([self._by_cell(cell, cost, width) for cost in pool.cost])
+        self._outcomes = pool.outcomes[:, self._first]
+        self._scores = [None if score is None else score[self._first] for score in pool.scores]
+        self._types = pool.type[self._first]
+        gold = pool.gold[self._first]
+        graded = [grade(np.full(width, outcome, dtype=np.int8), gold, pool.protocol) for outcome in range(4)]
+        self._right = np.stack([one.right for one in graded])
+        self._counted = np.stack([one.counted for one in graded])
+        self._settled: dict[tuple[int, Rule], IntArray] = {}
+        self._typed: dict[bytes, tuple[list[Candidate], FloatArray, FloatArray]] = {}
+        self.found = self._searched(most_stages)
+
+    def said(self, candidate: Candidate) -> Said:
+        """What a stack says of each pattern."""
+        width = len(self._first)
+        outcome = np.full(width, Outcome.ABSTAIN, dtype=np.int8)
+        open_, asked = np.ones(width, dtype=np.bool_), np.zeros((len(self.costs), width), dtype=np.bool_)
+        for place in candidate:
+            here = open_ & self._is_for(place)
+            settles = self._settles(place)
+            done = here & (settles != NOTHING)
+            asked[place.verifier] |= here
+            outcome = np.where(done, settles, np.where(here, self._outcomes[place.verifier], outcome))
+            open_ &= ~done
+        return Said(outcome, asked)
+
+    def worth(self, said: Said, folds: BoolArray) -> tuple[float, float]:
+        """Share that is right, and what an item takes, on the items of some folds."""
+        items = self.items[folds].sum(axis=0)
+        places = np.arange(len(items))
+        counted = float((items * self._counted[said.outcome, places]).sum())
+        right = float((items * self._right[said.outcome, places]).sum())
+        cost = float((self.costs[:, folds].sum(axis=1) * said.asked).sum())
+        return right / counted if counted else -1.0, cost / max(float(items.sum()), 1.0)
+
+    def shares(self, folds: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """The same of every candidate."""
+        right, counted, cost = (part[:, folds].sum(axis=1) for part in self.found[1:])
+        share = np.divide(right, counted, out=np.full(len(right), -1.0), where=counted > 0)
+        return share, cost / max(float(self.items[folds].sum()), 1.0)
+
+    def right(self, said: Said) -> FloatArray:
+        """Each item: 1 where it is judged rightly."""
+        return self._right[said.outcome, np.arange(len(self._first))][self.pattern].astype(np.float64)
+
+    def refined(self, candidate: Candidate, folds: BoolArray, cap: float) -> Candidate:
+        """The candidate with each stage but the last asked about fewer types, where that is better on some folds."""
+        best, (share, cost) = candidate, self.worth(self.said(candidate), folds)
+        typed = sorted({kind for kind in self._types.tolist() if kind != self.pool.untyped})
+        for number in range(len(candidate) - 1):
+            for kind in typed:
+                place = best[number]
+                types = (frozenset(typed) if place.types is None else place.types) - {kind}
+                if not types:
+                    continue
+                other = (*best[:number], structs.replace(place, types=types), *best[number + 1 :])
+                found = self.worth(self.said(other), folds)
+                if found[1] <= cap and (found[0], -found[1]) > (share, -cost):
+                    best, (share, cost) = other, found
+        return best
+
+    def typed(self, folds: BoolArray) -> tuple[list[Candidate], FloatArray, FloatArray]:
+        """Candidates whose stages are asked about some types only, as is best on some folds, with `shares` of each.
+
+        They are made of all candidates of two stages, and of the most accurate others.
+        """
+        key = folds.tobytes()
+        if key not in self._typed:
+            share, _ = self.shares(folds)
+            order = np.argsort(-share, kind="stable").tolist()
+            staged = [place for place in order if len(self.found.candidates[place]) > 1]
+            pairs = [place for place in staged if len(self.found.candidates[place]) == 2]
+            chosen = dict.fromkeys([*staged[:MOST_TYPED], *pairs[:MOST_TYPED]])
+            found = [self.refined(self.found.candidates[place], folds, np.inf) for place in chosen]
+            found = [one for one in found if any(place.types is not None for place in one)]
+            worth = np.array([self.worth(self.said(one), folds) for one in found]).reshape(-1, 2)
+            self._typed[key] = found, worth[:, 0], worth[:, 1]
+        return self._typed[key]
+
+    def _searched(self, most_stages: int) -> Searched:
+        candidates: list[Candidate] = []
+        sums: list[tuple[FloatArray, FloatArray, FloatArray]] = []
+        nothing = np.zeros(self.folds)
+        everything = np.ones(len(self._first), dtype=np.bool_)
+        for candidate, *found in self._grown((), everything, nothing, nothing, nothing, most_stages):
+            candidates.append(candidate)
+            sums.append((found[0], found[1], found[2]))
+        right, counted, cost = (np.stack(part) for part in zip(*sums, strict=True))
+        return Searched(candidates, right, counted, cost)
+
+    def _grown(
+        self,
+        before: Candidate,
+        left: BoolArray,
+        right: FloatArray,
+        counted: FloatArray,
+        cost: FloatArray,
+        stages: int,
+    ) -> Iterator[tuple[Candidate, FloatArray, FloatArray, FloatArray]]:
+        """Every stack that begins with some stages, with what comes of it by fold."""
+        used = {place.verifier for place in before}
+        for verifier in range(len(self.costs)):
+            if verifier in used:
+                continue
+            paid = cost + self.costs[verifier] @ left
+            last = self._outcomes[verifier]
+            yield (
+                (*before, Place(verifier)),
+                right + self._sum(self._right, last, left),
+                counted + self._sum(self._counted, last, left),
+                paid,
+            )
+            if stages <= 1:
+                continue
+            for rule in self.menus[verifier]:
+                place = Place(verifier, rule)
+                settles = self._settles(place)
+                done = left & (settles != NOTHING)
+                if done.any() and not (done == left).all():
+                    more = self._sum(self._right, settles, done), self._sum(self._counted, settles, done)
+                    rest = left & ~done
+                    yield from self._grown((*before, place), rest, right + more[0], counted + more[1], paid, stages - 1)
+
+    def _sum(self, table: BoolArray, outcome: IntArray, rows: BoolArray) -> FloatArray:
+        """Items by fold whose patterns are among some and stand in a table of outcomes by pattern."""
+        there = table[np.where(rows, outcome, 0), np.arange(len(outcome))] & rows
+        found: FloatArray = self.items @ there.astype(np.float64)
+        return found
+
+    def _settles(self, place: Place) -> IntArray:
+        key = place.verifier, place.rule
+        if key not in self._settled:
+            rule = place.rule
+            outcome, score = self._outcomes[place.verifier], self._scores[place.verifier]
+            self._settled[key] = settled(outcome, score, rule.outcomes, rule.least, rule.most)
+        return self._settled[key]
+
+    def _is_for(self, place: Place) -> BoolArray:
+        if place.types is None:
+            return np.ones(len(self._types), dtype=np.bool_)
+        return np.isin(self._types, sorted(place.types))
+
+    def _by_cell(self, cell: IntArray, weights: FloatArray, width: int) -> FloatArray:
+        found: FloatArray = np.bincount(cell, weights=weights, minlength=self.folds * width).astype(np.float64)
+        return found.reshape(self.folds, width)
+
+
+def _menu(score: FloatArray | None) -> list[Rule]:
+    """What may settle at a stage that isn't the last: one side, both, and scores beyond thresholds."""
+    rules = [Rule((Outcome.CORRECT,)), Rule((Outcome.INCORRECT,)), BOTH]
+    if score is None or np.isnan(score).all():
+        return rules
+    above = [float(np.nanquantile(score, one, method="higher")) for one in QUANTILES]
+    below = [float(np.nanquantile(score, 1 - one, method="lower")) for one in QUANTILES]
+    rules += [Rule(least=one) for one in dict.fromkeys(above)]
+    rules += [Rule(most=one) for one in dict.fromkeys(below)]
+    rules += [Rule(least=one, most=other) for one, other in zip(above, below, strict=True) if other < one]
+    return list(dict.fromkeys(rules))
+
+
+def _patterns(pool: Pool, menus: Sequence[Sequence[Rule]]) -> tuple[IntArray, IntArray]:
+    """An item of each pattern, and each item's pattern."""
+    parts = [pool.gold.astype(np.int64), pool.type.astype(np.int64), *(one.astype(np.int64) for one in pool.outcomes)]
+    for score, menu in zip(pool.scores, menus, strict=True):
+        if score is not None:
+            bounds = [bound for rule in menu for bound in (rule.least, rule.most) if bound is not None]
+            # A score on a threshold is on either side of it.
+            parts += [(score >= bound) * 2 + (score <= bound) for bound in sorted(set(bounds))]
+    code: IntArray = np.zeros(len(pool.gold), dtype=np.int64)
+    for part in parts:
+        code, _ = compact(code * (int(part.max(initial=0)) + 2) + part + 1)
+    _, first = np.unique(code, return_index=True)
+    return first, code
+
+
+# -- Choices: made on some folds, judged on the others.
+
+
+Choose = Callable[[Search, BoolArray], Candidate]
+"""Chooses a stack by what comes of all of them on some folds."""
+
+
+def most_accurate(cap: float = np.inf) -> Choose:
+    """The one that is right most often, of those an item of which takes no more than ``cap``; of equals the cheapest.
+
+    Where none is so cheap, the cheapest.
+    """
+
+    def choose(search: Search, folds: BoolArray) -> Candidate:
+        typed, *worth = search.typed(folds)
+        share, cost = (np.concatenate(parts) for parts in zip(search.shares(folds), worth, strict=True))
+        candidates = [*search.found.candidates, *typed]
+        within = cost <= cap
+        if not within.any():
+            return candidates[int(np.argmin(cost))]
+        best = np.lexsort((cost, -np.where(within, share, -2.0)))[0]
+        return search.refined(candidates[int(best)], folds, cap)
+
+    return choose
+
+
+def best_alone(search: Search, folds: BoolArray) -> Candidate:
+    """The verifier that is right most often by itself; of equals the first."""
+    share, _ = search.shares(folds)
+    alone = [place for place, one in enumerate(search.found.candidates) if len(one) == 1]
+    return search.found.candidates[max(alone, key=lambda place: (share[place], -place))]
+
+
+def cheapest_not_worse(reference: int, margin: float) -> Choose:
+    """The cheapest whose accuracy is, by its interval, less than ``margin`` below that of a verifier alone."""
+
+    def choose(search: Search, folds: BoolArray) -> Candidate:
+        share, cost = search.shares(folds)
+        alone = (Place(reference),)
+        own = search.found.candidates.index(alone)
+        inside = folds[search.pool.fold]
+        question, _ = compact(search.pool.question[inside])
+        base = search.right(search.said(alone))[inside]
+        order = [place for place in np.argsort(cost, kind="stable").tolist() if share[place] >= share[own] - margin]
+        for place in order[:MOST_BOUNDED]:
+            candidate: Candidate = search.found.candidates[place]
+            if _least(search.right(search.said(candidate))[inside] - base, question) >= -margin:
+                return candidate
+        return alone
+
+    return choose
+
+
+def _least(difference: FloatArray, question: IntArray) -> float:
+    """The lower end of the 95 % interval of a mean difference, clustered by question."""
+    mean = float(difference.mean())
+    sums = np.bincount(question, weights=difference - mean)
+    clusters = len(sums)
+    scale = clusters / max(clusters - 1, 1)
+    return mean - Z95 * float(np.sqrt(scale * (sums**2).sum())) / len(difference)
+
+
+class CrossFitted(NamedTuple):
+    """What a way to choose comes to on questions that it has not seen.
+
+    Attributes:
+        chosen: What it chooses on all questions.
+        by_fold: What it chooses outside each fold.
+        outcome: Each item's verdict, by the stack that was chosen without its question.
+        asked: Whom that stack asks, by verifier and item.
+    """
+
+    chosen: Candidate
+    by_fold: list[Candidate]
+    outcome: IntArray
+    asked: BoolArray
+
+
+def cross_fitted(search: Search, choose: Choose) -> CrossFitted:
+    """Choose outside each fold, and judge inside it."""
+    everywhere = np.ones(search.folds, dtype=np.bool_)
+    fold, pattern = search.pool.fold, search.pattern
+    outcome = np.empty(len(fold), dtype=np.int8)
+    asked = np.zeros((len(search.costs), len(fold)), dtype=np.bool_)
+    by_fold = []
+    for number in range(search.folds):
+        outside = everywhere.copy()
+        outside[number] = False
+        by_fold.append(choose(search, outside))
+        said, inside = search.said(by_fold[-1]), fold == number
+        outcome[inside] = said.outcome[pattern[inside]]
+        asked[:, inside] = said.asked[:, pattern[inside]]
+    return CrossFitted(choose(search, everywhere), by_fold, outcome, asked)
+
+
+def front(search: Search, most: int) -> list[float]:
+    """What an item may take for one stack after the other that leads on all items: none is as accurate for less.
+
+    Args:
+        most: So many of them at most, from the cheapest to the most accurate, for which there is no bound.
+    """
+    share, cost = search.shares(np.ones(search.folds, dtype=np.bool_))
+    leading: list[float] = []
+    best = -1.0
+    for place in np.lexsort((-share, cost)).tolist():
+        if share[place] > best:
+            best = float(share[place])
+            leading.append(float(cost[place]))
+    chosen = range(len(leading)) if len(leading) <= most else np.linspace(0, len(leading) - 1, most).round().astype(int)
+    # Between two of them: what the same stack takes differs a little from one part of the questions to the next.
+    ends = [*((one + other) / 2 for one, other in pairwise(leading)), np.inf]
+    return [ends[one] for one in chosen]

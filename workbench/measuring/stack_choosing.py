@@ -184,13 +184,15 @@ class _Desk:
         self, wanted: Literal["best", "under", "not_worse", "front"], cap: float | None, choose: Choose
     ) -> StackChoice:
         """What a way to choose gives, and comes to."""
-        from workbench.statistics.stack_search import cross_fitted
+        from workbench.statistics.stack_search import Place, cross_fitted
 
         items, found = self._items, cross_fitted(self._search, choose)
         stages = _spelt(items, found.chosen)
         whole = items.through(stages)
         base = None if self._reference is None else items.outcomes[self._reference]
         against = None if base is None else self._paired(found.outcome, base)
+        # No interval is needed for a verifier beside itself.
+        itself = all(one == (Place(self._reference or 0),) for one in (found.chosen, *found.by_fold))
         return StackChoice(
             wanted=wanted,
             cap=cap,
@@ -202,7 +204,7 @@ class _Desk:
             took=items.average(found.asked),
             against_best=self._paired(found.outcome, self._single.outcome),
             against_reference=against,
-            not_worse=None if against is None else against.ci[0] >= -self._margin,
+            not_worse=None if against is None else itself or against.ci[0] >= -self._margin,
         )
 
     def _paired(self, a: IntArray, b: IntArray) -> PairedFigures | None:

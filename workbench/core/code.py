@@ -45,6 +45,8 @@ OUTCOMES: Final[dict[str, str]] = {
 PASS: Final = "p"
 ASSERTION: Final = "f"
 NOT_RUN: Final = "n"
+WHOLE: Final = "whole"
+"""The suite of a problem's original test as one program."""
 BROKEN: Final = "b"
 BASE: Final = "base"
 

@@ -327,14 +327,16 @@ def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) 
 
 def _of_problems(problems: Sequence[ScoredProblem], rater: Rater, dataset: str, *, normalise: bool) -> _VerifierScores:
     truths = [[one.score for one in problem.solutions] for problem in problems]
+    # Lower ranks are better; among the solutions that are measured they begin with 1.
+    ranks = [ranks_of([None if one.rank is None else -one.rank for one in problem.solutions]) for problem in problems]
     scores = [[one.scores[rater.name] for one in problem.solutions] for problem in problems]
     return _VerifierScores(
         verifier=rater.name,
         run=rater.run,
         dataset=dataset,
         problems=[
-            (problem.task_id, _arrays(ranks_of(truth), truth, score))
-            for problem, truth, score in zip(problems, truths, scores, strict=True)
+            (problem.task_id, _arrays(rank, truth, score))
+            for problem, rank, truth, score in zip(problems, ranks, truths, scores, strict=True)
         ],
         shared=True,
         normalise=normalise,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.coding import formats
 from workbench.coding.ranking.selecting import SelectedSet
-from workbench.coding.ranking.truth import ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
+from workbench.coding.ranking.truth import TOGETHER, ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
 from workbench.coding.records.figures import (
     Bins,
     HistogramReport,
@@ -31,7 +31,7 @@ from workbench.core.verdict import Outcome
 from workbench.data.store import tests
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judges_of
-from workbench.statistics.records.ranking import Id, Picked
+from workbench.statistics.records.ranking import Id
 
 if TYPE_CHECKING:
     from workbench.statistics.confusion import FloatArray
@@ -244,13 +244,24 @@ BINS: Final = 20
 """Bins of scores from 0 to 1."""
 
 
-def histograms(sets: Iterable[SelectedSet]) -> list[HistogramReport]:
-    """Histograms of what was selected, one a data set; problems with nothing selected don't count."""
-    by_dataset: dict[str, list[Picked]] = {}
+def histograms(sets: Iterable[SelectedSet], counts: Mapping[int, int] = {}) -> list[HistogramReport]:
+    """Histograms of what was selected, one a data set; problems with nothing selected don't count.
+
+    Args:
+        counts: How many tests problems have, by row id (`tests_of_problems`).
+    """
+    by_dataset: dict[str, list[SelectedSet]] = {}
     for one in sets:
         if one.picked.ranked:
-            by_dataset.setdefault(one.line.dataset or "", []).append(one.picked)
-    return [_histogram(dataset, picked) for dataset, picked in by_dataset.items()]
+            by_dataset.setdefault(one.line.dataset or "", []).append(one)
+    return [_histogram(dataset, there, counts) for dataset, there in by_dataset.items()]
+
+
+def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> dict[int, int]:
+    """How many tests the selected problems have in the suites of the truth, or that such a truth would be by."""
+    questions = [one.problem.question for one in sets if one.problem is not None]
+    found = tests.test_counts(project.database.reader(), "question", questions, truth.suites or TOGETHER)
+    return {question: sum(by_suite.values()) for question, by_suite in found.items()}
 
 
 def outcome_shares(project: Project, selection: Selection | None = None) -> list[OutcomeShares]:
@@ -275,17 +286,19 @@ def outcome_shares(project: Project, selection: Selection | None = None) -> list
     ]
 
 
-def _histogram(dataset: str, picked: Sequence[Picked]) -> HistogramReport:
-    by_problem = [[one.score for one in problem.ranked] for problem in picked]
+def _histogram(dataset: str, sets: Sequence[SelectedSet], counts: Mapping[int, int]) -> HistogramReport:
+    by_problem = [[one.score for one in problem.picked.ranked] for problem in sets]
+    known = [counts[one.problem.question] for one in sets if one.problem and one.problem.question in counts]
     scores = [score for problem in by_problem for score in problem]
     return HistogramReport(
         dataset=dataset,
-        problems=len(picked),
+        problems=len(sets),
         solutions=len(scores),
         mean_score=sum(scores) / len(scores),
         scores=_bins(scores),
         gaps=_bins([max(problem) - min(problem) for problem in by_problem]),
         sizes=dict(sorted(Counter(map(len, by_problem)).items())),
+        mean_tests=sum(known) / len(known) if known else None,
     )
 
 

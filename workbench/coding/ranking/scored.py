@@ -85,7 +85,7 @@ def _scored(
         for name, outcome in said.items()
     }
     ranks = {name: ranks_of(values) for name, values in scores.items()}
-    truth = [one.score for one in problem.solutions]
+    true_ranks = _true_ranks(problem)
     return ScoredProblem(
         question=problem.question,
         dataset=problem.dataset,
@@ -99,7 +99,7 @@ def _scored(
                 {name: values[place] for name, values in ranks.items()},
                 frozenset(name for name, values in none.items() if values[place]),
             )
-            for place, (one, rank) in enumerate(zip(problem.solutions, ranks_of(truth), strict=True))
+            for place, (one, rank) in enumerate(zip(problem.solutions, true_ranks, strict=True))
         ),
     )
 
@@ -118,11 +118,19 @@ def _solution(
         ground_truth=flagged,
         score=one.score,
         rank=rank,
-        ms=one.ms if one.by_suite else None,
+        ms=one.ms if one.by_suite or one.recorded else None,
         scores=scores,
         ranks=ranks,
         unjudged=unjudged,
     )
+
+
+def _true_ranks(problem: ProblemOutcomes) -> list[float | None]:
+    """Ranks by score, or those that came with the solutions where all have one."""
+    recorded = [None if one.recorded is None else one.recorded.rank for one in problem.solutions]
+    if None not in recorded:
+        return recorded
+    return ranks_of([one.score for one in problem.solutions])
 
 
 def ranks_of(scores: Sequence[float | None]) -> list[float | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,15 +12,18 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.coding.formats import CandidateLine, read
-from workbench.coding.ranking.scored import as_scored, letters_of, only_errors, only_stderr, score_of, stderrs_of
+from workbench.coding.ranking.scored import as_scored, letters_of, only_errors, only_stderr, stderrs_of
 from workbench.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Truth, outcomes_by_problem
+from workbench.core.code import WHOLE, CodeTest, Problem, StdioTest, TestLine
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.data.formats.writing import write_lines
-from workbench.data.store import browsing
+from workbench.data.store import problems as stored_problems
 from workbench.data.store.tests import problems_of
+from workbench.data.store.tests import texts as solution_texts
+from workbench.runs.generation import Executor
 from workbench.statistics.records.ranking import (
     RULES_VERSION,
     Candidate,
@@ -37,16 +41,23 @@ from workbench.statistics.records.ranking import (
     SetSolution,
     Shortfall,
 )
+from workbench.verifiers.execution.interpreter import code_of, program_of
 
 # -- Which solutions of a problem make a set for ranking: k of them, spread over the scores.
 
 
+REFERENCE: Final = "reference"
+"""The id of a reference solution among the solutions of its problem."""
+NO_ITEM: Final = 0
+"""The row id of what is stored as no solution."""
 LOW: Final = Fraction(1, 10)
 """A positive score below it takes the place of the lowest one."""
 Number = float | Fraction
 
 
-def select(candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool, place: str) -> Picked:
+def select(
+    candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool, place: str, first: bool = False
+) -> Picked:
     """Select from the candidates of one problem: out with errors, one of each score, k of those, ranked.
 
     Args:
@@ -55,6 +66,7 @@ def select(candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool
         exact: Compare distances as decimal fractions. As floats, which is what the released code does, 0.25 - 0.1 is
             less than 0.4 - 0.25, and of what should be a tie the lower score is taken.
         place: The problem's name, for messages.
+        first: Whether the ground truth has rank 1 whatever its score. In the released code a better one goes before.
 
     Raises:
         FormatError: Two candidates are the ground truth.
@@ -63,8 +75,8 @@ def select(candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool
         raise FormatError(f"{place}: two solutions are the ground truth.", "Leave rank 1 to one of them.")
     kept = [one for one in candidates if one.ground_truth or not one.only_errors]
     distinct = one_of_each_score(kept)
-    chosen = (_released if rules == "released" else _paper)(distinct, k, exact=exact)
-    ordered = sorted(chosen, key=lambda one: -one.score)
+    chosen = (_released if rules == "released" else _formula)(distinct, k, exact=exact)
+    ordered = sorted(chosen, key=lambda one: (not (first and one.ground_truth), -one.score))
     return Picked(
         ranked=tuple(_ranked_candidate(one, rank) for rank, one in enumerate(ordered, 1)),
         dropped=_dropped(candidates, kept, distinct, chosen),
@@ -107,7 +119,7 @@ def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Can
     return [*truth, *(others[place] for place in taken)]
 
 
-def _paper(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
+def _formula(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
     """The nearest to each target of all, the ground truth among them, then the lowest, which may be there already.
 
     k' = min(n, k); T_i = 1 - i / k' (1 - m), i = 1 ... k' - 1. Nothing keeps the ground truth.
@@ -220,25 +232,58 @@ class FileSelection(Struct, frozen=True, kw_only=True):
 
 
 def select_stored(
-    project: Project, how: How, truth: Truth, selection: Selection | None = None
+    project: Project,
+    how: How,
+    truth: Truth,
+    selection: Selection | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[SelectedSet]:
     """Select from a database's solutions, problem by problem; a problem without a ground truth has none selected.
+
+    Args:
+        executor: Runs the reference solution of a problem that none of the solutions is the ground truth of, so that
+            it is; it has rank 1 then, as has any ground truth that is known.
 
     Raises:
         UsageError: The selection names something unknown.
         FormatError: Two solutions of a problem are flagged as its ground truth.
     """
     for problem in outcomes_by_problem(project, truth, selection):
+        if executor is not None and not problem.known and truth.runs:
+            problem = _with_reference(project, truth, problem, executor)
         run = [one for one in problem.solutions if one.score is not None]
         candidates = [_candidate(one, how) for one in run]
         known: dict[Id, GroundTruthFrom] = {
             one.solution_id: problem.known[one.item] for one in run if one.item in problem.known
         }
-        perfect: list[Id] = [one.solution_id for one in run if one.passed == one.total]
+        perfect: list[Id] = [one.solution_id for one in run if one.score == 1]
         not_run: list[Id] = [one.solution_id for one in problem.solutions if one.score is None]
         marked, origin = _with_ground_truth(candidates, known, perfect)
-        line, picked = _selected(problem.task_id, marked, origin, how, not_run, dataset=problem.dataset)
+        line, picked = _selected(
+            problem.task_id, marked, origin, how, not_run, dataset=problem.dataset, first=origin != "stand_in"
+        )
         yield SelectedSet(line=line, picked=picked, problem=problem)
+
+
+def lacks_ground_truth(project: Project, truth: Truth, selection: Selection | None = None) -> bool:
+    """Whether the reference solution of some problem has to be run, since no solution stands for it."""
+    lacking = [one.question for one in outcomes_by_problem(project, truth, selection) if not one.known]
+    return any(one.oracle for one in problems_of(project.database, lacking, ()).values())
+
+
+def _with_reference(project: Project, truth: Truth, problem: ProblemOutcomes, executor: Executor) -> ProblemOutcomes:
+    """The problem with its reference solution among the solutions, run against the same tests."""
+    found = problems_of(project.database, [problem.question], truth.suites)[problem.question]
+    suites = [suite for suite in truth.suites if found.suites.get(suite)]
+    if not found.oracle or not suites:
+        return problem
+    programs = ((suite, program_of(found, suite, found.oracle, "program")) for suite in suites)
+    by_suite = dict(executor.run(programs))
+    taken = {one.solution_id for one in problem.solutions}
+    name = next(name for number in count() if (name := f"{REFERENCE}{number or ''}") not in taken)
+    complete = any(one.counted for one in by_suite.values())
+    solution = SolutionOutcomes(item=NO_ITEM, solution_id=name, by_suite=by_suite, complete=complete)
+    return structs.replace(problem, solutions=(solution, *problem.solutions), known={NO_ITEM: "reference"})
 
 
 def select_from(path: Path, how: How) -> FileSelection:
@@ -272,7 +317,8 @@ def _candidate(one: SolutionOutcomes, how: How) -> Candidate:
         wrong = only_stderr([text for run in one.by_suite.values() for text in stderrs_of(run.outcomes, run.failures)])
     else:
         wrong = only_errors(one.outcomes)
-    score = score_of(one.passed, one.total, how.rules)
+    assert one.score is not None, "only solutions with a score are candidates"
+    score = as_scored(one.score, how.rules)
     return Candidate(id=one.solution_id, score=score, seconds=one.ms / 1000, only_errors=wrong)
 
 
@@ -298,7 +344,7 @@ def _with_ground_truth(
     Args:
         perfect: Those that pass all tests; a score rounded to 1 is no proof of it.
     """
-    said: list[Id] = [id for id, origin in known.items() if origin in ("file", "flag")]
+    said: list[Id] = [id for id, origin in known.items() if origin in ("file", "flag", "reference")]
     canonical = [id for id, origin in known.items() if origin == "canonical"]
     fastest = sorted((one for one in candidates if one.id in perfect), key=lambda one: one.seconds)
     if said:
@@ -319,6 +365,7 @@ def _selected(
     how: How,
     not_run: list[Id],
     dataset: str | None,
+    first: bool = False,
 ) -> tuple[SelectedLine, Picked]:
     dropped: dict[Dropped, list[Id]] = {"no_result": not_run} if not_run else {}
     if candidates and origin is None:
@@ -326,7 +373,7 @@ def _selected(
             ranked=(), dropped={"no_ground_truth": [one.id for one in candidates]}, shortfall="no_ground_truth"
         )
     else:
-        picked = select(candidates, how.k, rules=how.rules, exact=how.exact, place=str(task_id))
+        picked = select(candidates, how.k, rules=how.rules, exact=how.exact, place=str(task_id), first=first)
     line = SelectedLine(
         task_id=task_id,
         selected=[one.id for one in picked.ranked],
@@ -380,9 +427,15 @@ def _stored_lines(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -
 
 
 def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutcomes) -> RankingSetLine:
-    problem = problems_of(project.database, [stored.question], ())[stored.question]
+    reader = project.database.reader()
+    (row,) = stored_problems.rows(reader, [stored.question], None)
+    problem = problems_of(project.database, [stored.question], list(row.tests))[stored.question]
     items: dict[str | int, int] = {solution.solution_id: solution.item for solution in stored.solutions}
     goes_on = problem.canonical.startswith(problem.prompt)
+    texts = solution_texts(reader, [item for item in items.values() if item != NO_ITEM])
+    programs = {NO_ITEM: problem.canonical} | {
+        item: code_of(problem, found.text, found.form).source for item, found in texts.items()
+    }
     return RankingSetLine(
         dataset=stored.dataset,
         task_id=problem.task_id,
@@ -390,12 +443,24 @@ def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutco
         entry_point=problem.entry_point,
         canonical_solution=problem.canonical.removeprefix(problem.prompt) if goes_on else None,
         code=None if goes_on else problem.canonical,
-        all_solutions=[
-            SetSolution(**_ranked(each), solution=browsing.detail(project.database.reader(), items[each.id]).completion)
-            for each in one.picked.ranked
-        ],
+        all_solutions=[SetSolution(**_ranked(each), solution=programs[items[each.id]]) for each in one.picked.ranked],
         selection=_rules(one.line, truth.runs),
+        language=problem.language,
+        setup=problem.setup,
+        seconds=problem.seconds,
+        whole_test=next((test.source for test in problem.suites.get(WHOLE, ()) if test.form == "program"), None),
+        suites={name: lines for name, some in problem.suites.items() if (lines := _test_lines(problem, name, some))},
     )
+
+
+def _test_lines(problem: Problem, suite: str, some: Sequence[CodeTest]) -> list[TestLine]:
+    """Tests as a file has them; none of a suite that a model wrote, or of programs."""
+    if suite in problem.written or any(test.form == "program" for test in some):
+        return []
+    return [
+        StdioTest(input=test.source, output=test.expected or "") if test.form == "stdio" else test.source
+        for test in some
+    ]
 
 
 def _ranked(one: Ranked) -> dict[str, Any]:

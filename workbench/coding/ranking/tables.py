@@ -31,15 +31,43 @@ _INTERVAL_BAR = 30
 # -- rankings --------------------------------------------------------------------------------------
 
 
-def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool) -> str:
+def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool, across: bool = False) -> str:
     """The report in a form; CSV has figures in full.
 
     Args:
         by_problem: A line a problem instead of one a data set.
+        across: Data sets as columns, as in the paper's tables 2 and 4.
     """
     if form.format == "csv":
         return records_csv(report.problems if by_problem else report.rows, {"truth": report.truth})
-    return written([_problem_table(report) if by_problem else _ranking_table(report)], form)
+    tables = {(True, False): _problem_table, (False, True): _across_table}
+    return written([tables.get((by_problem, across), _ranking_table)(report)], form)
+
+
+def _across_table(report: RankingReport) -> Table:
+    """A line a verifier, four columns a data set."""
+    by = {(row.verifier, row.dataset): row for row in report.rows}
+    datasets = dict.fromkeys(row.dataset for row in report.rows if row.problems)
+
+    def of_dataset(dataset: str) -> Columns[str]:
+        return (
+            column(f"{dataset} Top-1", lambda name: by[name, dataset].top1, percent),
+            figure("Spearman", lambda name: by[name, dataset].spearman),
+            column("Bottom-1", lambda name: by[name, dataset].bottom1, percent),
+            figure("MAE", lambda name: by[name, dataset].mae),
+        )
+
+    def name(verifier: str) -> str:
+        return f"{verifier}*" if any(by[verifier, dataset].normalised for dataset in datasets) else verifier
+
+    columns: Columns[str] = (word("verifier", name), *(one for dataset in datasets for one in of_dataset(dataset)))
+    problems = ", ".join(
+        f"{name} {max(row.problems for row in report.rows if row.dataset == name):,}" for name in datasets
+    )
+    caption = (
+        f"How well verifiers rank and score solutions (tables 2 and 4); truth: {_truth(report)}; problems: {problems}"
+    )
+    return table(caption, columns, dict.fromkeys(row.verifier for row in report.rows), notes=_ranking_notes(report))
 
 
 def _ranking_table(report: RankingReport) -> Table:
@@ -222,6 +250,7 @@ def _parts(one: HistogramReport) -> Iterator[str]:
     yield (
         f"{name}{counted(one.problems, 'problem')}, {counted(one.solutions, 'solution')} selected, "
         f"mean score {one.mean_score:.2f}"
+        + ("" if one.mean_tests is None else f", {one.mean_tests:.1f} tests a problem")
     )
     for title, bins in (("Scores of the selected solutions", one.scores), ("Best less worst score", one.gaps)):
         edges = [f"{edge:.2f}" for edge in bins.edges]

@@ -7,7 +7,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.coding.problems import KIND
 from workbench.core.code import BASE, Execution
@@ -19,6 +19,8 @@ from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts
 from workbench.statistics.records.ranking import GroundTruthFrom
 
+RECORDED: Final = "recorded"
+"""What stands for a verifier where true scores and ranks are those that came with the solutions."""
 TOGETHER: Final = (BASE, "plus")
 """Suites that are counted together unless others are named: a "+" set has both."""
 
@@ -30,8 +32,8 @@ class Truth(Struct, frozen=True, kw_only=True):
     """Where true scores come from.
 
     Attributes:
-        name: The verifier, or several with commas between them.
-        runs: The run of each suite.
+        name: The verifier, or several with commas between them; `RECORDED` for what came with the solutions.
+        runs: The run of each suite; none where nothing was run for it.
     """
 
     name: str
@@ -50,12 +52,14 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
         item: Its row id.
         by_suite: Outcomes of the suites it was run against.
         complete: It was run against every test that its problem has in the suites, and some of them count.
+        recorded: The score that came with it, where that is the truth.
     """
 
     item: int
     solution_id: str
     by_suite: dict[str, Execution]
     complete: bool
+    recorded: tests.RecordedScore | None = None
 
     @property
     def outcomes(self) -> str:
@@ -75,11 +79,15 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
     @property
     def score(self) -> float | None:
         """Passed tests of all of them, not rounded; None where not all were run."""
+        if self.recorded is not None:
+            return self.recorded.score
         return self.passed / self.total if self.complete else None
 
     @property
     def ms(self) -> float:
         """Mean time of the tests that were run, in milliseconds."""
+        if self.recorded is not None:
+            return 1000 * (self.recorded.seconds or 0.0)
         executions = self.by_suite.values()
         return sum(one.ran * one.ms for one in executions) / max(sum(one.ran for one in executions), 1)
 
@@ -108,13 +116,17 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
     """Of each suite the run that has been complete and has most solutions, the newest of equals.
 
     Args:
-        name: The verifier; None for any that executes tests.
+        name: The verifier; None for any that executes tests, or for what came with the solutions where none has run;
+            `RECORDED` for that in any case.
         suites: Suites to count together; by default those of `TOGETHER` that have been run.
 
     Raises:
         UsageError: A suite has not been run to the end, or none has.
     """
     reader = project.database.reader()
+    recorded = tests.has_recorded_scores(reader) and not suites
+    if name == RECORDED and recorded:
+        return Truth(name=RECORDED, runs={})
     names = {
         row.id: row.verifier.name
         for row in stored_runs.every(reader)
@@ -123,6 +135,8 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
     found = {suite: run for _, run, suite in sorted(tests.run_sizes(reader)) if run in names}
     wanted = tuple(dict.fromkeys(suites)) or tuple(suite for suite in TOGETHER if suite in found)
     missing = [suite for suite in wanted if suite not in found]
+    if name is None and not wanted and recorded:
+        return Truth(name=RECORDED, runs={})
     if missing or not wanted:
         raise _not_run(name, missing, list(found))
     runs = {suite: found[suite] for suite in wanted}
@@ -130,6 +144,9 @@ def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = 
 
 
 def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> UsageError:
+    if name == RECORDED:
+        text = "No solution came with a score" if not missing else "Scores that came with solutions have no suites"
+        return UsageError(f"{text}.", "--truth recorded takes sets such as HE-R: average_test_score and rank.")
     wanted = ", ".join(missing) or " or ".join(TOGETHER)
     by = "" if name is None else f" by {name!r}"
     there = f"Run to the end{by}: {', '.join(found)}; name them with --suite." if found else ""
@@ -164,6 +181,7 @@ def _read(project: Project, truth: Truth, block: Sequence[Sequence[tests.Solutio
     items = [row.item for rows in block for row in rows]
     known = tests.ground_truths(reader, items)
     counts = tests.test_counts(reader, "question", [rows[0].question for rows in block], truth.suites)
+    recorded = tests.recorded_scores(reader, items) if truth.name == RECORDED else {}
     results = {run: verdicts.of_run(reader, run, items) for run in sorted(set(truth.runs.values()))}
     for rows in block:
         expected = counts[rows[0].question]
@@ -171,7 +189,9 @@ def _read(project: Project, truth: Truth, block: Sequence[Sequence[tests.Solutio
             question=rows[0].question,
             dataset=rows[0].dataset,
             task_id=rows[0].task_id,
-            solutions=tuple(_tested(row, truth, expected, results) for row in rows),
+            solutions=tuple(
+                structs.replace(_tested(row, truth, expected, results), recorded=recorded.get(row.item)) for row in rows
+            ),
             known={row.item: known[row.item] for row in rows if row.item in known},
         )
 

@@ -155,6 +155,7 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
         dataset: "" from a file.
         problems: Problems with a selection.
         mean_score: Mean score of the selected solutions.
+        mean_tests: Tests a problem has that true scores are by; None from a file.
         scores: Scores of the selected solutions.
         gaps: Best less worst selected score of each problem.
         sizes: Problems by number of selected solutions.
@@ -167,6 +168,7 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
     scores: Bins
     gaps: Bins
     sizes: dict[int, int]
+    mean_tests: float | None = None
 
 
 class HistogramsReport(Struct, frozen=True, kw_only=True):

@@ -310,6 +310,35 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Sol
     return {row[0]: SolutionText(*row) for row in rows}
 
 
+class RecordedScore(NamedTuple):
+    """What the row of a solution says of it: the share of tests it passes, its rank, and a test's mean seconds."""
+
+    score: float
+    rank: float | None
+    seconds: float | None
+
+
+def recorded_scores(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, RecordedScore]:
+    """Scores that came with the solutions, as in Scoring Verifiers' sets, by row id; only where there are some."""
+    number = "iif(json_type(x.extra, '$.{0}') IN ('integer', 'real'), json_extract(x.extra, '$.{0}'), NULL)"
+    columns = (number.format(name) for name in ("average_test_score", "rank", "average_time_taken"))
+    rows = connection.execute(
+        f"SELECT x.id, {', '.join(columns)} FROM json_each(?) AS wanted "
+        "CROSS JOIN completion_text AS x ON x.id = wanted.value WHERE json_valid(x.extra)",
+        (_json(items),),
+    )
+    return {row[0]: RecordedScore(*row[1:]) for row in rows if row[1] is not None and 0 <= row[1] <= 1}
+
+
+def has_recorded_scores(connection: sqlite3.Connection) -> bool:
+    """Whether any solution came with a score."""
+    rows = connection.execute(
+        "SELECT 1 FROM completion_text AS x WHERE json_valid(x.extra) "
+        "AND json_type(x.extra, '$.average_test_score') IN ('integer', 'real') LIMIT 1"
+    )
+    return rows.fetchone() is not None
+
+
 def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, GroundTruthFrom]:
     """Those of the completions that are known to be right, by row id: flagged, or with the text of a canonical
     solution that people wrote.

@@ -9,18 +9,20 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from workbench.core.code import TestLine
+
 # -- Solutions of code problems that a set for scoring and ranking is selected from, as they are read and reported.
 
 
 Id = str | int
 """A solution's or a problem's id, as its file spells it."""
-Rules = Literal["released", "paper"]
-"""Whose rules of selection: those of the released code, or those the paper states, read literally."""
+Rules = Literal["released", "formula"]
+"""Whose rules of selection: those of the released code, or the formula of the paper's section 2.2, read literally."""
 Filter = Literal["exception", "stderr"]
 """What counts as failing by no assertion: the exception's type, or what the released code saw on standard error."""
-GroundTruthFrom = Literal["file", "flag", "canonical", "stand_in"]
-"""How a ground truth is known: by rank 1 in a file, a flag on the solution, the canonical solution's own text, or as
-the fastest perfect solution, which stands in for one."""
+GroundTruthFrom = Literal["file", "flag", "canonical", "reference", "stand_in"]
+"""How a ground truth is known: by rank 1 in a file, a flag on the solution, the canonical solution's own text, as the
+reference solution itself, which was run for it, or as the fastest perfect solution, which stands in for one."""
 Dropped = Literal["no_result", "no_ground_truth", "only_errors", "same_score", "not_chosen"]
 """Why a solution was not selected."""
 DROPPED: Final[dict[Dropped, str]] = {
@@ -40,7 +42,7 @@ SHORTFALLS: Final[dict[Shortfall, str]] = {
     "one_twice": "the paper's rule takes the lowest solution twice",
 }
 """The same in words."""
-RULES_VERSION: Final = "1"
+RULES_VERSION: Final = "2"
 """Changes whenever the same input would be selected from differently."""
 
 
@@ -189,6 +191,7 @@ class RankingSetLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         canonical_solution: The reference solution where it goes on from the prompt, without the prompt.
         code: The reference solution where it is a program of its own.
+        suites: The tests that true scores are by, and the problem's others, by suite.
     """
 
     dataset: str
@@ -199,6 +202,11 @@ class RankingSetLine(Struct, frozen=True, kw_only=True, omit_defaults=True):
     selection: SetRules
     canonical_solution: str | None = None
     code: str | None = None
+    language: str = "python"
+    setup: str = ""
+    seconds: float | None = None
+    whole_test: str | None = None
+    suites: dict[str, list[TestLine]] = {}
 
 
 Ends = tuple[float, float]

@@ -124,10 +124,10 @@ def test_select_from_a_database_and_write_the_set(call: Call, database: Path, tm
 
 def test_select_takes_suites_rules_and_conditions(call: Call, database: Path) -> None:
     code, out, _ = call(
-        "select", database, "--suite", "base", "--rules", "paper", "--exact", "--where", "question_id=t"
+        "select", database, "--suite", "base", "--rules", "formula", "--exact", "--where", "question_id=t"
     )
     (line,) = map(json.loads, out.splitlines())
-    assert (code, line["rules"], line["exact"], line["selected"]) == (0, "paper", True, ["b", "c"])
+    assert (code, line["rules"], line["exact"], line["selected"]) == (0, "formula", True, ["b", "c"])
     assert call("select", database, "--suite", "other")[0] == 2
 
 

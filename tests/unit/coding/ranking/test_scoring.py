@@ -10,7 +10,7 @@ from workbench.core.code import Failure
 
 def test_the_released_rule_rounds_to_two_decimals_and_the_paper_does_not() -> None:
     assert score_of(2, 3, "released") == 0.67
-    assert score_of(2, 3, "paper") == 2 / 3
+    assert score_of(2, 3, "formula") == 2 / 3
     assert score_of(999, 1000, "released") == 1.0
 
 

@@ -49,7 +49,7 @@ def test_a_flag_comes_before_the_canonical_text_and_that_before_a_stand_in(tmp_p
     (line,) = lines_of(scored_project(tmp_path / "a", outcomes, rows=canonical))
     assert (line.ground_truth, line.ground_truth_from) == ("canonical", "canonical")
     (line,) = lines_of(scored_project(tmp_path / "b", outcomes, rows=canonical, flagged=["t/flagged"]))
-    assert (line.ground_truth, line.ground_truth_from, line.selected) == ("flagged", "flag", ["fast", "flagged"])
+    assert (line.ground_truth, line.ground_truth_from, line.selected) == ("flagged", "flag", ["flagged", "fast"])
 
 
 def test_what_a_model_wrote_as_the_canonical_solution_is_no_ground_truth(tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_the_papers_rule_does_not_round(tmp_path: Path) -> None:
     outcomes = {"t": {"a": "p" * 300, "b": "p" * 200 + "f" * 100, "c": "p" * 201 + "f" * 99}}
     project = scored_project(tmp_path, outcomes)
     assert lines_of(project)[0].selected == ["a", "b"]
-    assert set(lines_of(project, rules="paper")[0].selected) == {"a", "b", "c"}
+    assert set(lines_of(project, rules="formula")[0].selected) == {"a", "b", "c"}
 
 
 def test_a_set_is_written_with_its_texts_and_rules_and_can_be_selected_from_again(tmp_path: Path) -> None:
@@ -114,10 +114,10 @@ def test_a_set_is_written_with_its_texts_and_rules_and_can_be_selected_from_agai
     (line,) = map(json.loads, path.read_text(encoding="utf-8").splitlines())
     assert (line["task_id"], line["prompt"], line["canonical_solution"]) == ("t", "# t", "\npass")
     solutions = [(one["id"], one["rank"], one["ground_truth"], one["solution"]) for one in line["all_solutions"]]
-    assert solutions == [("b", 1, False, "# b"), ("c", 2, True, "# c"), ("d", 3, False, "# d"), ("e", 4, False, "# e")]
+    assert solutions == [("c", 1, True, "# c"), ("b", 2, False, "# b"), ("d", 3, False, "# d"), ("e", 4, False, "# e")]
     assert line["selection"] == {
         "rules": "released",
-        "rules_version": "1",
+        "rules_version": "2",
         "k": 4,
         "filter": "exception",
         "exact": False,

@@ -70,7 +70,7 @@ def test_the_two_rules_part_where_the_paper_is_read_literally(
     given_scores: tuple[float, ...], released: list[float], paper: list[float]
 ) -> None:
     assert scores(picked(of_scores(*given_scores))) == released
-    assert scores(picked(of_scores(*given_scores), rules="paper")) == paper
+    assert scores(picked(of_scores(*given_scores), rules="formula")) == paper
 
 
 def test_exact_fractions_undo_what_floats_decide() -> None:
@@ -111,11 +111,11 @@ def test_two_ground_truths_are_an_error_with_the_problems_name() -> None:
 
 def test_nothing_to_select_from_is_said() -> None:
     assert picked([]).shortfall == "no_solutions"
-    assert picked([], rules="paper").ranked == ()
+    assert picked([], rules="formula").ranked == ()
 
 
 def test_the_paper_may_take_the_lowest_twice_and_says_so() -> None:
-    assert picked(of_scores(1, 0.5, 0.05, 0), rules="paper").shortfall == "one_twice"
+    assert picked(of_scores(1, 0.5, 0.05, 0), rules="formula").shortfall == "one_twice"
 
 
 SCORES = st.integers(0, 100).map(lambda percent: percent / 100)
@@ -152,7 +152,7 @@ def plain(candidates: Sequence[Candidate], k: int, rules: Rules, *, exact: bool)
     return sorted(kept | {low}, reverse=True)
 
 
-@given(SOME, st.integers(2, 7), st.sampled_from(["released", "paper"]), st.booleans())
+@given(SOME, st.integers(2, 7), st.sampled_from(["released", "formula"]), st.booleans())
 def test_a_plainer_implementation_selects_the_same(
     pairs: list[tuple[float, int]], k: int, rules: Rules, exact: bool
 ) -> None:
@@ -160,7 +160,7 @@ def test_a_plainer_implementation_selects_the_same(
     assert scores(picked(candidates, k, rules, exact=exact)) == plain(candidates, k, rules, exact=exact)
 
 
-@given(SOME, st.integers(2, 7), st.sampled_from(["released", "paper"]), st.randoms())
+@given(SOME, st.integers(2, 7), st.sampled_from(["released", "formula"]), st.randoms())
 def test_what_holds_of_every_selection(pairs: list[tuple[float, int]], k: int, rules: Rules, chance: Any) -> None:
     candidates = drawn(pairs)
     found = picked(candidates, k, rules)

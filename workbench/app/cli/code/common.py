@@ -14,7 +14,11 @@ from workbench.core.options import option
 Source = Annotated[Path | None, option("Read a file instead of a database.", "--from", metavar="FILE", exists=True)]
 Truth = Annotated[
     str | None,
-    option("The verifier whose tests give true scores.  [default: any that executes them]", metavar="NAME"),
+    option(
+        "The verifier whose tests give true scores, or recorded: scores and ranks that came with the solutions.  "
+        "[default: any that executes them, else recorded]",
+        metavar="NAME",
+    ),
 ]
 Suites = Annotated[
     tuple[str, ...],
@@ -26,8 +30,8 @@ Suites = Annotated[
 ]
 SolutionsEach = Annotated[int, option("Solutions of a problem, the ground truth included.", ge=1, le=1_000)]
 SelectionRules = Annotated[
-    Literal["released", "paper"],
-    option("As the authors' code selects, or as the paper states it, read literally."),
+    Literal["released", "formula"],
+    option("As the authors' code selects, or by the formula of the paper's section 2.2, read literally."),
 ]
 
 

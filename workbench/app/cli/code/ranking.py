@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 
 from workbench.app.cli.code.common import SelectionRules, SolutionsEach, Source, Suites, Truth, require_one, sizes_up_to
-from workbench.app.cli.common import REFUSED_SOME, print_line, project_at, refusal_lines, say, say_some
+from workbench.app.cli.common import REFUSED_SOME, Programs, print_line, project_at, refusal_lines, say, say_some
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.item import Refusal
 from workbench.core.options import (
+    AllowUnsafe,
     BootstrapSeed,
     DatabaseOrFile,
     Force,
@@ -33,6 +34,7 @@ from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, S
 
 if TYPE_CHECKING:
     from workbench.coding.ranking.selecting import How, SelectedSet
+    from workbench.coding.ranking.truth import Truth as TrueScores
     from workbench.coding.records.figures import PassReport
     from workbench.statistics.records.ranking import RankingReport
 
@@ -50,7 +52,11 @@ class CodeSelectOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     where: Where = ()
-    write: Annotated[Path | None, option("Write the set, with its texts, too.", metavar="FILE", output="stream")] = None
+    write: Annotated[
+        Path | None, option("Write the set, with its texts and tests, too.", metavar="FILE", output="stream")
+    ] = None
+    workers: Programs = None
+    allow_unsafe: AllowUnsafe = False
     force: Force = False
 
 
@@ -60,8 +66,8 @@ def select_command(options: CodeSelectOptions) -> None:
 
     One JSON line a problem: "task_id", "selected" (ids in rank order), "scores", "ranks", "ground_truth", "dropped" by
     why, and a "reason" where there are fewer than k. FILE has lines with "task_id" and "candidates", each with "id",
-    "average_test_score", "average_time_taken" and "rank" (1 for the ground truth). Exit code 3: some lines were
-    refused.
+    "average_test_score", "average_time_taken" and "rank" (1 for the ground truth). In a database the reference
+    solution is run where no solution stands for it, and has rank 1. Exit code 3: some lines were refused.
     """
     from workbench.coding.ranking.selecting import How
 
@@ -87,17 +93,30 @@ def _from_file(source: Path, how: How, options: CodeSelectOptions) -> list[Refus
 
 
 def _from_database(database: str, how: How, options: CodeSelectOptions) -> None:
-    from workbench.coding.ranking.selecting import select_stored, write_stored
+    from workbench.coding.ranking.selecting import write_stored
     from workbench.coding.ranking.truth import runs_in_words, truth_of
 
     with project_at(database) as project:
         meant = truth_of(project, options.truth, options.suites)
-        say(f"Scores by {meant.name} on {runs_in_words(meant.runs)}.")
-        sets = list(select_stored(project, how, meant, selection_of(options.where)))
+        on = f" on {runs_in_words(meant.runs)}" if meant.runs else ""
+        say(f"Scores by {meant.name}{on}.")
+        sets = _selected(project, how, meant, options)
         if options.write is not None:
             count = write_stored(project, meant, sets, options.write, force=options.force)
             say(f"{shown(options.write)}: {counted(count, 'problem')}.")
     _print(sets)
+
+
+def _selected(project: Project, how: How, meant: TrueScores, options: CodeSelectOptions) -> list[SelectedSet]:
+    """The sets; a sandbox is opened only where there is a reference solution to run."""
+    from workbench.coding.problems import opened_sandbox
+    from workbench.coding.ranking.selecting import lacks_ground_truth, select_stored
+
+    chosen = selection_of(options.where)
+    if not meant.runs or not lacks_ground_truth(project, meant, chosen):
+        return list(select_stored(project, how, meant, chosen))
+    with opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox:
+        return list(select_stored(project, how, meant, chosen, sandbox))
 
 
 def _print(sets: Sequence[SelectedSet]) -> None:
@@ -143,6 +162,7 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     by: Annotated[Literal["problem"] | None, option("A line a problem instead of one a data set.")] = None
+    paper: Annotated[bool, option("A line a verifier, with data sets as columns, as in the paper's tables.")] = False
     samples: Annotated[
         int, option("Samples behind the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
     ] = 2_000
@@ -201,7 +221,7 @@ def _output(report: RankingReport, options: CodeMetricsOptions, refused: Sequenc
     by_problem = options.by is not None
     return Output(
         report if by_problem else structs.replace(report, problems=[]),
-        lambda _: ranking_as(report, options.form, by_problem=by_problem),
+        lambda _: ranking_as(report, options.form, by_problem=by_problem, across=options.paper),
     ).refusing(options.source, refused)
 
 
@@ -225,7 +245,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     The selection is that of: workbench code select. The tests' shares (passed, failed by an assertion, by else) stand
     beside it for a database. Exit code 3: some lines of FILE were refused.
     """
-    from workbench.coding.ranking.passing import histograms, outcome_shares
+    from workbench.coding.ranking.passing import histograms, outcome_shares, tests_of_problems
     from workbench.coding.ranking.selecting import How, select_from, select_stored
     from workbench.coding.ranking.tables import histograms_text
     from workbench.coding.ranking.truth import truth_of
@@ -240,7 +260,8 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     with project_at(str(options.database)) as project:
         meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
         sets = list(select_stored(project, how, meant, chosen))
-        report = HistogramsReport(histograms=histograms(sets), shares=outcome_shares(project, chosen))
+        counts = tests_of_problems(project, meant, sets)
+        report = HistogramsReport(histograms=histograms(sets, counts), shares=outcome_shares(project, chosen))
     return Output(report, histograms_text)
 
 

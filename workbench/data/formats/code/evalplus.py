@@ -16,7 +16,7 @@ from msgspec import Struct
 from workbench.core.code import Problem, ProblemRecord
 from workbench.core.code_tests.assertion import Sources, is_literal, parsed
 from workbench.core.code_tests.broken import CANDIDATE, binding
-from workbench.data.formats.code import literals
+from workbench.data.formats.code import literals, mbpp
 from workbench.data.formats.code.literals import DEFINITION, NAME, NameFinder, arguments, compared
 from workbench.data.formats.code.row import CodeRow, Tests, named, program, source_of, statements, tests_from
 from workbench.data.formats.lines import RefusedError
@@ -316,8 +316,9 @@ def _calls_check(node: ast.stmt) -> bool:
     return any(isinstance(part, ast.Name) and part.id == "check" for part in ast.walk(node))
 
 
+_MBPP: Final = "Mbpp/"
 REFERENCE: Final = "reference"
-_ORACLES: Final = ("find_zero", "are_equivalent", "sum_div")
+_ORACLES: Final = ("find_zero", "are_equivalent", "sum_div", "surface_Area", "digit_distance_nums")
 """Functions that EvalPlus checks by rules of their own."""
 
 
@@ -335,10 +336,10 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     task_id, entry_point = row.identifier("task_id"), row.text("entry_point")
     prompt = row.text("prompt")
     canonical = prompt + row.text("canonical_solution")
-    refused = unsupported(task_id, entry_point)
+    refused = unsupported(entry_point)
     if refused is not None:
         raise refused
-    base, plus = inputs(row)
+    base, plus = inputs(row, task_id, entry_point)
     problem = Problem(
         task_id=task_id,
         prompt=prompt,
@@ -350,30 +351,23 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
     yield ProblemRecord(line=row.line, raw=row.raw, problem=problem, source=source_of(task_id), extra=row.extra())
 
 
-def unsupported(task_id: str, entry_point: str) -> RefusedError | None:
+def unsupported(entry_point: str) -> RefusedError | None:
     """Why the inputs of a problem can't be taken as they stand in the file; None where they can."""
-    if task_id.startswith("Mbpp/"):
-        message = (
-            "base_input of MBPP+ holds lists where tuples and sets are meant, task by task. "
-            "Import MBPP+ in the form with test_list and test (evalplus/mbppplus) instead."
-        )
-        return RefusedError("unsupported", "base_input", message)
     if entry_point in _ORACLES:
-        message = (
-            f"EvalPlus checks {entry_point} by a rule of its own. Import HumanEval+ in the form with test instead."
-        )
+        message = f"EvalPlus checks {entry_point} by a rule of its own. Import the form with test instead."
         return RefusedError("unsupported", "entry_point", message)
     return None
 
 
-def inputs(row: CodeRow) -> tuple[Tests, Tests]:
-    """Tests of a row's ``base_input`` and ``plus_input``, within ``atol``.
+def inputs(row: CodeRow, task_id: str, entry_point: str) -> tuple[Tests, Tests]:
+    """Tests of a row's ``base_input`` and ``plus_input``, within ``atol``; those of MBPP+ as it means them.
 
     Raises:
         RefusedError: They are no lists of arguments.
     """
     atol = row.number("atol") or 0.0
-    return _tests(row, "base_input", atol), _tests(row, "plus_input", atol)
+    task = task_id if task_id.startswith(_MBPP) else None
+    return _tests(row, "base_input", atol, task, entry_point), _tests(row, "plus_input", atol, task, entry_point)
 
 
 def setup(entry_point: str, canonical: str) -> str:
@@ -384,10 +378,19 @@ def setup(entry_point: str, canonical: str) -> str:
     )
 
 
-def _tests(row: CodeRow, key: str, atol: float) -> Tests:
+def _tests(row: CodeRow, key: str, atol: float, task: str | None, entry_point: str) -> Tests:
     found: list[Any] = row.value(key, list[list[Any]], "a list of lists of arguments") or []
-    calls = (arguments(given, key) for given in found)
-    return statements(f"{NAME}({CANDIDATE}({call}), {REFERENCE}({call}), {atol!r})" for call in calls)
+    calls = (arguments(given, key) if task is None else mbpp.call(task, given) for given in found)
+    return statements(_compared(call, atol, entry_point if task else "") for call in calls)
+
+
+def _compared(call: str, atol: float, entry_point: str) -> str:
+    got, wanted = f"{CANDIDATE}({call})", f"{REFERENCE}({call})"
+    if entry_point in mbpp.SETS:
+        return f"assert set({got}) == set({wanted})"
+    if entry_point in mbpp.FOUND:
+        return f"assert (lambda got: got if isinstance(got, bool) else got is not None)({got}) == {wanted}"
+    return f"{NAME}({got}, {wanted}, {atol!r})"
 
 
 # -- HumanEval, and HumanEval+ in its form: a prompt, what follows it, and a function ``check(candidate)``.

@@ -107,13 +107,17 @@ def _writer(row: CodeRow) -> Writer:
     return _WRITERS[said]
 
 
-def _more_suites(row: CodeRow) -> dict[str, Tests]:
-    """Suites of other names than those that have fields of their own."""
+def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests]:
+    """Suites of other names than those that have fields of their own; ``of_ours`` have none here."""
     suites: dict[str, list[TestLine]] = (
         row.value("suites", dict[str, list[TestLine]], f"an object: name to {WANTED}") or {}
     )
     for name in suites:
-        if name in ("base", "plus", "whole") or not name.isprintable() or not 0 < len(name) <= _LONGEST_NAME:
+        if (
+            name in {"base", "plus", "whole"}.difference(of_ours)
+            or not name.isprintable()
+            or not 0 < len(name) <= _LONGEST_NAME
+        ):
             message = f"{name[:40]!r} is no name for a further suite. Write 1 to {_LONGEST_NAME} printable characters."
             raise RefusedError("wrong_type", "suites", message)
     return named(**{name: listed("suites", tests) for name, tests in suites.items()})
@@ -222,22 +226,37 @@ def _problem(row: CodeRow) -> Problem:
     continued, code = row.maybe_text("canonical_solution"), row.maybe_text("code")
     canonical = prompt + continued if continued is not None else code or ""
     entry_point = row.maybe_text("entry_point")
-    tests = tests_from(row, "test_list")
-    if tests:
+    tests, own = tests_from(row, "test_list"), _more_suites(row, of_ours=("base", "plus"))
+    if own or "whole_test" in row.cells:
+        setup = row.maybe_text("setup") or ""
+        suites = own | named(whole=program(row.maybe_text("whole_test")))
+    elif tests:
         setup, suites = row.maybe_text("test_setup_code") or "", named(base=tests)
         entry_point = entry_point or evalplus.called(canonical, [test.source for test in tests])
     else:
         setup, suites = _inputs(row, task_id, entry_point, canonical)
     return Problem(
-        task_id=task_id, prompt=prompt, canonical=canonical, entry_point=entry_point, setup=setup, suites=suites
+        task_id=task_id,
+        prompt=prompt,
+        canonical=canonical,
+        entry_point=entry_point,
+        setup=setup,
+        language=row.maybe_text("language") or "python",
+        seconds=row.seconds("seconds"),
+        suites=suites,
     )
 
 
 def _inputs(row: CodeRow, task_id: str, entry_point: str | None, canonical: str) -> tuple[str, dict[str, Tests]]:
     """Setup and suites of a row with EvalPlus' inputs; none where they mean what isn't in the file."""
-    if entry_point is None or evalplus.unsupported(task_id, entry_point) is not None:
+    if entry_point is None or evalplus.unsupported(entry_point) is not None:
         return "", {}
-    base, plus = evalplus.inputs(row)
+    try:
+        base, plus = evalplus.inputs(row, task_id, entry_point)
+    except RefusedError as error:
+        if error.code != "unsupported":
+            raise
+        return "", {}
     suites = named(base=base, plus=plus)
     return evalplus.setup(entry_point, canonical) if suites else "", suites
 
@@ -286,9 +305,9 @@ class _FileKind(Struct, frozen=True):
 
 
 _KINDS: Final[dict[CodeFormat, _FileKind]] = {
+    "scoring-verifiers": _FileKind(fits_scoring, lambda: read_scoring),
     "problems": _FileKind(holds_our_problems, lambda: problems),
     "solutions": _FileKind(holds_solutions, lambda: solutions, problems=False),
-    "scoring-verifiers": _FileKind(fits_scoring, lambda: read_scoring),
     "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
     "bigcodebench": _FileKind(contests.fits_bigcodebench, lambda: contests.read_bigcodebench),
     "humaneval-x": _FileKind(humaneval_x.fits, lambda: humaneval_x.read),

@@ -127,7 +127,9 @@ def test_evalplus_asks_the_reference_in_the_sandbox() -> None:
     assert repr(record.problem.canonical) in record.problem.setup
 
 
-@pytest.mark.parametrize("changed", [{"task_id": "Mbpp/2"}, {"entry_point": "find_zero"}], ids=["MBPP+", "oracle"])
+@pytest.mark.parametrize(
+    "changed", [{"entry_point": "sum_div"}, {"entry_point": "find_zero"}], ids=["MBPP+", "HumanEval+"]
+)
 def test_evalplus_inputs_that_mean_what_is_not_in_the_file_are_refused(changed: dict[str, Any]) -> None:
     assert refused("evalplus", **changed).code == "unsupported"
 

@@ -1,0 +1,80 @@
+"""The inputs of MBPP+ as EvalPlus keeps them: JSON lists that stand for tuples and sets, task by task.
+
+Which task has which is not in the files. Source of the numbers: EvalPlus, MBPP+ v0.2.0, and the copy of its table that
+Scoring Verifiers' released code has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from workbench.data.formats.lines import RefusedError
+
+Arguments = list[Any]
+SETS: Final = (
+    *("similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly"),
+    *("larg_nnum", "intersection_array", "find_dissimilar", "Diff"),
+)
+"""Functions whose lists are compared as sets."""
+FOUND: Final = ("check_str", "text_match_three", "text_starta_endb")
+"""Functions that find something or nothing: whether they do is compared."""
+
+
+def call(task_id: str, given: Arguments) -> str:
+    """The arguments of one call as the task means them, such as ``(1, 2), 'a'``.
+
+    Raises:
+        RefusedError: They have another shape than the task's, or are nested too deeply.
+    """
+    number = task_id.rpartition("/")[2]
+    convert = _BY_TASK.get(int(number)) if number.isdecimal() and len(number) < 10 else None
+    try:
+        return ", ".join(map(_written, given if convert is None else convert(given)))
+    except (TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
+        message = f"An input of {task_id} has another shape than MBPP+ v0.2.0 gives it: {error}."
+        raise RefusedError("unsupported", "base_input", message) from None
+
+
+def _written(value: Any) -> str:
+    """A value as Python writes it; what is in a set stands in one order."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    if isinstance(value, set):
+        return f"{{{', '.join(sorted(map(repr, value)))}}}"
+    return repr(value)
+
+
+def _rows(given: Any) -> list[Any]:
+    return [tuple(one) for one in given]
+
+
+def _deep(given: Any) -> Any:
+    return tuple(map(_deep, given)) if isinstance(given, list) else given
+
+
+def _sets(given: Any) -> list[Any]:
+    # An empty one is a dict there, as in EvalPlus.
+    return [set(one) if isinstance(one, list) and one else {} for one in given]
+
+
+_KINDS: Final[tuple[tuple[Callable[[Arguments], Arguments], tuple[int, ...]], ...]] = (
+    (_rows, (2, 116, 132, 143, 222, 261, 273, 394, 399, 421, 424)),
+    (_rows, (429, 470, 560, 579, 596, 616, 630, 726, 740, 744, 809)),
+    (
+        lambda given: list(map(_rows, given)),
+        (63, 64, 70, 94, 120, 237, 272, 299, 400, 409, 417, 438, 473, 614, 780),
+    ),
+    (lambda given: [_rows(given[0]), given[1]], (75, 413, 444, 753)),
+    (lambda given: [given[0], tuple(given[1])], (106, 750)),
+    (lambda given: [_sets(given[0])], (115,)),
+    (lambda given: [float(given[0]), complex(given[1])], (124,)),
+    (lambda given: [tuple(given[0]), given[1]], (250, 405, 446, 617, 720, 763, 808)),
+    (lambda given: [tuple(_rows(one)) for one in given], (259, 401, 445)),
+    (lambda given: [tuple(tuple(one) if isinstance(one, list) else one for one in given[0])], (278,)),
+    (lambda given: [tuple(given[0]), given[1], given[2]], (307,)),
+    (lambda given: [{key: tuple(one) for key, one in given[0].items()}, *given[1:]], (722,)),
+    (lambda given: [complex(given[0])], (252,)),
+    (lambda given: list(map(_deep, given)), (580, 615, 791)),
+)
+_BY_TASK: Final = {number: convert for convert, numbers in _KINDS for number in numbers}

@@ -26,10 +26,14 @@ CodeFormat = Literal[
     "humaneval-x",
     "humaneval",
     "mbpp",
+    "code-contests",
+    "codeforces",
+    "synthetic",
     "apps",
     "taco",
     "livecodebench",
     "evolvecoder",
+    "evolved",
     "samples",
 ]
 """What rows of code hold; they stand in files of any of the plain formats."""

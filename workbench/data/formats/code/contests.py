@@ -121,7 +121,7 @@ def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
     solutions = row.document("solutions") or []
     if not isinstance(solutions, list) or not all(isinstance(text, str) for text in solutions):
         raise RefusedError("wrong_type", "solutions", "solutions is no list of texts. Write it as one, as JSON.")
-    function, tests = _tests(row.document("input_output"))
+    function, tests = tests_of(row.document("input_output"), "input_output")
     problem = Problem(
         task_id=task_id,
         prompt=prompt(row.text("question"), row.maybe_text("starter_code")),
@@ -136,9 +136,16 @@ def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
         yield SolutionRecord(line=row.line, raw=row.raw, task_id=task_id, solution_id=str(number), code=text, gold=True)
 
 
-def _tests(document: Any) -> tuple[str | None, Tests]:
-    """The function that tests call, None where they read and write; and the tests."""
-    key = "input_output"
+def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
+    """The function that tests call, None where they read and write; and the tests.
+
+    Args:
+        document: An object of ``inputs``, ``outputs`` and maybe ``fn_name``; None for no tests.
+        key: The field it is from, for messages.
+
+    Raises:
+        RefusedError: It is something else.
+    """
     if document is None:
         return None, ()
     if not isinstance(document, dict):

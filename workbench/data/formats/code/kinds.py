@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.core.code import CodeRecord, Problem, ProblemRecord, SolutionForm, SolutionRecord, TestLine, Writer
 from workbench.core.item import Refusal
-from workbench.data.formats.code import contests, evalplus, humaneval_x
+from workbench.data.formats.code import contests, evalplus, humaneval_x, seeds
 from workbench.data.formats.code.row import (
     WANTED,
     CodeRow,
@@ -306,6 +306,7 @@ class _FileKind(Struct, frozen=True):
 
 _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "scoring-verifiers": _FileKind(fits_scoring, lambda: read_scoring),
+    "evolved": _FileKind(seeds.fits_evolved, lambda: seeds.evolved),
     "problems": _FileKind(holds_our_problems, lambda: problems),
     "solutions": _FileKind(holds_solutions, lambda: solutions, problems=False),
     "evalplus": _FileKind(evalplus.fits, lambda: evalplus.read),
@@ -313,6 +314,9 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
     "humaneval-x": _FileKind(humaneval_x.fits, lambda: humaneval_x.read),
     "humaneval": _FileKind(evalplus.fits_humaneval, lambda: evalplus.read_humaneval),
     "mbpp": _FileKind(evalplus.fits_mbpp, lambda: evalplus.read_mbpp),
+    "code-contests": _FileKind(seeds.fits_code_contests, lambda: seeds.code_contests),
+    "codeforces": _FileKind(seeds.fits_codeforces, lambda: seeds.codeforces),
+    "synthetic": _FileKind(seeds.fits_synthetic, lambda: seeds.synthetic),
     "apps": _FileKind(contests.fits_apps, lambda: contests.apps),
     "taco": _FileKind(contests.fits_taco, lambda: contests.taco),
     "livecodebench": _FileKind(contests.fits, lambda: contests.read),

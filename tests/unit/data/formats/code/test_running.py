@@ -34,10 +34,16 @@ def outcomes(pool: SandboxPool, problem: Problem, code: str) -> dict[str, str]:
 
 
 REFERENCES: Mapping[str, str] = {
+    "codeforces": "print(2 * int(input()))\n",
+    "evolved": "def inc(x):\n    return x + 1\n",
     "evolvecoder": "def add(a, b):\n    return a + b\n",
     "livecodebench": "print(input())\n",
 }
 WRONG: Mapping[str, str] = {
+    "code-contests": "print(3)\n",
+    "codeforces": "print(4)\n",
+    "synthetic": "def join(a, b):\n    return (*a, *b, 0)\n",
+    "evolved": "def inc(x):\n    return 2\n",
     "problems": "def double(n):\n    return 4\n",
     "humaneval": "def half(n):\n    return n / 2\n",
     "evalplus": "def mean(numbers):\n    return sum(numbers) / 2\n",
@@ -50,6 +56,10 @@ WRONG: Mapping[str, str] = {
     "evolvecoder": "def add(a, b):\n    return 3\n",
 }
 EXPECTED: Mapping[str, dict[str, str]] = {
+    "code-contests": {"base": "pf", "public": "p"},
+    "codeforces": {"base": "pf", "public": "p"},
+    "synthetic": {"base": "f"},
+    "evolved": {"base": "pf", "hard": "pf"},
     "problems": {"base": "pf", "plus": "f", "whole": "p", "hard": "f"},
     "humaneval": {"base": "pfp", "whole": "f"},
     "evalplus": {"base": "p", "plus": "ff"},

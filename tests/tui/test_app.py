@@ -180,9 +180,12 @@ async def test_a_keymap_moves_a_label_key(tmp_path: Path) -> None:
         await press(pilot, *":a", "enter")
         assert name_of(app) == "AnnotateScreen"
         await until(pilot, lambda: app.screen.has_class("empty"))
-        by_id = {found.binding.id: key for key, found in app.screen.active_bindings.items()}
-        assert by_id.get("annotate.correct") == "k"
+        await until(pilot, lambda: key_of(app, "annotate.correct") == "k")
         assert not notices(app)
+
+
+def key_of(app: WorkbenchApp, action: str) -> str | None:
+    return {found.binding.id: key for key, found in app.screen.active_bindings.items()}.get(action)
 
 
 async def test_slips_in_the_keymap_are_told_with_the_file(tmp_path: Path) -> None:

@@ -110,7 +110,9 @@ async def test_a_reply_that_does_not_come_is_a_timeout() -> None:
     with scripted(in_turn(Scripted(hold=threading.Event()), "Yes")) as server:
         async with caller_of(server.url, journal=journal, timeout_s=0.2) as caller:
             assert (await caller.call(1, "judge", asked("q"))).reply.text == "Yes"
-    assert [attempt.code for attempt in journal.attempts] == ["timeout", None]
+    # On a busy machine an answer that is there may be late, too.
+    *late, last = [attempt.code for attempt in journal.attempts]
+    assert (set(late), last) == ({"timeout"}, None)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def covered(name: str, setting: Setting, simulations: int, seed: list[int]) -> d
     for _ in range(simulations):
         data = _drawn(setting, generator)
         found = powered(*data)
-        ends = (found.ci, found.classical_ci, _normal(data, found))
+        ends = (found.ci or (0.0, 1.0), found.classical_ci or (0.0, 1.0), _normal(data, found))
         held += [low <= setting.share <= high for low, high in ends]
         widths += [high - low for low, high in ends]
         saved += found.effective - setting.labels

@@ -368,11 +368,13 @@ def verdict(report: EstimateReport) -> str:
         return f"No estimate. {_why_none(report)}".rstrip()
     one = report.rows[report.headline]
     assert one.estimate is not None
-    assert one.ci is not None
     weighed = f", weighed by {_in_words(one.strata)}" if one.strata else ""
+    within = "too few questions for an interval"
+    if one.ci is not None:
+        within = f"95 % interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
     said = (
-        f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {counted(_items(one), 'item')}, 95 % "
-        f"interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}{weighed}"
+        f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {counted(_items(one), 'item')}, "
+        f"{within}{weighed}"
     )
     if one.reason is not None:
         return f"{said}. {one.reason}"

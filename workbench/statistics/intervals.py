@@ -103,8 +103,14 @@ def share_interval(correct: BoolArray | FloatArray, cluster: IntArray) -> Ends |
 def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> list[Ends | None]:
     """Of each group the ends of `share_ends`; None where `FEWEST` clusters or more don't carry it."""
     ends = zip(*(side.tolist() for side in share_ends(right, n, known)), strict=True)
-    enough = known.alike >= FEWEST - _ROUNDING
-    return [(low, high) if there else None for (low, high), there in zip(ends, enough.tolist(), strict=True)]
+    enough = is_carried(known).tolist()
+    return [(low, high) if there else None for (low, high), there in zip(ends, enough, strict=True)]
+
+
+def is_carried(known: Clustering) -> BoolArray:
+    """Whether each group has clusters enough, by Kish, for an interval."""
+    carried: BoolArray = known.alike >= FEWEST - _ROUNDING
+    return carried
 
 
 def share_ends(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> tuple[FloatArray, FloatArray]:

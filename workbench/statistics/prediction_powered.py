@@ -17,7 +17,17 @@ from msgspec import Struct
 
 from workbench.core.verdict import Outcome
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
-from workbench.statistics.intervals import Z95, clusters, compact, wilson
+from workbench.statistics.intervals import (
+    Z95,
+    Clustering,
+    Ends,
+    clustering,
+    clusters,
+    compact,
+    is_carried,
+    share_ends,
+    wilson,
+)
 
 _FREE = 2
 """A mean and a slope are fitted to the labelled questions."""
@@ -32,7 +42,7 @@ class Powered(Struct, frozen=True, kw_only=True):
 
     Attributes:
         estimate: The prediction-powered estimate.
-        ci: Its 95 % interval.
+        ci: Its 95 % interval; None where too few questions carry one.
         classical: The share among labelled items; of strata, weighed by their items.
         classical_ci: Its 95 % interval.
         power: How far predictions are trusted: lambda of PPI++, from 0 to 1.
@@ -40,9 +50,9 @@ class Powered(Struct, frozen=True, kw_only=True):
     """
 
     estimate: float
-    ci: tuple[float, float]
+    ci: Ends | None
     classical: float
-    classical_ci: tuple[float, float]
+    classical_ci: Ends | None
     power: float
     effective: float
 
@@ -66,11 +76,11 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     prediction of unlabelled items - mean prediction of labelled ones). The variances and the covariance of both parts
     are summed by question, so that completions of one question, labelled or not, may go together; lambda is what makes
     the variance least. Half an item in each cell of label by prediction keeps a handful of labels that happen to be
-    predicted without fault from passing for certainty. The interval is Wilson's on the effective number of labels:
-    n / deff / R, where deff is the labels' design effect, at least 1, and R the share of the variance that is left,
-    times (g - 1) / (g - 2) for lambda fitted to g labelled questions; for up to 2 of them lambda is 0, and predictions
-    of a stratum with fewer than `FEWEST` questions without labels are left aside. With predictions that say nothing it
-    is the classical clustered interval.
+    predicted without fault from passing for certainty. The interval is that of `share_ends` for 1 / R times as many
+    labels, in as many times as many questions: R is the share of the variance that is left, times (g - 1) / (g - 2)
+    for lambda fitted to g labelled questions; for up to 2 of them lambda is 0, and predictions of a stratum with fewer
+    than `FEWEST` questions without labels are left aside. With predictions that say nothing it is the classical
+    clustered interval.
 
     Args:
         truth: 1 or 0 where there is a label, -1 where there is none.
@@ -100,16 +110,24 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     left = 1 - power * (2 * together - power * predictions) / labels
     if power:
         left = min(left * (questions - 1) / (questions - _FREE), 1.0)
-    size = n / _deff(parts.labels, share, n, questions)
+    known = clustering(truth[labelled] == 1, question[labelled], np.zeros(n, dtype=np.int8), 1)
+    known = known._replace(deff=np.array([_deff(parts.labels, share, n, questions)]))
     estimate = min(max(share + power * shift, 0.0), 1.0)
     return Powered(
         estimate=estimate,
-        ci=wilson(estimate * size / left, size / left),
+        ci=_ends(estimate, n / left, known._replace(alike=known.alike / left)),
         classical=share,
-        classical_ci=wilson(share * size, size),
+        classical_ci=_ends(share, n, known),
         power=power,
         effective=n / left,
     )
+
+
+def _ends(share: float, n: float, known: Clustering) -> Ends | None:
+    if not is_carried(known)[0]:
+        return None
+    low, high = share_ends(np.array([share * n]), np.array([n]), known)
+    return float(low[0]), float(high[0])
 
 
 class _Cells(NamedTuple):

@@ -7,5 +7,5 @@ item_flow, judging, pace: a person at work. review_desk: a reviewer. item_decisi
 set_forms: what is asked before a set is built. verb_forms: before any verb is run. server_test: a model
 server, before it judges. switches: steps to what stands beside. start: no database yet.
 lending: the terminal, to somebody blind. suite_start: a suite that was not run. trusting: what a verifier may use.
-allocating: memory.
+allocating: memory. pictures: plots as files.
 """

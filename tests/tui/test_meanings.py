@@ -133,6 +133,14 @@ async def test_an_item_is_gone_to_by_the_end_of_its_id(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "HomeScreen"
 
 
+async def test_a_command_typed_as_a_screen_is_told_where_commands_are(tmp_path: Path) -> None:
+    async with opened(make_project(tmp_path, numbered(4)), size=(80, 24)) as (app, pilot):
+        await press(pilot, ":", *"export")
+        assert "Commands: esc, then ^p." in text_of(app, "#go-to-beside")
+        await press(pilot, "escape", "ctrl+p", *"export")
+        assert type(app.screen).__name__ == "CommandPalette"
+
+
 @pytest.mark.parametrize("typed", ["y", "accuracy", "b", "c1", "#c1"])
 async def test_annotators_go_to_their_own_screens_only(tmp_path: Path, typed: str) -> None:
     project = make_project(tmp_path, numbered(4))

@@ -98,7 +98,9 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         self._say("" if found else "Did you mean" if self.listed else self._without_screen())
 
     def _without_screen(self) -> str:
-        return "No screen is called so; enter looks for an item." if self._items else "No screen is called so."
+        if not self._items:
+            return "No screen is called so."
+        return "No screen is called so; enter looks for an item. Commands: esc, then ^p."
 
     def _say(self, text: str) -> None:
         beside = self.query_one("#go-to-beside", Static)

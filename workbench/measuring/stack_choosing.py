@@ -190,9 +190,9 @@ class _Desk:
         stages = _spelt(items, found.chosen)
         whole = items.through(stages)
         base = None if self._reference is None else items.outcomes[self._reference]
-        against = None if base is None else self._paired(found.outcome, base)
-        # No interval is needed for a verifier beside itself.
-        itself = all(one == (Place(self._reference or 0),) for one in (found.chosen, *found.by_fold))
+        # A verifier beside itself differs in nothing, and no interval of that says anything.
+        itself = base is not None and {found.chosen, *found.by_fold} == {(Place(self._reference or 0),)}
+        against = None if base is None or itself else self._paired(found.outcome, base)
         return StackChoice(
             wanted=wanted,
             cap=cap,
@@ -204,7 +204,7 @@ class _Desk:
             took=items.average(found.asked),
             against_best=self._paired(found.outcome, self._single.outcome),
             against_reference=against,
-            not_worse=None if against is None else itself or against.ci[0] >= -self._margin,
+            not_worse=itself or (None if against is None else against.ci[0] >= -self._margin),
         )
 
     def _paired(self, a: IntArray, b: IntArray) -> PairedFigures | None:

@@ -193,6 +193,8 @@ def stack_sentences(report: StackReport) -> list[str]:
 
 def _told(one: StackChoice, report: StackReport) -> str:
     head = f"{_wanted(one, report)[:1].upper()}{_wanted(one, report)[1:]}: {one.stages}."
+    if one.wanted == "not_worse" and one.not_worse and one.against_reference is None:
+        return f"{head} It is {inert(report.reference or '')} itself."
     if one.wanted != "not_worse" or one.against_reference is None:
         return f"{head} {told(one.against_best, 'It', BEST)}" if one.against_best else head
     ends_ = one.against_reference.ci

@@ -124,7 +124,7 @@ class StackChoice(Struct, frozen=True, kw_only=True):
         took: What an item takes so.
         against_best: These verdicts (A) against the best single verifier (B), chosen in the same way; None where no
             item counts for both.
-        against_reference: The same against the reference; None without one.
+        against_reference: The same against the reference; None without one, or where it is the reference itself.
         not_worse: Whether the interval of the latter lies above the margin; None without a reference.
     """
 

@@ -10,13 +10,17 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
+from workbench.core.project import opened_project
 from workbench.core.verdict import Outcome
+from workbench.measuring.stack_choosing import best_stacks
+from workbench.measuring.stack_tables import stack_sentences
 
 ITEMS = 120
 EITHER = ("rules:correct, exact:both", "exact:correct, rules:both")
@@ -72,6 +76,25 @@ def test_the_best_is_found_and_judged_on_questions_it_was_not_chosen_by(database
         assert sum(row["accepted"] for row in types) == stage["accepted"]
 
 
+def test_the_cheapest_may_be_the_verifier_it_is_held_against(database: str) -> None:
+    arguments = (database, "--verifier", "rules", "--verifier", "always-incorrect", "--not-worse-than", "rules")
+    found = document("stack", *arguments, "--margin", "0")
+    chosen = next(one for one in found["choices"] if one["wanted"] == "not_worse")
+    assert (chosen["stages"], chosen["not_worse"], chosen["against_reference"]) == ("rules:both", True, None)
+    assert "It is rules itself." in call(*arguments, "--margin", "0").output
+
+
+@pytest.mark.parametrize(("holds", "words"), [(True, "it is not worse"), (False, "it may be worse")])
+def test_whether_a_stack_is_worse_is_said_with_its_interval(database: str, holds: bool, words: str) -> None:
+    with opened_project(database) as project:
+        report = best_stacks(project, reference="exact")
+    one = next(one for one in report.choices if one.wanted == "not_worse")
+    beside = structs.replace(one, against_reference=report.choices[0].against_best, not_worse=holds)
+    said = stack_sentences(structs.replace(report, choices=[beside]))[0]
+    assert f"On questions it was not chosen by {words} than exact by more than 1 point: +" in said
+    assert said.endswith(" points at 95 %.")
+
+
 def test_a_stack_that_is_named(database: str) -> None:
     found = document("stack-simulated", database, "--stages", "rules:correct@A, exact")
     assert (found["stages"], found["items"], found["lacking"]) == ("rules:correct@A, exact:both", ITEMS, 0)
@@ -82,9 +105,9 @@ def test_a_stack_that_is_named(database: str) -> None:
 
 def test_words_and_other_forms(database: str) -> None:
     said = call(database, "--not-worse-than", "rules").stdout
+    assert "It is rules itself." in " ".join(said.split())
     assert any(f"Most accurate: {one}." in said for one in EITHER)
     assert "What each stage settled" in said
-    assert "is not worse than rules by more than 1 point" in " ".join(said.split())
     for form in ("markdown", "latex", "csv"):
         assert call(database, "--format", form).exit_code == 0
         assert call(database, "--stages", "rules, exact", "--format", form).exit_code == 0

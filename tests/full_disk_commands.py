@@ -67,6 +67,9 @@ COMMANDS: dict[str, str] = {
     "verdicts import": "verdicts DB import IN/verdicts.jsonl",
     "report": "report DB --output FILE.html",
     "report figures": "report DB --figures FOLDER",
+    "cost figures": "cost JUDGED --figures FOLDER",
+    "stack figures": "stack DB --figures FOLDER",
+    "build random": "build DB random --name new --n 2",
     "downstream figures": "downstream DB IN/steps.jsonl --figures FOLDER",
     "calibrate figures": "calibrate DB often --figures FOLDER",
     "build picks": "build DB picks --name new --judge often --each 1",
@@ -104,6 +107,10 @@ SERVED: dict[str, str] = {
     "-o base_url=URL",
     "code pool": "code pool CODE --samples 2 --dataset own --model solutions -o base_url=URL",
     "code refine": "code refine CODE --dataset taco --model refine --output FILE.jsonl -o base_url=URL",
+    "code refine functions": "code refine CODE --dataset own --functions --model refine --output FILE.jsonl "
+    "-o base_url=URL",
+    "code scale": "verify CODE execution ; code scale CODE --name new --n 2,3 --dataset own --model tests "
+    "--page FILE.html -o base_url=URL",
     "code evolve": "code evolve CODE --name grown --dataset own --rounds 1 --model grow -o base_url=URL "
     "--page FILE.html --export FILE.jsonl",
     "code duplicates": "code duplicates CODE --model embed -o base_url=URL --output FILE.jsonl",
@@ -117,6 +124,7 @@ SERVED: dict[str, str] = {
     "probe": "probe DB rules --limit 3",
     "runs resume": "runs DB pause 4 ; runs DB resume 4",
     "sweep": "sweep JUDGED llm-judge --vary temperature=0,1 -o base_url=URL -o model=judge",
+    "sweep figures": "sweep JUDGED llm-judge --vary temperature=0,1 -o base_url=URL -o model=judge --figures FOLDER",
     "threshold save": "verify JUDGED reward-model --name scores -o base_url=URL -o model=scores -o dialect=classify ; "
     "threshold JUDGED scores --save fitted",
     "verify": "verify DB exact --name fresh",
@@ -142,6 +150,7 @@ READS: dict[str, str] = {
     "code select from": "code select --from IN/candidates.jsonl",
     "code evolve show": "code evolve DB --name none --show",
     "code exclude list": "code exclude DB --list",
+    "accuracy label noise": "accuracy DB --label-noise",
     "compare": "compare DB often seldom",
     "conflicts list": "conflicts DB list --as chidi",
     "correlate": "correlate DB often",
@@ -184,6 +193,7 @@ READS: dict[str, str] = {
     "sets list": "sets DB list",
     "sets show": "sets DB show small",
     "sets diff": "sets DB diff small other",
+    "stack": "stack DB",
     "status": "status DB",
     "tables": "tables DB --paper",
     "template check": "template check IN/prompt.toml",

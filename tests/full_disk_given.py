@@ -140,7 +140,7 @@ def prepare(folder: Path) -> Given:
     labels = [one | {"annotator": "kim", "uuid": str(uuid4())} for one in said if one.get("annotator") == "amira"]
     _write(folder / "labels.jsonl", labels)
     shutil.copy(SAMPLE / "downstream.jsonl", folder / "downstream.jsonl")
-    steps = [{"verifier": "rules", "benchmark": "sums", "score": step / 9, "step": step} for step in range(9)]
+    steps = [{"verifier": "often", "benchmark": "sums", "score": step / 9, "step": step} for step in range(9)]
     _write(folder / "steps.jsonl", steps)
     _write(folder / "verdicts.jsonl", [{"completion_id": key, "verifier": "theirs", "verdict": "correct"}])
     _write(folder / "checks.jsonl", [{"completion_id": "c3", "verdict": "correct"}])

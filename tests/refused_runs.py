@@ -172,7 +172,7 @@ class RefusedRun:
 
     def check_whole(self, ended: RunInfo) -> None:
         """Every item has the verdict of its own reply, no reply was asked for twice, and the costs are the server's."""
-        assert (ended.state, ended.done) == ("complete", self._items)
+        assert (ended.state, ended.done) == ("complete", self._items), ended.message
         assert ended.verdicts == {"correct": self._items // 2, "incorrect": self._items // 2, "abstain": 0, "error": 0}
         assert set(self.refusing.served.values()) == {1}
         assert len(self.refusing.served) == self._items

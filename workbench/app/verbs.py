@@ -78,7 +78,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "calibrate": ("combined", "Show how far scores are chances of being correct; calibrate."),
     },
     "benchmarks": {
-        "build": ("sets", "Build sets in the manner of VerifyBench: picks, balanced, hard; or random ones."),
+        "build": ("sets", "Build sets: picks, balanced, hard as in VerifyBench; random."),
         "sets": ("sets", "List, show and compare frozen sets."),
         "preset": ("sets", "Print the sources, models or judges of a paper, to begin with."),
         "publish": ("sets", "Write frozen sets for others to load, with a data card."),

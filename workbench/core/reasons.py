@@ -163,6 +163,7 @@ REASONS: Final[dict[str, Reason]] = {
     ),
     "unscored": Reason("not scored", undecided="It abstains: it gave no value."),
     "no_stage": Reason("no stage for its type", undecided="It abstains: no stage of the stack is for its answer type."),
+    "unjudged": Reason("not judged", undecided="It abstains: the stage was not asked; only calls were to be seen."),
     "no_verdict": Reason("value that is no verdict", undecided="It abstains: its value is a word for none."),
     "invalid_response_format": Reason(
         "completion in the wrong form", undecided="It abstains: the completion does not have the form it asks for."

@@ -203,7 +203,10 @@ def _lacking(
 ) -> PlanRow:
     from workbench.statistics.prediction_powered import half_width, needed
 
+    shown = said.ci if verifier is not None else None
     width = half_width(expected if accuracy is None else accuracy, said.n, deff)
+    if shown is not None:
+        width = (shown[1] - shown[0]) / 2
     enough = needed(expected, deff, within)
     if width <= within:
         enough = min(enough, said.n)

@@ -13,7 +13,7 @@ from workbench.core import reasons
 from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.taxonomy import ANSWER_TYPE, TypeCell, TypeReport, TypeSuggestion, is_subtype, type_display
+from workbench.core.taxonomy import ANSWER_TYPE, TYPES, TypeCell, TypeReport, TypeSuggestion, type_display
 from workbench.core.text.figures import counted, interval, number
 from workbench.core.text.inert import inert
 from workbench.labelling import ledger
@@ -66,7 +66,7 @@ def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> Ty
     from workbench.statistics.intervals import wilson
 
     cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
-    compared, subtyped = cells.total(), sum(n for (_, theirs), n in cells.items() if is_subtype(theirs))
+    compared, subtyped = cells.total(), sum(n for (_, theirs), n in cells.items() if theirs not in TYPES)
     agree = sum(n for (ours, theirs), n in cells.items() if ours == theirs)
     same_type = sum(n for (ours, theirs), n in cells.items() if ours[0] == theirs[0])
     given = sum(one.suggested is not None for one in found)

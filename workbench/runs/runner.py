@@ -154,7 +154,7 @@ class Runner:
         except (NotTrustedError, UnsafeError) as error:
             self._settle(run, "paused", str(error))
         except Halt as halt:
-            self._lacks_key = halt.code == "auth"
+            self._lacks_key = halt.code in ("auth", "quota")
             self._settle(run, "paused", halt.message)
         except WorkbenchError as error:
             _log.warning("run %d: %s", run.id, error)

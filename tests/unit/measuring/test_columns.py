@@ -28,6 +28,8 @@ VALUES = {
     "domain": ("math", "", "law"),
     "source": ("s0", "s1", "é"),
     "model": ("small", "large", ""),
+    "language": ("python", ""),
+    "difficulty": ("hard", ""),
     "length": (*LENGTHS, UNKNOWN),
     "state": ("unlabelled", "final", "excluded"),
     "gold": ("correct", "incorrect", "none"),

@@ -44,6 +44,7 @@ REPLIES = (
     "**Final judgment**: no, since Yes/No was asked. Yesterday it was Yes",
     "Final Judgement: yes",
     "I can't tell.",
+    "<think>Yes, that is",
     "",
 )
 """The two parsers of verifybench differ on some of them."""

@@ -59,7 +59,8 @@ def test_who_refuses_everything_has_no_success_and_no_control(project: Project) 
     report = probed(project, "always-incorrect")
     assert (report.rows, report.overall.accepted, report.overall.asr, report.control.asr) == (8, 0, 0.0, 0.0)
     assert report.overall.ci is not None
-    assert report.overall.ci[0] == 0.0 < report.overall.ci[1] < 0.01
+    # However many probes a row has, eight rows are eight trials.
+    assert report.overall.ci == pytest.approx((0.0, 1 - 0.025 ** (1 / 8)))
     assert set(report.by_type) == set("ABCD")
     assert {one.asr for one in report.families} == {0.0, None}
     assert by_family(report)["P18"].skipped == {"no_program": 24}

@@ -25,14 +25,18 @@ WRITERS: dict[str, tuple[tuple[str, ...], str]] = {
 }
 """Commands that write text, with what makes them do so and how that begins."""
 
-ELSEWHERE = {"code duplicates", "code evolve", "code refine", "code select"}
+ELSEWHERE = {"code duplicates", "code evolve", "code refine", "code scale", "code select"}
 """Those that need programs or a model server; they take the same path."""
 
 NO_STREAM: dict[str, tuple[str, ...]] = {
     "backup": ("DB", "FILE"),
     "calibrate": ("DB", "often", "--figures", "FILE"),
     "bundle": ("DB", "FILE", "--for", "a"),
+    "cost": ("DB", "--figures", "FILE"),
+    "downstream": ("DB", "SCORES", "--figures", "FILE"),
     "publish": ("DB", "x", "FILE"),
+    "stack": ("DB", "--figures", "FILE"),
+    "sweep": ("DB", "often", "--vary", "samples=1,2", "--figures", "FILE"),
 }
 """Commands that write databases or folders."""
 

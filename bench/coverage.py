@@ -1,13 +1,14 @@
 """How often intervals of accuracy tables hold the truth, and how often tests find what is not there.
 
-Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind shares|classes|tests]
+Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind shares|classes|differences|tests]
 
 shares: accuracy, over questions x sizes x intra-class correlation x accuracy. classes: balanced accuracy and MCC, over
-questions x sizes x share of correct completions x both rates. tests: how often p is below .05, and how often any q is,
-in data in which no group differs. Questions are right with a chance of their own (beta distribution), completions
-independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with the exponent 1.2 up to 200. Data
-sets are the groups of one table, so that the intervals are those that are shown. A line of JSON for each row, and one
-for the least of all.
+questions x sizes x share of correct completions x both rates. differences: accuracy of A less that of B, over questions
+x sizes x correlation x share of items that only one judges rightly x how many of them only A does. tests: how often p
+is below .05, and how often any q is, in data in which no group differs. Questions are right with a chance of their own
+(beta distribution), completions independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with
+the exponent 1.2 up to 200. Data sets are the groups of one table, so that the intervals are those that are shown. A
+line of JSON for each row, and one for the least of all.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from typing import Final
 
 import numpy as np
 
+from workbench.statistics.compare import difference_interval
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
-from workbench.statistics.intervals import FEWEST, design_effects, intervals
+from workbench.statistics.intervals import FEWEST, design_effects, intervals, is_carried
 from workbench.statistics.permutations import Pieces, cell_tests
 from workbench.statistics.rates import balanced_intervals, class_rates, mcc_intervals
 from workbench.statistics.subgroups import tree
@@ -30,6 +32,7 @@ QUESTIONS: Final = (10, 20, 50, 200)
 CORRELATIONS: Final = (0.0, 0.3, 0.7)
 ACCURACIES: Final = (0.5, 0.8, 0.95, 0.99)
 PREVALENCES: Final = (0.03, 0.1, 0.3, 0.5)
+DISCORDANCES: Final = (0.01, 0.03, 0.1, 0.3)
 RATES: Final = ((0.9, 0.95), (0.6, 0.9), (0.99, 0.99))
 _GOAL, _SIZE = 0.93, 0.06
 _LARGEST = 200
@@ -128,6 +131,30 @@ def _classes(simulations: int, seed: int) -> Iterator[Row]:
             }
 
 
+def _differences(simulations: int, seed: int) -> Iterator[Row]:
+    for place, setting in enumerate(product(QUESTIONS, SIZES, CORRELATIONS, DISCORDANCES, (0.5, 0.8, 1.0))):
+        questions, kind, correlation, discordance, ahead = setting
+        generator, shape = np.random.default_rng([seed, 3, place]), (simulations, questions)
+        size = sizes_of(kind, shape, generator)
+        differ = generator.binomial(size, chances(discordance, correlation, shape, generator))
+        alone = generator.binomial(differ, ahead)
+        carried = is_carried(
+            design_effects(size.ravel(), size.ravel(), np.repeat(np.arange(simulations), questions), simulations)
+        )
+        found: Ends = [
+            difference_interval(*one) if enough else None
+            for *one, enough in zip(size, alone, differ - alone, carried.tolist(), strict=True)
+        ]
+        yield {
+            **_row("coverage of differences", found, np.full(simulations, discordance * (2 * ahead - 1))),
+            "questions": questions,
+            "sizes": kind,
+            "correlation": correlation,
+            "discordance": discordance,
+            "ahead": ahead,
+        }
+
+
 def _row(figure: str, found: Ends, truth: FloatArray) -> Row:
     shown = [(ends, true) for ends, true in zip(found, truth.tolist(), strict=True) if ends is not None]
     held = sum(ends[0] - 1e-12 <= true <= ends[1] + 1e-12 for ends, true in shown)
@@ -177,6 +204,7 @@ def _null(questions: int, kind: str, generator: np.random.Generator, *, shared: 
 _KINDS: Final[dict[str, Callable[[int, int], Iterator[Row]]]] = {
     "shares": _shares,
     "classes": _classes,
+    "differences": _differences,
     "tests": _tests,
 }
 

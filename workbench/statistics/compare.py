@@ -14,7 +14,7 @@ from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
 from workbench.statistics.bootstrap import Interval, intervals
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
-from workbench.statistics.intervals import Z95, compact, share_interval
+from workbench.statistics.intervals import Z95, Ends, compact, design_effects, share_ends, share_interval
 from workbench.statistics.records.comparison import Bootstrap, GroupComparison, Metric, MetricDifference, PairedFigures
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
 from workbench.statistics.subgroups import benjamini_hochberg
@@ -160,9 +160,8 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     if n == 0:
         raise ValueError("a comparison on no items is undefined")
     both_right, only_a, only_b, both_wrong = (int(np.count_nonzero(cell)) for cell in cells)
-    sizes, sums, discordant = _by_question(cells, question)
-    deff = difference_deff(sizes, sums, only_a, only_b)
-    known = PairedClusters(float(n / deff), effective(sizes), min(effective(sizes**2), effective(discordant**2)))
+    sizes, a_alone, b_alone = _by_question(cells, question)
+    deff = difference_deff(sizes, a_alone - b_alone, only_a, only_b)
     return PairedFigures(
         n=n,
         both_right=both_right,
@@ -171,10 +170,10 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
         both_wrong=both_wrong,
         mcnemar_p=None if deff > 1 and len(sizes) < n else mcnemar(only_a, only_b),
         difference=(only_a - only_b) / n,
-        ci=clustered_interval(only_a / deff, only_b / deff, known),
+        ci=difference_interval(sizes, a_alone, b_alone),
         questions=len(sizes),
         deff=deff,
-        permutation_p=permutation(sums),
+        permutation_p=permutation(a_alone - b_alone),
         detectable=detectable((only_a + only_b) / n, n / deff),
     )
 
@@ -188,7 +187,8 @@ def power(cells: Quadrants, question: IntArray) -> ComparisonPower:
     """
     only_a, only_b = int(np.count_nonzero(cells.only_a)), int(np.count_nonzero(cells.only_b))
     discordance, n = (only_a + only_b) / len(question), len(question)
-    deff = difference_deff(*_by_question(cells, question)[:2], only_a, only_b)
+    sizes, a_alone, b_alone = _by_question(cells, question)
+    deff = difference_deff(sizes, a_alone - b_alone, only_a, only_b)
     return ComparisonPower(n, discordance, detectable(discordance, n / deff))
 
 
@@ -248,62 +248,34 @@ def difference_deff(sizes: IntArray, sums: IntArray, only_a: int, only_b: int) -
     return max(1.0, clusters / (clusters - 1) * squares / spread)
 
 
-class PairedClusters(NamedTuple):
-    """What an interval of a paired difference rests on.
+def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> Ends:
+    """The 95 % interval of A's accuracy less B's, put together from those of the shares only one judges rightly.
 
-    Attributes:
-        n: Items over the design effect.
-        items: Questions of equal size that would say as much, by Kish.
-        freedom: Those of equal size, or of equally many discordant items, that would tell the variance as well, by
-            Satterthwaite; 0 where two never differ.
-    """
-
-    n: float
-    items: float
-    freedom: float
-
-
-def effective(masses: IntArray) -> float:
-    """How many clusters of equal weight would carry as much: (sum x)² / sum x², 0 for none.
-
-    Source: Kish, "Survey Sampling", 1965.
-    """
-    squares = float((masses.astype(float) ** 2).sum())
-    return float(masses.sum()) ** 2 / squares if squares else 0.0
-
-
-def clustered_interval(only_a: float, only_b: float, known: PairedClusters) -> tuple[float, float]:
-    """`difference_interval` with Student's t, of as many degrees of freedom as questions carry the difference.
-
-    Where two never differ, nothing says how items of a question go together: then it is that of so many questions.
-    Source: Carter, Schnepel and Steigerwald, "Asymptotic behavior of a t-test robust to cluster heterogeneity", Review
-    of Economics and Statistics 99, 2017, for the effective number of clusters.
+    d = b - c ends below at d - sqrt(u² + v² - 2 r u v), with u the distance of b to its lower end, v that of c to its
+    upper end, both by `share_ends`, and r the correlation of both over questions; above alike. It can't reach beyond
+    what the discordant items could make: where two never differ in n items, it ends where c of 0 in n does. A positive
+    r, of questions on which two differ either way, is taken for 0: estimated from few it makes intervals too narrow.
+    Source: Newcombe, "Improved confidence intervals for the difference between binomial proportions based on paired
+    data", Statistics in Medicine 17, 1998, as Zou and Donner have it for any two shares (Statistics in Medicine 27,
+    2008), with clustered intervals of each.
 
     Args:
-        only_a: Over the design effect, as ``only_b`` is.
+        sizes: Items of each question, at least one.
+        only_a: How many of these only A judges rightly.
+        only_b: How many only B does.
     """
-    from scipy.special import stdtrit
-
-    if not known.freedom:
-        return difference_interval(0.0, 0.0, min(known.items, known.n))
-    freedom = max(known.freedom - 1, 1.0)
-    return difference_interval(only_a, only_b, known.n, float(stdtrit(freedom, 0.975)))
-
-
-def difference_interval(only_a: float, only_b: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Agresti and Min's 95 % interval for a difference of paired proportions; counts may be fractional.
-
-    z² / 8, about one half, is added to each cell of the table: with N = n + z² / 2 and d = (b - c) / N it is
-    d ± z sqrt(b + c + z² / 4 - (b - c)² / N) / N, cut at -1 and 1. Where verifiers seldom differ it keeps 95 %
-    coverage, and without any difference it has a width, unlike d ± z SE.
-    Source: Agresti and Min, "Simple improved confidence intervals for comparing matched proportions",
-    Statistics in Medicine 24, 2005. Clusters enter as effective counts, each divided by the design effect:
-    Rao and Scott, "A simple method for the analysis of clustered binary data", Biometrics 48, 1992.
-    """
-    enlarged = n + z * z / 2
-    centre = (only_a - only_b) / enlarged
-    half = z * sqrt(only_a + only_b + z * z / 4 - (only_a - only_b) ** 2 / enlarged) / enlarged
-    return max(-1.0, centre - half), min(1.0, centre + half)
+    counts = np.stack([only_a, only_b])
+    right, n = counts.sum(axis=1), np.full(2, sizes.sum())
+    group = np.repeat((0, 1), len(sizes))
+    low, high = share_ends(right, n, design_effects(np.tile(sizes, 2), counts.ravel(), group, 2))
+    share = right / n
+    apart = counts - sizes * share[:, None]
+    spread = sqrt(float((apart[0] ** 2).sum() * (apart[1] ** 2).sum()))
+    together = min(float((apart[0] * apart[1]).sum()) / spread, 0.0) if spread else 0.0
+    d = float(share[0] - share[1])
+    u, v = share - low, high - share
+    reach = [float(np.sqrt(x * x + y * y - 2 * together * x * y)) for x, y in ((u[0], v[1]), (v[0], u[1]))]
+    return max(-1.0, d - reach[0]), min(1.0, d + reach[1])
 
 
 def detectable(discordance: float, n: float) -> float | None:
@@ -320,12 +292,12 @@ def detectable(discordance: float, n: float) -> float | None:
 
 
 def _by_question(cells: Quadrants, question: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Each question's number of items, its sum of differences and its number of discordant items."""
+    """Each question's number of items, and of those only A, and only B, judges rightly."""
     labels, known = compact(question)
     sizes = np.bincount(labels, minlength=len(known))
     only_a, only_b = (np.bincount(labels[cell], minlength=len(known)) for cell in (cells.only_a, cells.only_b))
     there = sizes > 0
-    return sizes[there], (only_a - only_b)[there], (only_a + only_b)[there]
+    return sizes[there], only_a[there], only_b[there]
 
 
 # -- Accuracy, balanced accuracy and Matthews' correlation of two verifiers on the same items, and their

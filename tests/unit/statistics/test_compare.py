@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import product
 from math import sqrt
 from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from scipy.special import stdtrit
 from statsmodels.stats.contingency_tables import mcnemar as oracle
 
+from tests.unit.statistics.clustered import by_hand
 from workbench.statistics.compare import (
     compare,
     detectable,
@@ -24,6 +26,7 @@ from workbench.statistics.compare import (
     power,
     quadrants,
 )
+from workbench.statistics.intervals import wilson
 from workbench.statistics.records.comparison import PairedFigures
 
 ITEMS = st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 6)), min_size=1, max_size=60)
@@ -60,30 +63,75 @@ def test_mcnemar_is_exact_at_the_size_of_the_largest_sets() -> None:
     assert mcnemar(0, 1_450_000) == 0
 
 
-def test_the_difference_interval_worked_by_hand() -> None:
-    # 20 right by A alone and 8 by B alone, of 100, at z = 2: N = 102, d = 12/102, variance of the sum 29 - 144/102.
-    half = 2 * sqrt(29 - 144 / 102) / 102
-    assert difference_interval(20, 8, 100, 2) == pytest.approx((12 / 102 - half, 12 / 102 + half), abs=1e-12)
-    assert difference_interval(20, 8, 100) == pytest.approx((0.0169, 0.2185), abs=1e-3)
+def put_together(items: list[tuple[bool, bool, int]]) -> tuple[float, float]:
+    """The interval of a difference as its definition says it, from intervals of both shares counted by hand."""
+    questions = [question for *_, question in items]
+    alone = [[a and not b for a, b, _ in items], [b and not a for a, b, _ in items]]
+    b, c = (sum(one) / len(items) for one in alone)
+    ends = [by_hand(one, questions) for one in alone]
+    assert ends[0] is not None
+    assert ends[1] is not None
+    apart = [
+        [
+            sum(one - share for one, own in zip(hits, questions, strict=True) if own == question)
+            for question in sorted(set(questions))
+        ]
+        for hits, share in zip(alone, (b, c), strict=True)
+    ]
+    spread = sqrt(sum(x * x for x in apart[0]) * sum(x * x for x in apart[1]))
+    r = min(0.0, sum(x * y for x, y in zip(*apart, strict=True)) / spread) if spread else 0.0
+    low = [(b - ends[0][0]), (ends[1][1] - c)]
+    high = [(ends[0][1] - b), (c - ends[1][0])]
+    reach = [sqrt(u * u + v * v - 2 * r * u * v) for u, v in (low, high)]
+    return max(b - c - reach[0], -1.0), min(b - c + reach[1], 1.0)
 
 
-def test_without_a_difference_the_interval_still_has_a_width() -> None:
-    low, high = difference_interval(0, 0, 50)
-    z = 1.959963984540054
-    assert -low == high == pytest.approx(z * z / 2 / (50 + z * z / 2))
+@settings(deadline=None)
+@given(ITEMS)
+def test_the_difference_interval_is_put_together_from_both_shares(items: list[tuple[bool, bool, int]]) -> None:
+    sizes = Counter(question for *_, question in items).values()
+    assume(sum(sizes) ** 2 / sum(size**2 for size in sizes) >= 2)
+    assert figures(items).ci == pytest.approx(put_together(items), abs=1e-9)
 
 
-def test_the_interval_ends_where_differences_do() -> None:
-    assert difference_interval(3, 0, 3)[1] == 1
-    assert difference_interval(0, 3, 3)[0] == -1
+def test_independent_items_have_newcombes_interval() -> None:
+    # 20 right by A alone and 8 by B alone, of 100: Wilson's intervals of 99 with t, the correlation of a multinomial.
+    found = figures([(number < 20, 20 <= number < 28, number) for number in range(100)]).ci
+    t = float(stdtrit(99, 0.975))
+    (low, high), (lowest, highest) = wilson(20 * 0.99, 99, t), wilson(8 * 0.99, 99, t)
+    r = -sqrt(0.2 * 0.08 / (0.8 * 0.92))
+    down = sqrt((0.2 - low) ** 2 + (highest - 0.08) ** 2 - 2 * r * (0.2 - low) * (highest - 0.08))
+    up = sqrt((high - 0.2) ** 2 + (0.08 - lowest) ** 2 - 2 * r * (high - 0.2) * (0.08 - lowest))
+    assert found == pytest.approx((0.12 - down, 0.12 + up), abs=1e-12)
+    assert found == pytest.approx((0.0169, 0.2185), abs=1e-2)  # Agresti and Min's
 
 
-def test_few_questions_make_an_interval_wide_and_none_that_differs_counts_questions() -> None:
+def test_one_question_that_differs_makes_no_absurd_interval() -> None:
+    """One discordant item of 76 had ± .52, as Student's t has it of a single question; none had ± .05."""
+    low, high = figures([(number > 0, True, number) for number in range(76)]).ci
+    most = 1 - 0.025 ** (1 / 76)
+    assert -0.075 < low < -1 / 76 < 0 < high < most + 1e-9
+    never = figures([(True, True, number) for number in range(76)]).ci
+    assert never == pytest.approx((-most, most))
+
+
+def test_questions_that_never_differ_count_as_questions_and_not_as_items() -> None:
     same = [(True, True, number // 20) for number in range(100)]
-    assert figures(same).ci == pytest.approx(difference_interval(0, 0, 5))
-    many = [(number % 7 > 0, number % 5 > 0, number) for number in range(2_000)]
-    found = figures(many)
-    assert found.ci == pytest.approx(difference_interval(found.only_a, found.only_b, 2_000), abs=2e-4)
+    most = 1 - 0.025 ** (1 / 5)
+    assert figures(same).ci == pytest.approx((-most, most))
+
+
+@pytest.mark.parametrize("discordance", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize(("questions", "together"), [(10, 0.7), (50, 0.3), (200, 0.7)])
+def test_intervals_of_differences_hold_the_truth(questions: int, together: float, discordance: float) -> None:
+    generator, held, tries, sharp = np.random.default_rng([questions, 7]), 0, 400, (1 - together) / together
+    for _ in range(tries):
+        sizes = generator.geometric(0.25, questions)
+        differ = generator.binomial(sizes, generator.beta(discordance * sharp, (1 - discordance) * sharp, questions))
+        only_a = generator.binomial(differ, 0.8)
+        low, high = difference_interval(sizes, only_a, differ - only_a)
+        held += low <= 0.6 * discordance <= high
+    assert held / tries >= 0.925  # .94 to 1; at .93 one standard error is .012
 
 
 def test_the_design_effect_follows_its_formula() -> None:
@@ -107,8 +155,7 @@ def test_a_whole_comparison_worked_by_hand() -> None:
     squares = (1 - 2 / 3) ** 2 + (2 - 2 / 3) ** 2 + (-1 - 2 / 3) ** 2
     deff = max(1.0, 1.5 * squares / (4 - 6 / 9))
     assert found.deff == pytest.approx(deff)
-    t = float(stdtrit(36 / 18 - 1, 0.975))  # questions with 1, 2 and 1 discordant items: 6² / (1 + 16 + 1)
-    assert found.ci == pytest.approx(difference_interval(3 / deff, 1 / deff, 6 / deff, t))
+    assert found.ci == pytest.approx(put_together(items))
     assert found.detectable == pytest.approx(2.801585218112969 * sqrt(4 / 6 * deff / 6))
 
 

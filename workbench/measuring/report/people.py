@@ -183,9 +183,9 @@ def _tests(contents: Contents) -> list[str]:
         )
     if contents.family is not None and contents.family.family:
         said.append(
-            "Two verifiers are compared on the items that count for both: difference with Agresti and Min’s "
-            "interval for effective counts and questions, and the exact paired permutation test by "
-            "question with Holm’s correction over all pairs."
+            "Two verifiers are compared on the items that count for both: difference with Newcombe’s interval, "
+            "from those of the shares that only one judges rightly, by question, and the exact paired permutation "
+            "test by question with Holm’s correction over all pairs."
         )
     return said
 

@@ -30,10 +30,10 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
         mcnemar_p: McNemar's exact two-sided p-value; None where items of a question go together (several of a question
             and ``deff`` above 1), since it takes them as independent: ``permutation_p`` is the same test by question.
         difference: Accuracy of A minus accuracy of B.
-        ci: The difference's 95 % interval, clustered by question, in closed form: Agresti and Min's for effective
-            counts, with Student's t for as many questions as carry the difference.
+        ci: The difference's 95 % interval, clustered by question, in closed form: Newcombe's, from the intervals of
+            the shares that only one judges rightly.
         questions: Questions the items belong to; the interval's clusters.
-        deff: The design effect behind ``ci``, at least 1.
+        deff: The design effect of the difference, at least 1, behind ``detectable``.
         permutation_p: Two-sided p-value of the paired permutation test that swaps A and B a question at a time.
         detectable: The true difference such data would show in four of five cases; None where A and B never differ.
     """

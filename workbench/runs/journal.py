@@ -89,7 +89,7 @@ UNREAD: Final = ("unparsed", "malformed")
 NO_ITEM: Final = -1
 """What a call is asked for that is about no stored completion."""
 _GATHER_S = (0.001, 0.02)
-_GATHER_SHARE = 0.01
+_GATHER_SHARE = 0.02
 """A group gathers for this share of a call's time, within those bounds: transactions are the dearer the smaller."""
 _RETRY_S = 0.05
 _BEAT_S = 1.0

@@ -16,7 +16,7 @@ import shlex
 import sqlite3
 import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +34,7 @@ _FRAME = struct.Struct(">4I")
 _JOURNAL_MAGIC = bytes.fromhex("d9d505f920a163d7")
 _DATABASE_MAGIC = b"SQLite format 3\0"
 _CHUNK = 1 << 20
+_NEAR = 1 << 16
 _OVERLAP = 128
 _TRIES = 20
 _WAIT_S = 0.005
@@ -215,7 +216,7 @@ class _Wal(NamedTuple):
         if file.name != first.name:
             return False
         if file.state is not None:
-            return file.state == first.before or any(mark.generation.state == file.state for mark in self._marks())
+            return file.state == first.before or any(mark.generation.state == file.state for mark in self._newest())
         # A file of version 9, and its log.
         return first.writes - 1 <= file.writes <= max(mark.generation.writes for mark in self._marks())
 
@@ -224,9 +225,9 @@ class _Wal(NamedTuple):
         digest = generation.header_digest(head)
         if digest == first.header:
             return False
-        if any(generation.header_digest(one) == digest for one in self._heads()):
+        if any(generation.header_digest(one) == digest for one in self._newest_heads()):
             return False
-        if any(mark.generation.header == digest for mark in self._marks()):
+        if any(mark.generation.header == digest for mark in self._newest()):
             return False
         if first.header in (None, generation.UNKNOWN) or (file.state == first.state and next(self._heads(), None)):
             # Not known, or the log begins with a VACUUM, which carries the file's own mark over.
@@ -267,6 +268,11 @@ class _Wal(NamedTuple):
     def _step(self) -> int:
         return _FRAME_HEAD + self.page
 
+    @property
+    def _at_once(self) -> int:
+        """Frames that are read together."""
+        return max(1, _NEAR // self._step)
+
     def _place(self, frame: int) -> int:
         return _WAL_BEGIN + frame * self._step
 
@@ -288,17 +294,34 @@ class _Wal(NamedTuple):
 
     def _marks(self) -> Iterator[_Found]:
         """Every mark, in order."""
-        end, at_once = self._frames(), max(1, _CHUNK // self._step)
+        end, at_once = self._frames(), self._at_once
         for begin in range(0, end, at_once):
-            held = os.pread(self.file, (min(end, begin + at_once) - begin) * self._step, self._place(begin))
-            for frame in sorted({at // self._step for at in generation.places(held)}):
-                page = held[frame * self._step + _FRAME_HEAD : (frame + 1) * self._step]
-                if (mark := generation.in_page(page)) is not None:
-                    yield _Found(mark, _FRAME.unpack_from(held, frame * self._step)[0])
+            yield from self._marks_between(begin, min(end, begin + at_once))
+
+    def _newest(self) -> Iterator[_Found]:
+        """Every mark, the newest first: a file of which a log is written back all the time stands near its end."""
+        begin = self._frames()
+        while begin > 0:
+            end, begin = begin, max(0, begin - self._at_once)
+            yield from reversed(list(self._marks_between(begin, end)))
+
+    def _marks_between(self, begin: int, end: int) -> Iterator[_Found]:
+        held = os.pread(self.file, (end - begin) * self._step, self._place(begin))
+        for frame in sorted({at // self._step for at in generation.places(held)}):
+            page = held[frame * self._step + _FRAME_HEAD : (frame + 1) * self._step]
+            if (mark := generation.in_page(page)) is not None:
+                yield _Found(mark, _FRAME.unpack_from(held, frame * self._step)[0])
 
     def _heads(self) -> Iterator[bytes]:
-        """The header in every page 1 of the log."""
-        for frame in range(self._frames()):
+        """The header in every page 1 of the log, in order."""
+        return self._heads_in(range(self._frames()))
+
+    def _newest_heads(self) -> Iterator[bytes]:
+        """The same, the newest first."""
+        return self._heads_in(reversed(range(self._frames())))
+
+    def _heads_in(self, frames: Iterable[int]) -> Iterator[bytes]:
+        for frame in frames:
             if (found := self._head(frame)) is not None and found[0] == 1:
                 yield os.pread(self.file, generation.HEADER, self._place(frame) + _FRAME_HEAD)
 

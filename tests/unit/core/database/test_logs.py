@@ -298,3 +298,50 @@ def test_looking_costs_this_process_no_lock(home: Path) -> None:
         done = subprocess.run([sys.executable, "-c", script, str(home / "p.db")], capture_output=True, check=False)
         assert b"database is locked" in done.stderr
     database.close()
+
+
+def test_of_a_long_log_that_is_being_written_back_only_the_newest_is_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(home / "p.db")
+
+    def write(number: int) -> None:
+        with database.write() as connection:
+            connection.execute("INSERT INTO models (name) VALUES (?)", (f"{number} {'x' * 3000}",))
+
+    def read() -> int:
+        """Bytes of file and log that it takes to tell."""
+        taken: list[int] = []
+
+        def counted(file: int, length: int, at: int) -> bytes:
+            got = pread(file, length, at)
+            taken.append(len(got))
+            return got
+
+        monkeypatch.setattr(os, "pread", counted)
+        assert logs.foreign_log(database.path) is None
+        monkeypatch.undo()
+        return sum(taken)
+
+    pread = os.pread
+    write(-1)
+    with closing(sqlite3.connect(database.path)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM models").fetchone()
+        needed = []
+        for round_ in range(4):
+            for number in range(200):
+                write(1000 * round_ + number)
+            with closing(sqlite3.connect(database.path)) as newer:
+                newer.execute("BEGIN")
+                newer.execute("SELECT count(*) FROM models").fetchone()
+                # It keeps the log from beginning anew.
+                other.rollback()
+                database.write_back()
+                write(1000 * round_ + 999)
+                other.execute("BEGIN")
+                other.execute("SELECT count(*) FROM models").fetchone()
+            needed.append(read())
+    database.close()
+    assert Path(f"{database.path}-wal").exists() is False
+    assert needed[-1] < 2 * needed[0], needed

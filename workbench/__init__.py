@@ -70,6 +70,10 @@ def reward(
     reference: str | None = None,
     workers: int | None = None,
     timeout: float | None = None,
+    audit: Path | str | None = None,
+    share: float = 0.01,
+    seed: int = 0,
+    training: str = "training",
 ) -> Reward:
     """A verifier as a reward function for TRL, verl and OpenRLHF; see `workbench.training.reward.Reward`.
 
@@ -89,4 +93,8 @@ def reward(
         reference=reference,
         workers=workers,
         timeout=timeout,
+        audit=audit,
+        share=share,
+        seed=seed,
+        training=training,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from numbers import Integral
 from typing import Any, Final
 
 from workbench.core.errors import UsageError
@@ -104,6 +105,11 @@ REFERENCES: Final = ("reference", "ground_truth", "solution", "answer")
 """Names a column of references mostly has."""
 
 
+STEPS: Final = ("global_step", "global_steps", "training_step")
+"""What a training's step may be called."""
+_MOST_STEPS: Final = 2**53
+
+
 def trl_inputs(
     prompts: object, completions: object, columns: Mapping[str, Any], reference: str | None = None
 ) -> list[VerifierInput | None]:
@@ -139,6 +145,23 @@ def trl_inputs(
         )
         for row in range(len(replies))
     ]
+
+
+def trl_step(columns: Mapping[str, Any]) -> int | None:
+    """The step that TRL is at; None where it does not say."""
+    return _step(getattr(columns.get("trainer_state"), "global_step", columns.get("global_step")))
+
+
+def verl_step(extra_info: object) -> int | None:
+    """The step that ``extra_info`` names; None where it names none."""
+    if not isinstance(extra_info, Mapping):
+        return None
+    return next((step for name in STEPS if (step := _step(extra_info.get(name))) is not None), None)
+
+
+def _step(value: object) -> int | None:
+    is_number = isinstance(value, Integral) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= int(value) < _MOST_STEPS else None  # type: ignore[call-overload]
 
 
 def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:

@@ -25,10 +25,12 @@ from msgspec import structs
 
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
+from workbench.training.auditing import SHARE, audit_of, watching
 from workbench.training.choosing import Scale, chosen, is_undecided
 
 if TYPE_CHECKING:
     from workbench.runs.executor import LocalExecutor
+    from workbench.training.audit import Watcher
 
 
 class Reward:
@@ -52,6 +54,10 @@ class Reward:
             ``ground_truth``, ``solution`` and ``answer`` that is there.
         workers: Worker processes; one a core by default.
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
+        audit: A project in which a share of what is judged lands, with its step of the training: `workbench training`.
+        share: Of what is judged that is taken, in the mean; more of what is doubtful or newly frequent.
+        seed: What is taken follows from it.
+        training: What the training is called there, and its data set.
 
     Raises:
         UsageError: There is no such verifier or option, or it asks a model server or runs programs.
@@ -70,6 +76,10 @@ class Reward:
         reference: str | None = None,
         workers: int | None = None,
         timeout: float | None = None,
+        audit: Path | str | None = None,
+        share: float = SHARE,
+        seed: int = 0,
+        training: str = "training",
     ) -> None:
         self._made_of = {
             "verifier": verifier,
@@ -80,6 +90,10 @@ class Reward:
             "reference": reference,
             "workers": workers,
             "timeout": timeout,
+            "audit": audit,
+            "share": share,
+            "seed": seed,
+            "training": training,
         }
         self._chosen = chosen(verifier, options, database)
         for warning in self._chosen.warnings:
@@ -93,6 +107,9 @@ class Reward:
         self._workers, self._timeout = workers, timeout
         self._lock = threading.Lock()
         self._executor: tuple[int, LocalExecutor] | None = None
+        self._watcher: tuple[int, Watcher] | None = None
+        self._audit = audit_of(audit, share, seed, training)
+        self._own_watcher()
 
     def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
         """The rewards of completions, as TRL asks for them.
@@ -108,7 +125,7 @@ class Reward:
             VerifierError: The workers can't start.
         """
         rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)
-        verdicts = self.verdicts([row for row in rows if row is not None])
+        verdicts = self._watched([row for row in rows if row is not None], frameworks.trl_step(columns))
         self._log(rows, verdicts, columns)
         return frameworks.filled([self._scale.reward(verdict) for verdict in verdicts], rows)
 
@@ -121,14 +138,18 @@ class Reward:
             UsageError: A value is no text.
             VerifierError: The workers can't start.
         """
-        verdicts = self.verdicts([frameworks.one_input(solution_str, ground_truth, extra_info)])
+        items = [frameworks.one_input(solution_str, ground_truth, extra_info)]
+        verdicts = self._watched(items, frameworks.verl_step(extra_info))
         return structs.asdict(frameworks.score(verdicts[0], self._scale))
 
     def compute_scores(
         self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
     ) -> list[dict[str, Any]]:
         """The scores of a batch, as verl's batch reward manager asks for them; errors as with `compute_score`."""
-        verdicts = self.verdicts(frameworks.batch_inputs(solution_strs, ground_truths, extra_infos))
+        items = frameworks.batch_inputs(solution_strs, ground_truths, extra_infos)
+        verdicts = self._watched(
+            items, frameworks.verl_step(extra_infos[0] if items and extra_infos is not None else None)
+        )
         return [structs.asdict(frameworks.score(verdict, self._scale)) for verdict in verdicts]
 
     def reward_func(self, queries: Any, prompts: Any, labels: Any, **_: Any) -> dict[str, Any]:
@@ -138,7 +159,7 @@ class Reward:
             UsageError: A value is no text.
             VerifierError: The workers can't start.
         """
-        found = frameworks.rewards(self.verdicts(frameworks.inputs(queries, prompts, labels)), self._scale)
+        found = frameworks.rewards(self._watched(frameworks.inputs(queries, prompts, labels)), self._scale)
         return {
             "rewards": _tensor(found.rewards),
             "scores": _tensor(found.scores),
@@ -146,16 +167,40 @@ class Reward:
         }
 
     def verdicts(self, items: Sequence[VerifierInput]) -> list[Verdict]:
-        """The verdicts on items, in their order.
+        """The verdicts on items, in their order; nothing of them is audited.
 
         Raises:
             VerifierError: The workers can't start.
         """
         return self._own_executor().judge(items)
 
+    def _watched(self, items: Sequence[VerifierInput], step: int | None = None) -> list[Verdict]:
+        """The same, seen by the audit.
+
+        Args:
+            step: The training's; None where it is not known, and calls are counted.
+        """
+        watcher = self._own_watcher()
+        if watcher is None:
+            return self.verdicts(items)
+        with watcher.judging():
+            verdicts = self.verdicts(items)
+            watcher.offer(items, verdicts, step)
+        return verdicts
+
+    @property
+    def dropped(self) -> int:
+        """Completions that the audit could not look at in this process."""
+        return 0 if self._watcher is None else self._watcher[1].dropped
+
     def close(self) -> None:
-        """End the worker processes; the next call starts new ones."""
+        """End the worker processes, and store what is to be audited; the next call starts new ones."""
         with self._lock:
+            if self._watcher is not None and self._watcher[0] == os.getpid():
+                self._watcher[1].close()
+                for warning in self._watcher[1].warnings:
+                    warnings.warn(warning, stacklevel=2)
+            self._watcher = None
             if self._executor is not None and self._executor[0] == os.getpid():
                 self._executor[1].close()
             self._executor = None
@@ -175,6 +220,15 @@ class Reward:
             if self._executor is None or self._executor[0] != os.getpid():
                 self._executor = (os.getpid(), self._chosen.executor(self._workers, self._timeout))
             return self._executor[1]
+
+    def _own_watcher(self) -> Watcher | None:
+        """This process's own; None where nothing is audited."""
+        if self._audit is None:
+            return None
+        with self._lock:
+            if self._watcher is None or self._watcher[0] != os.getpid():
+                self._watcher = (os.getpid(), watching(self._audit, self.name, self.version))
+            return self._watcher[1]
 
     def _log(
         self, rows: Sequence[VerifierInput | None], verdicts: Sequence[Verdict], columns: Mapping[str, Any]

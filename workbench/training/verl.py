@@ -13,7 +13,8 @@ from typing import Any
 
 from workbench.training.reward import Reward
 
-_ARGUMENTS = ("verifier", "options", "database", "undecided", "own_score", "workers", "timeout")
+_AUDIT = ("audit", "share", "seed", "training")
+_ARGUMENTS = ("verifier", "options", "database", "undecided", "own_score", "workers", "timeout", *_AUDIT)
 _LOCK = threading.Lock()
 
 

@@ -41,6 +41,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m010_digests",
     "_m011_tests_apart",
     "_m012_call_batches",
+    "_m013_trainings",
 )
 """By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
 OLDEST: Final = 7

@@ -580,6 +580,63 @@ CREATE TABLE probe_results (
 ) STRICT, WITHOUT ROWID;
 
 
+-- == Trainings that are watched: what of the completions that were rewarded lies here, and how it was chosen.
+
+-- since 13
+CREATE TABLE trainings (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    verifier TEXT NOT NULL,
+    version TEXT NOT NULL,
+    dataset_id INTEGER NOT NULL REFERENCES datasets (id),
+    seed INTEGER NOT NULL,
+    share REAL NOT NULL CHECK (share > 0 AND share <= 1),
+    started_at TEXT NOT NULL
+) STRICT;
+
+-- All that was rewarded at a step; of what was dropped nothing is known but its number.
+-- since 13
+CREATE TABLE training_steps (
+    training_id INTEGER NOT NULL REFERENCES trainings (id),
+    step INTEGER NOT NULL,
+    accepted INTEGER NOT NULL,
+    rejected INTEGER NOT NULL,
+    undecided INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    PRIMARY KEY (training_id, step)
+) STRICT, WITHOUT ROWID;
+
+-- The share that was taken, each with the chance it had; what labels are of are items like others.
+-- since 13
+CREATE TABLE audited (
+    completion_id INTEGER PRIMARY KEY REFERENCES completions (id),
+    training_id INTEGER NOT NULL REFERENCES trainings (id),
+    step INTEGER NOT NULL,
+    outcome INTEGER NOT NULL CHECK (outcome BETWEEN 0 AND 3),
+    score REAL,
+    reason TEXT,
+    chance REAL NOT NULL CHECK (chance > 0 AND chance <= 1),
+    because TEXT NOT NULL CHECK (because IN ('chance', 'doubtful', 'rising'))
+) STRICT;
+-- since 13
+CREATE INDEX audited_step ON audited (training_id, step);
+
+-- Wordings that were suddenly frequent among what was accepted: shares of questions, before and now.
+-- since 13
+CREATE TABLE training_alarms (
+    id INTEGER PRIMARY KEY,
+    training_id INTEGER NOT NULL REFERENCES trainings (id),
+    step INTEGER NOT NULL,
+    wording TEXT NOT NULL,
+    example TEXT NOT NULL,
+    before REAL NOT NULL,
+    accepted REAL NOT NULL,
+    rejected REAL,
+    evidence REAL NOT NULL,
+    UNIQUE (training_id, step, wording)
+) STRICT;
+
+
 -- == Reviews of items on which verifiers or people disagree.
 
 -- What a reviewer decided of an item on which verifiers or people disagree; append-only, like labels.

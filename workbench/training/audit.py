@@ -1,0 +1,299 @@
+"""Watching a training: a seeded share of what was judged goes into a project, beside the training's work.
+
+A reward hands over what it judged and goes on at once. A thread chooses, counts and stores, while no reward is under
+way; where one always is, it takes a small piece every few milliseconds. What it can't keep up with is dropped, counted
+and said.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from typing import Final, NamedTuple
+
+from workbench.core.database.values import now
+from workbench.core.errors import WorkbenchError
+from workbench.core.project import Project, open_project
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.training import store
+from workbench.training.auditing import Audit
+from workbench.training.store import Because, StepCounts, Taken, Training
+from workbench.training.wordings import Alarm, WordingWatch
+
+MOST_CHARACTERS: Final = 64 << 20
+"""Characters that wait at most; beyond, what was judged is dropped."""
+_BATCH: Final = 64
+"""Completions at least that a call's step has where the trainer doesn't say which step it is."""
+_WEIGHTS: Final[dict[Because, float]] = {"chance": 1.0, "doubtful": 3.0, "rising": 5.0}
+_DOUBTFUL: Final = (0.2, 0.8)
+_MEMORY: Final = 1 / 2_000
+_HELD: Final = 500
+_FLUSH_S: Final = 2.0
+_PIECE_S: Final = 0.002
+_PATIENCE_S: Final = 0.02
+_RANGE: Final = 1 << 64
+
+
+class _Judged(NamedTuple):
+    """A call's completions."""
+
+    step: int | None
+    items: Sequence[VerifierInput]
+    verdicts: Sequence[Verdict]
+
+
+class Sampler:
+    """Chooses: each completion by itself, with a chance that what came before it decides."""
+
+    def __init__(self, share: float, seed: int) -> None:
+        self._share, self._seed = share, seed
+        self._mean = 1.0
+        self._step: int | None = None
+        self._seen: dict[bytes, int] = {}
+
+    def taken(self, item: VerifierInput, verdict: Verdict, step: int, *, rising: bool) -> Taken | None:
+        """The completion, if it is chosen."""
+        if step != self._step:
+            self._step, self._seen = step, {}
+        because: Because = "rising" if rising else "doubtful" if _is_doubtful(verdict) else "chance"
+        weight = _WEIGHTS[because]
+        chance = min(1.0, self._share * weight / self._mean)
+        self._mean += _MEMORY * (weight - self._mean)
+        content = blake2b(repr((item.question, item.reference, item.completion)).encode(), digest_size=16).digest()
+        time_ = self._seen[content] = self._seen.get(content, 0) + 1
+        if _draw(self._seed, step, content, time_) >= chance:
+            return None
+        key = f"{step}/{content[:8].hex()}/{time_}"
+        return Taken(key=key, item=item, verdict=verdict, step=step, chance=chance, because=because)
+
+
+def _is_doubtful(verdict: Verdict) -> bool:
+    if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):
+        return True
+    return verdict.score is not None and _DOUBTFUL[0] < verdict.score < _DOUBTFUL[1]
+
+
+def _draw(seed: int, step: int, content: bytes, time_: int) -> float:
+    """A number from 0 to 1 that looks drawn, and is the same each time."""
+    drawn = blake2b(f"{seed} {step} {time_} ".encode() + content, digest_size=8).digest()
+    return int.from_bytes(drawn) / _RANGE
+
+
+class Watcher:
+    """Takes what a verifier judged, and stores its share in a thread of its own.
+
+    Attributes:
+        dropped: Completions that it could not look at.
+
+    Raises:
+        StoreError: The project can't be opened.
+        UsageError: Something else has the training's name there.
+    """
+
+    def __init__(self, audit: Audit, verifier: str, version: str) -> None:
+        self.dropped = 0
+        self.trouble: str | None = None
+        self._training = Training(
+            name=audit.training, verifier=verifier, version=version, seed=audit.seed, share=audit.share
+        )
+        self._project = open_project(audit.database, create=True)
+        self._ids = _begun(self._project, self._training)
+        self._sampler, self._wordings = Sampler(audit.share, audit.seed), WordingWatch()
+        self._lock = threading.Lock()
+        self._waiting: deque[_Judged] = deque()
+        self._characters = 0
+        self._busy = 0
+        self._ending = False
+        self._awake = threading.Event()
+        self._step: int | None = None
+        self._counted = 0
+        self._of_step = 0
+        self._held: list[Taken] = []
+        self._counts: dict[int, StepCounts] = {}
+        self._alarms: list[Alarm] = []
+        self._unsaid = 0
+        self._stored_at = time.monotonic()
+        self._thread = threading.Thread(target=self._work, name="workbench-audit", daemon=True)
+        self._thread.start()
+
+    @contextmanager
+    def judging(self) -> Iterator[None]:
+        """Around what must not be slowed."""
+        with self._lock:
+            self._busy += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._busy -= 1
+
+    def offer(self, items: Sequence[VerifierInput], verdicts: Sequence[Verdict], step: int | None = None) -> None:
+        """Hand over what was judged; this neither waits nor fails.
+
+        Args:
+            step: The training's step; None where the trainer does not say, and calls are counted.
+        """
+        characters = sum(map(len, [item.completion for item in items]))
+        with self._lock:
+            if self._ending or self._characters + characters > MOST_CHARACTERS:
+                self.dropped += len(items)
+                self._unsaid += len(items)
+                return
+            self._characters += characters
+            self._waiting.append(_Judged(step, items, verdicts))
+        self._awake.set()
+
+    def flush(self, seconds: float = 60.0) -> None:
+        """Wait until all that was handed over is stored; the step that is under way stays open."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self._thread.is_alive():
+            with self._lock:
+                if not self._waiting and not self._held and not self._counts and not self._characters:
+                    return
+            self._stored_at = 0.0
+            self._awake.set()
+            time.sleep(_PIECE_S)
+
+    def close(self) -> None:
+        """Store what was handed over, end the last step and the thread."""
+        with self._lock:
+            self._ending = True
+        self._awake.set()
+        self._thread.join()
+        self._project.close()
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is to be said of it at the end."""
+        said = []
+        if self.dropped:
+            said.append(f"The audit of {self._training.name!r} dropped {self.dropped:,} completions.")
+        if self.trouble is not None:
+            said.append(f"The audit of {self._training.name!r} could not be stored: {self.trouble}")
+        return said
+
+    # -- In the thread.
+
+    def _work(self) -> None:
+        while True:
+            self._awake.wait(_FLUSH_S)
+            self._awake.clear()
+            while self._waiting:
+                self._take(self._waiting[0])
+                with self._lock:
+                    judged = self._waiting.popleft()
+                    self._characters -= sum(len(item.completion) for item in judged.items)
+                self._store_if_due()
+            if self._ending and not self._waiting:
+                if self._step is not None:
+                    self._end_step(self._step)
+                self._store()
+                return
+            self._store_if_due()
+
+    def _take(self, judged: _Judged) -> None:
+        step = self._step_of(judged)
+        if self._step is not None and step != self._step:
+            self._end_step(self._step)
+        self._step = step
+        counts = self._counts.setdefault(step, StepCounts())
+        for item, verdict in zip(judged.items, judged.verdicts, strict=True):
+            self._give_way()
+            self._take_one(item, verdict, step, counts)
+
+    def _step_of(self, judged: _Judged) -> int:
+        """The step, or which call it is; calls with few completions are counted together."""
+        if judged.step is not None:
+            return judged.step
+        if self._of_step >= _BATCH:
+            self._counted, self._of_step = self._counted + 1, 0
+        self._of_step += len(judged.items)
+        return self._counted
+
+    def _take_one(self, item: VerifierInput, verdict: Verdict, step: int, counts: StepCounts) -> None:
+        if not _is_text(item):
+            counts.dropped += 1
+            self.dropped += 1
+            return
+        rising = False
+        if verdict.outcome in (Outcome.CORRECT, Outcome.INCORRECT):
+            accepted = verdict.outcome is Outcome.CORRECT
+            rising = self._wordings.add((item.question, item.reference), item.completion, accepted=accepted)
+            counts.accepted += accepted
+            counts.rejected += not accepted
+        else:
+            counts.undecided += 1
+        if (taken := self._sampler.taken(item, verdict, step, rising=rising)) is not None:
+            self._held.append(taken)
+
+    def _end_step(self, step: int) -> None:
+        self._alarms += self._wordings.close(step)
+
+    def _give_way(self) -> None:
+        """Wait until no reward is under way, or as long as leaves it nearly all the time."""
+        waited = 0.0
+        while self._busy and waited < _PATIENCE_S and not self._ending:
+            time.sleep(_PIECE_S)
+            waited += _PIECE_S
+
+    def _store_if_due(self) -> None:
+        if len(self._held) >= _HELD or time.monotonic() - self._stored_at >= _FLUSH_S:
+            self._store()
+
+    def _store(self) -> None:
+        """Store what is held; what can't be stored now is tried again, and dropped once it is too much."""
+        with self._lock:
+            dropped, self._unsaid = self._unsaid, 0
+        if dropped:
+            self._counts.setdefault(self._step or 0, StepCounts()).dropped += dropped
+        if not (self._held or self._counts or self._alarms):
+            return
+        try:
+            self._write()
+            self.trouble = None
+        except WorkbenchError as error:
+            self.trouble = str(error)
+            self._let_go()
+        self._stored_at = time.monotonic()
+
+    def _write(self) -> None:
+        training, dataset = self._ids
+        held, later = self._held, False
+        with self._project.database.explained(), self._project.database.write() as connection:
+            later = store.is_importing(connection)
+            if held and not later:
+                store.put_taken(connection, training, dataset, held)
+            store.put_counts(connection, training, self._counts.items())
+            store.put_alarms(connection, training, self._alarms)
+        self._counts, self._alarms = {}, []
+        if later:
+            self._let_go()
+        else:
+            self._held = []
+
+    def _let_go(self) -> None:
+        """Of what waits to be stored the oldest give way to the newest."""
+        over = self._held[: -10 * _HELD]
+        self._held = self._held[-10 * _HELD :]
+        for one in over:
+            self._counts.setdefault(one.step, StepCounts()).dropped += 1
+        self.dropped += len(over)
+
+
+def _begun(project: Project, training: Training) -> tuple[int, int]:
+    with project.database.write() as connection:
+        return store.begin(connection, training, now())
+
+
+def _is_text(item: VerifierInput) -> bool:
+    """Whether UTF-8 can hold it: a tokenizer's halves of characters are no text."""
+    try:
+        for text in (item.question, item.reference, item.completion):
+            text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

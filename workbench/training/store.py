@@ -1,0 +1,151 @@
+"""Trainings that are watched, in their tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from typing import Literal
+
+from msgspec import Struct
+
+from workbench.core.database import generation
+from workbench.core.errors import UsageError
+from workbench.core.item import ItemRecord
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.data.store.item_rows import ItemInserter
+from workbench.training.wordings import Alarm
+
+Because = Literal["chance", "doubtful", "rising"]
+
+
+class Training(Struct, frozen=True, kw_only=True):
+    """What is watched, and how."""
+
+    name: str
+    verifier: str
+    version: str
+    seed: int
+    share: float
+
+
+class Taken(Struct, frozen=True, kw_only=True):
+    """A completion that was taken.
+
+    Attributes:
+        key: Its id among those of its question.
+        chance: That it would be.
+        because: Why it had that chance.
+    """
+
+    key: str
+    item: VerifierInput
+    verdict: Verdict
+    step: int
+    chance: float
+    because: Because
+
+
+class StepCounts(Struct, kw_only=True):
+    """What was judged at a step, since it was stored last."""
+
+    accepted: int = 0
+    rejected: int = 0
+    undecided: int = 0
+    dropped: int = 0
+
+
+def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[int, int]:
+    """Row ids of a training and its data set, made if need be.
+
+    Raises:
+        UsageError: Another verifier was watched under the name, or with another seed or share, or data are called so.
+    """
+    row = connection.execute(
+        "SELECT id, dataset_id, verifier, version, seed, share FROM trainings WHERE name = ?", (training.name,)
+    ).fetchone()
+    if row is not None:
+        if row[2:] != (training.verifier, training.version, training.seed, training.share):
+            raise UsageError(
+                f"The training {training.name!r} was watched with {row[2]} {row[3]}, seed {row[4]}, share {row[5]:g}.",
+                "Give this one another name.",
+            )
+        return row[0], row[1]
+    if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (training.name,)).fetchone():
+        raise UsageError(f"{training.name!r} is a data set that is no training.", "Give the training another name.")
+    dataset = connection.execute("INSERT INTO datasets (name, created_at) VALUES (?, ?)", (training.name, at)).lastrowid
+    assert dataset is not None
+    made = connection.execute(
+        "INSERT INTO trainings (name, verifier, version, dataset_id, seed, share, started_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (training.name, training.verifier, training.version, dataset, training.seed, training.share, at),
+    ).lastrowid
+    assert made is not None
+    return made, dataset
+
+
+def is_importing(connection: sqlite3.Connection) -> bool:
+    """Whether an import is under way, beside which no item can be added."""
+    return connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone() is not None
+
+
+def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken: Sequence[Taken]) -> None:
+    """Store completions as items of the data set; what is there already stays."""
+    rows = ItemInserter(connection, dataset)
+    questions = []
+    for one in taken:
+        record = _record(one)
+        contradiction = rows.take_question(record)
+        questions.append(rows.asked_id)
+        contradiction = contradiction or rows.take_completion(rows.asked_id, record)
+        assert not contradiction, contradiction
+    rows.flush()
+    if rows.last_completion_id >= rows.first_completion_id:
+        generation.note_items(connection, rows.first_completion_id, rows.last_completion_id)
+    connection.executemany(
+        "INSERT OR IGNORE INTO audited (completion_id, training_id, step, outcome, score, reason, chance, because) "
+        "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM completions WHERE question_id = ? AND key = ?",
+        [
+            (
+                *(training, one.step, int(one.verdict.outcome), one.verdict.score, one.verdict.reason),
+                *(one.chance, one.because, question, one.key),
+            )
+            for one, question in zip(taken, questions, strict=True)
+        ],
+    )
+
+
+def _record(one: Taken) -> ItemRecord:
+    subtype = one.item.subtype
+    texts = (one.item.question, one.item.reference, subtype)
+    return ItemRecord(
+        line=0,
+        raw=b"",
+        question_key=blake2b(repr(texts).encode(), digest_size=8).hexdigest(),
+        completion_key=one.key,
+        question=one.item.question,
+        reference=one.item.reference,
+        completion=one.item.completion,
+        type=None if subtype is None else subtype[:1],
+        subtype=subtype,
+    )
+
+
+def put_counts(connection: sqlite3.Connection, training: int, steps: Iterable[tuple[int, StepCounts]]) -> None:
+    """Add to what was judged at steps."""
+    connection.executemany(
+        "INSERT INTO training_steps (training_id, step, accepted, rejected, undecided, dropped) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (training_id, step) DO UPDATE SET "
+        "accepted = accepted + excluded.accepted, rejected = rejected + excluded.rejected, "
+        "undecided = undecided + excluded.undecided, dropped = dropped + excluded.dropped",
+        [(training, step, one.accepted, one.rejected, one.undecided, one.dropped) for step, one in steps],
+    )
+
+
+def put_alarms(connection: sqlite3.Connection, training: int, alarms: Iterable[Alarm]) -> None:
+    """Store alarms; one that is there already stays."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO training_alarms "
+        "(training_id, step, wording, example, before, accepted, rejected, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [(training, *one) for one in alarms],
+    )

@@ -1,0 +1,205 @@
+"""Wordings that are suddenly frequent among what a verifier accepts: free rewards repeat themselves, answers don't.
+
+A wording is three words in a row, digits apart. Of each the test counts the questions of a step with an accepted
+completion that has it. Its hypothesis: they are no more than one in a hundred, no more than twice as many as before,
+and no more than twice as many as among questions with a rejected one, so that a style that spreads everywhere raises
+no alarm. The evidence is an e-detector (Shin, Ramdas and Rinaldo, "E-detectors: a nonparametric framework for
+sequential change detection", New England Journal of Statistics in Data Science 2, 2024): M = (M + 1) L with a
+likelihood ratio L of mean at most 1 under the hypothesis, each wording with a share of 1 by the order in which it came
+up; where M times the share reaches `STEPS`, the mean time to a false alarm is at least so many steps.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from math import exp, log, log1p, pi
+from typing import Final, NamedTuple
+
+STEPS: Final = 20_000
+"""Steps to a false alarm, in the mean, at least."""
+LEARNING: Final = 5
+"""First steps, at which the wordings of the beginning are learnt and nothing is tested."""
+_FLOOR: Final = 0.01
+_TIMES: Final = 2.0
+_FEWEST: Final = 3
+"""Questions of a step with a wording below which it is not looked at."""
+_MEMORY: Final = 1 / 50
+_HEAD: Final = 200
+_RISING: Final = log(100.0)
+_DEAD: Final = -20.0
+_RATIOS: Final = (3.0, 10.0, 30.0)
+"""How many times more frequent than under the hypothesis it may have become; at most half way to always."""
+_WORDS: Final = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
+
+Wording = tuple[str, str, str]
+
+
+class Alarm(NamedTuple):
+    """A wording that is suddenly frequent.
+
+    Attributes:
+        wording: The three words; ``^`` and ``$`` are beginning and end.
+        example: A completion that has it.
+        before: Share of the questions with an accepted completion in which it was accepted before.
+        accepted: The same at this step.
+        rejected: Share of the questions with a rejected completion in which it was rejected; None without any.
+        evidence: The logarithm of how far the threshold was reached: M times its share.
+    """
+
+    step: int
+    wording: str
+    example: str
+    before: float
+    accepted: float
+    rejected: float | None
+    evidence: float
+
+
+def wordings(text: str) -> set[Wording]:
+    """The wordings of a completion: of its first and last 200 words where it is longer."""
+    words = ["#" if word.isdigit() else word for word in _WORDS.findall(text.lower())]
+    if len(words) > 2 * _HEAD:
+        words = [*words[:_HEAD], *words[-_HEAD:]]
+    words = ["^", *words, "$"]
+    return set(zip(words, words[1:], words[2:], strict=False))
+
+
+class _Known:
+    """What is known of one wording."""
+
+    __slots__ = ("evidence", "number", "rate")
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.rate = 0.0
+        # The logarithm of M; nothing yet.
+        self.evidence = float("-inf")
+
+
+class _Side:
+    """Questions of a step with completions of one verdict."""
+
+    def __init__(self) -> None:
+        self.of: dict[object, set[Wording]] = {}
+        self.counts: Counter[Wording] = Counter()
+
+    def add(self, question: object, found: set[Wording]) -> set[Wording]:
+        """Count a completion; what its question had not yet."""
+        known = self.of.setdefault(question, set())
+        new = found - known
+        known |= new
+        self.counts.update(new)
+        return new
+
+    def share(self, wording: Wording) -> float:
+        return self.counts[wording] / len(self.of) if self.of else 0.0
+
+
+class WordingWatch:
+    """Watches the wordings of a training, step by step."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self._known: dict[Wording, _Known] = {}
+        self._numbers = 0
+        self._raised: set[Wording] = set()
+        self._rising: set[Wording] = set()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._accepted, self._rejected = _Side(), _Side()
+        self._often: set[Wording] = set()
+        self._examples: dict[Wording, str] = {}
+
+    def add(self, question: object, completion: str, *, accepted: bool) -> bool:
+        """Count a decided completion of the present step; whether it has a wording that has lately become frequent."""
+        found = wordings(completion)
+        if not accepted:
+            self._rejected.add(question, found)
+            return False
+        counts = self._accepted.counts
+        for wording in self._accepted.add(question, found):
+            if counts[wording] == _FEWEST:
+                self._often.add(wording)
+                self._examples[wording] = completion
+        return not self._rising.isdisjoint(found)
+
+    def close(self, step: int) -> list[Alarm]:
+        """End a step; the wordings that became too frequent with it, the most frequent first."""
+        alarms = list(self._tested(step))
+        self.steps += 1
+        self._begin()
+        return sorted(alarms, key=lambda one: (-one.evidence, one.wording))
+
+    def _tested(self, step: int) -> Iterator[Alarm]:
+        questions = len(self._accepted.of)
+        if not questions:
+            return
+        for wording in [*self._known, *sorted(self._often - self._known.keys())]:
+            known = self._known.get(wording)
+            if known is None:
+                self._numbers += 1
+                known = self._known[wording] = _Known(self._numbers)
+            now, before = self._accepted.share(wording), known.rate
+            if self.steps >= LEARNING and wording not in self._raised:
+                bound = max(_FLOOR, _TIMES * before, _TIMES * self._rejected.share(wording))
+                known.evidence = _grown(known.evidence, self._accepted.counts[wording], questions, bound)
+                if self._is_alarm(known):
+                    self._raised.add(wording)
+                    yield self._alarm(step, wording, before)
+            # The first steps count in full, so that what is usual is known after a few.
+            known.rate += max(_MEMORY, 1 / (self.steps + 1)) * (now - before)
+        self._forget()
+
+    @staticmethod
+    def _is_alarm(known: _Known) -> bool:
+        return known.evidence >= log(STEPS) + _price(known.number)
+
+    def _alarm(self, step: int, wording: Wording, before: float) -> Alarm:
+        return Alarm(
+            step=step,
+            wording=" ".join(wording),
+            example=self._examples.get(wording, ""),
+            before=before,
+            accepted=self._accepted.share(wording),
+            rejected=self._rejected.share(wording) if self._rejected.of else None,
+            evidence=self._known[wording].evidence - _price(self._known[wording].number),
+        )
+
+    def _forget(self) -> None:
+        """Drop what is as rare as if it had never come up, and note what rises."""
+        self._rising = {wording for wording, known in self._known.items() if known.evidence >= _RISING}
+        self._rising |= self._raised
+        gone = [
+            wording for wording, known in self._known.items() if known.rate < _FLOOR / 10 and known.evidence < _DEAD
+        ]
+        for wording in gone:
+            del self._known[wording]
+
+
+def _price(number: int) -> float:
+    """What looking at so many wordings takes: minus the logarithm of 6 / (pi number)²."""
+    return log(pi**2 / 6) + 2 * log(number)
+
+
+def _grown(evidence: float, count: int, questions: int, bound: float) -> float:
+    """The logarithm of (M + 1) L after a step."""
+    if bound >= 1:
+        return float("-inf")
+    before = max(evidence, 0.0) + log1p(exp(-abs(evidence)))
+    return before + _ratio(count, questions, bound)
+
+
+def _ratio(count: int, questions: int, bound: float) -> float:
+    """The logarithm of the mean likelihood ratio of several alternatives against the bound."""
+    found = [
+        count * log(rate / bound) + (questions - count) * log((1 - rate) / (1 - bound)) for rate in _alternatives(bound)
+    ]
+    most = max(found)
+    return most + log(sum(exp(one - most) for one in found) / len(found))
+
+
+def _alternatives(bound: float) -> Iterable[float]:
+    return [min(times * bound, (1 + bound) / 2) for times in _RATIOS]

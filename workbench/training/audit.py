@@ -19,9 +19,9 @@ from workbench.core.database.values import now
 from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.training import store
 from workbench.training.auditing import Audit
-from workbench.training.store import Because, StepCounts, Taken, Training
+from workbench.training.store import trainings as store
+from workbench.training.store.trainings import Because, StepCounts, Taken, Training
 from workbench.training.wordings import Alarm, WordingWatch
 
 MOST_CHARACTERS: Final = 64 << 20

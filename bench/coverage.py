@@ -1,11 +1,12 @@
 """How often intervals of accuracy tables hold the truth, and how often tests find what is not there.
 
-Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind shares|classes|differences|tests]
+Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind KIND]
 
-shares: accuracy, over questions x sizes x intra-class correlation x accuracy. classes: balanced accuracy and MCC, over
-questions x sizes x share of correct completions x both rates. differences: accuracy of A less that of B, over questions
-x sizes x correlation x share of items that only one judges rightly x how many of them only A does. tests: how often p
-is below .05, and how often any q is, in data in which no group differs. Questions are right with a chance of their own
+Kinds. shares: accuracy, over questions x sizes x intra-class correlation x accuracy. classes: balanced accuracy and
+MCC, over questions x sizes x share of correct completions x both rates. differences: accuracy of A less that of B, over
+questions x sizes x correlation x share of items that only one judges rightly x how many of them only A does.
+class-differences: the same of balanced accuracy and MCC, over shares of correct completions. tests: how often p is
+below .05, and how often any q is, in data in which no group differs. Questions are right with a chance of their own
 (beta distribution), completions independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with
 the exponent 1.2 up to 200. Data sets are the groups of one table, so that the intervals are those that are shown. A
 line of JSON for each row, and one for the least of all.
@@ -21,11 +22,11 @@ from typing import Final
 
 import numpy as np
 
-from workbench.statistics.compare import difference_interval
+from workbench.statistics.compare import PairedItems, difference_interval, metric_differences
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import FEWEST, design_effects, intervals, is_carried
 from workbench.statistics.permutations import Pieces, cell_tests
-from workbench.statistics.rates import balanced_intervals, class_rates, mcc_intervals
+from workbench.statistics.rates import balanced_intervals, class_rates, matthews_at, mcc_intervals
 from workbench.statistics.subgroups import tree
 
 QUESTIONS: Final = (10, 20, 50, 200)
@@ -114,11 +115,9 @@ def _classes(simulations: int, seed: int) -> Iterator[Row]:
             [np.stack([number - hit, hit], -1) for number, hit in zip((size - correct, correct), hits, strict=True)], -2
         )
         known = class_rates(cells.reshape(-1, 2, 2), np.repeat(np.arange(simulations), questions), simulations)
-        accepted = prevalence * tpr + (1 - prevalence) * (1 - tnr)
-        mcc = (tpr + tnr - 1) * np.sqrt(prevalence * (1 - prevalence) / (accepted * (1 - accepted)))
         truths: tuple[tuple[str, Ends, float], ...] = (
             ("balanced accuracy", balanced_intervals(known), (tpr + tnr) / 2),
-            ("MCC", mcc_intervals(known), float(mcc)),
+            ("MCC", mcc_intervals(known), _mcc(prevalence, tpr, tnr)),
         )
         for name, found, truth in truths:
             yield {
@@ -153,6 +152,58 @@ def _differences(simulations: int, seed: int) -> Iterator[Row]:
             "discordance": discordance,
             "ahead": ahead,
         }
+
+
+def _class_differences(simulations: int, seed: int) -> Iterator[Row]:
+    pairs = (((0.8, 0.95), (0.7, 0.9)), ((0.99, 0.99), (0.98, 0.99)))
+    for place, setting in enumerate(product(QUESTIONS, SIZES, PREVALENCES, pairs, (0.0, 0.5))):
+        questions, kind, prevalence, rates, correlation = setting
+        generator = np.random.default_rng([seed, 4, place])
+        found: dict[str, Ends] = {"balanced_accuracy": [], "mcc": []}
+        for _ in range(simulations):
+            items = _paired(questions, kind, prevalence, rates, correlation, generator)
+            for one in metric_differences(items):
+                if one.metric != "accuracy":
+                    found[one.metric].append(one.ci)
+        (tpr, tnr), (other_tpr, other_tnr) = rates
+        truth = {
+            "balanced_accuracy": (tpr + tnr - other_tpr - other_tnr) / 2,
+            "mcc": _mcc(prevalence, tpr, tnr) - _mcc(prevalence, other_tpr, other_tnr),
+        }
+        for name, ends in found.items():
+            yield {
+                **_row(f"coverage of differences of {name}", ends, np.full(simulations, truth[name])),
+                "questions": questions,
+                "sizes": kind,
+                "prevalence": prevalence,
+                "rates": rates,
+                "correlation": correlation,
+            }
+
+
+def _paired(
+    questions: int,
+    kind: str,
+    prevalence: float,
+    rates: tuple[tuple[float, float], ...],
+    correlation: float,
+    generator: np.random.Generator,
+) -> PairedItems:
+    """Two that agree on seven items of ten more than chance has it."""
+    size = sizes_of(kind, (1, questions), generator)[0]
+    question = np.repeat(np.arange(questions), size)
+    gold = generator.binomial(1, chances(prevalence, correlation, (1, questions), generator)[0][question])
+    first, second = generator.random((2, len(question)))
+    second = np.where(generator.random(len(question)) < 0.7, first, second)
+    right = []
+    for (tpr, tnr), drawn in zip(rates, (first, second), strict=True):
+        by_gold = [chances(rate, correlation, (1, questions), generator)[0][question] for rate in (tnr, tpr)]
+        right.append(drawn < np.where(gold == 1, by_gold[1], by_gold[0]))
+    return PairedItems(gold, right[0], right[1], question)
+
+
+def _mcc(prevalence: float, tpr: float, tnr: float) -> float:
+    return float(matthews_at(np.array([tpr]), np.array([tnr]), np.array([prevalence]))[0])
 
 
 def _row(figure: str, found: Ends, truth: FloatArray) -> Row:
@@ -205,6 +256,7 @@ _KINDS: Final[dict[str, Callable[[int, int], Iterator[Row]]]] = {
     "shares": _shares,
     "classes": _classes,
     "differences": _differences,
+    "class-differences": _class_differences,
     "tests": _tests,
 }
 

@@ -13,7 +13,7 @@ from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.columns import rows_of
 from workbench.app.tui.kit.compare_view import figures, group_columns, head
 from workbench.app.tui.kit.virtual_table import VirtualTable
-from workbench.app.tui.screens.compare import DRAWS, CompareScreen, Pair
+from workbench.app.tui.screens.compare import CompareScreen, Pair
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.options import TableForm
 from workbench.core.project import Project
@@ -161,21 +161,14 @@ async def test_a_wide_terminal_has_all_columns_of_a_group(tmp_path: Path) -> Non
         assert "ties" not in {column.key for column in narrow.columns}
 
 
-async def test_intervals_of_the_bootstrap_replace_those_of_the_closed_form(tmp_path: Path) -> None:
+async def test_every_figure_has_its_interval_at_once(tmp_path: Path) -> None:
     project = project_of_two(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter")
-        report = compared(project, "careful", "lax", by="type").with_bootstrap(DRAWS)
+        report = compared(project, "careful", "lax", by="type").report
         assert screen_of(app).report == report
         assert text_of(app, "#compare-tests") == str(figures(report))
-        assert "95 %; BA, MCC drawn" in text_of(app, "#compare-tests")
-        closed = str(figures(compared(project, "careful", "lax").report))
-        assert "draws" not in closed
-        assert closed.count("…") == 2
-        # The difference of accuracy has one interval, drawn or not.
-        assert [text.splitlines()[1] for text in (closed, text_of(app, "#compare-tests"))].count(
-            closed.splitlines()[1]
-        ) == 2
+        assert text_of(app, "#compare-tests").count("[") == 3
 
 
 async def test_a_and_b_are_chosen_from_a_list(tmp_path: Path) -> None:
@@ -210,7 +203,7 @@ async def test_one_gold_class_is_said(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter")
         tests = text_of(app, "#compare-tests").splitlines()
-        assert tests[1].split() == ["acc", "50.0", "50.0", "+0.0", "[-24.2,", "+24.2]"]
+        assert tests[1].split() == ["acc", "50.0", "50.0", "+0.0", "[-45.9,", "+45.9]"]
         assert tests[2].split() == ["BA", "–", "–", "–", "one", "gold", "class"]
         assert tests[4] == "p   1.000 by question · McNemar 1.000"
         assert "very same items" in text_of(app, "#compare-verdict")

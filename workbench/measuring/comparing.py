@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 GROUPS: Final = tuple(group for group in selection.GROUPS if group != "reason")
 """What wins and losses can be counted by, alone or crossed; reasons are one verifier's own."""
-SAMPLES: Final = 10_000
-"""Samples of the bootstrap, unless others are asked for."""
 SEED: Final = 0
 TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run: workbench verify DB NAME")
 """What is said, and what to do about it."""
@@ -58,7 +56,7 @@ class PairedComparison:
     """A comparison and the items it is counted from.
 
     Attributes:
-        report: The figures that have a closed form; its examples are empty.
+        report: The figures; its examples are empty.
         ids: Row ids of the items of each quadrant, in the order of import.
     """
 
@@ -68,16 +66,6 @@ class PairedComparison:
         self.report, self.ids = report, ids
         self._table = ItemTable(project, BrowseQuery())
         self._found, self._order = found, _places(found, report.a, report.b)
-
-    def with_bootstrap(self, samples: int = SAMPLES, seed: int = SEED) -> CompareReport:
-        """The report with bootstrapped intervals of the metrics' differences; as it is for 0 samples."""
-        from workbench.statistics.compare import metric_differences
-
-        if not samples:
-            return self.report
-        draws = Bootstrap(samples=samples, seed=seed)
-        items = _paired(self._found, self._order, self.report.protocol)[0]
-        return structs.replace(self.report, metrics=metric_differences(items, draws), bootstrap=draws)
 
     def rows(self, ids: Sequence[int]) -> list[ComparedItem]:
         """Rows by id, in the order asked for."""
@@ -120,20 +108,17 @@ def compare(
     selection: Selection | None = None,
     by: str | None = None,
     examples: int = 0,
-    samples: int = 0,
-    seed: int = SEED,
 ) -> CompareReport:
     """The figures of `compared`.
 
     Args:
         examples: Name at most so many of the items of each quadrant.
-        samples: Of the bootstrap; 0 for none.
 
     Raises:
         UsageError: As `compared`.
     """
     found = compared(project, a, b, protocol=protocol, gold=gold, selection=selection, by=by)
-    return structs.replace(found.with_bootstrap(samples, seed), examples=found.examples(examples))
+    return structs.replace(found.report, examples=found.examples(examples))
 
 
 @at_one_moment

@@ -15,7 +15,6 @@ from workbench.core.text.figures import counted, p_value, percent, signed, signe
 from workbench.core.text.inert import inert
 from workbench.measuring.family import (
     detectable,
-    drawn,
     error_tables,
     errors_text,
     family_tables,
@@ -93,7 +92,7 @@ def _pair_lines(report: CompareReport) -> Iterator[Mapping[str, Any]]:
     total = {name: getattr(report, name) for name in PairedFigures.__struct_fields__}
     metrics: dict[str, Any] = {}
     for metric in report.metrics:
-        found = {"a": metric.a, "b": metric.b, "difference": metric.difference, "bootstrap_ci": metric.ci}
+        found = {"a": metric.a, "b": metric.b, "difference": metric.difference, "ci": metric.ci}
         metrics |= flat(found, f"{metric.metric}_")
     yield {**names, "group": None, **dict(flat(total)), "q": None, **metrics}
     for group in report.groups:
@@ -112,7 +111,7 @@ def _lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any
 
 def compare_text(report: CompareReport) -> str:
     """The whole comparison of a pair for a terminal."""
-    blocks = [_head(report), *plain_tables(pair_tables(report)), *drawn(report.bootstrap)]
+    blocks = [_head(report), *plain_tables(pair_tables(report))]
     blocks.append(fill(verdict(report), _WIDTH))
     blocks += [_examples(report, kind) for kind in _KINDS if report.examples[kind]]
     return "\n\n".join(blocks) + "\n"
@@ -154,13 +153,11 @@ def metrics_table(report: CompareReport) -> Table:
         figure("A", lambda one: one.a),
         figure("B", lambda one: one.b),
         column("A - B", lambda one: one.difference, signed),
-        ends(lambda one: _interval(one, report), signed_interval),
-        text("how", lambda one: _how(one, report)),
+        ends(lambda one: one.ci, signed_interval),
     )
     notes = (
         f"Permutation p {p_value(report.permutation_p)}, two-sided, by question.",
         _mcnemar(report),
-        *_beside(report),
         *_undefined(report),
         *what_marks_mean(report.selection_judges),
     )
@@ -177,32 +174,14 @@ def _mcnemar(report: CompareReport) -> str:
     )
 
 
-def _beside(report: CompareReport) -> Iterator[str]:
-    """The interval that does not stand in the table."""
-    drawn = next(metric.ci for metric in report.metrics if metric.metric == "accuracy")
-    if drawn is not None:
-        yield f"By the bootstrap the difference of accuracy is in {signed_interval(drawn)}."
-
-
-def _interval(metric: MetricDifference, report: CompareReport) -> tuple[float, float] | None:
-    return report.ci if metric.metric == "accuracy" else metric.ci
-
-
-def _how(metric: MetricDifference, report: CompareReport) -> str:
-    if _interval(metric, report) is None:
-        return ""
-    return "closed form" if metric.metric == "accuracy" else "bootstrap"
-
-
 def _undefined(report: CompareReport) -> Iterator[str]:
     """Which figures and intervals there are not, and why."""
     without = [METRICS[metric.metric] for metric in report.metrics if metric.difference is None]
-    drawn = [metric for metric in report.metrics if report.bootstrap and metric.difference is not None]
-    open_ended = [METRICS[metric.metric] for metric in drawn if metric.ci is None]
+    open_ended = [METRICS[one.metric] for one in report.metrics if one.difference is not None and one.ci is None]
     if without:
         yield f"Undefined, since all gold is of one class: {', '.join(without)}."
     if open_ended:
-        yield f"No bootstrap interval, since (nearly) all samples are alike or undefined: {', '.join(open_ended)}."
+        yield f"No interval, since a class of gold has too few questions to say: {', '.join(open_ended)}."
 
 
 def groups_table(report: CompareReport) -> Table:

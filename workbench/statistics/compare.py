@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import log, pi, sqrt
 from typing import NamedTuple
 
@@ -12,10 +11,10 @@ from msgspec import structs
 
 from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
-from workbench.statistics.bootstrap import Interval, intervals
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
-from workbench.statistics.intervals import Z95, Ends, compact, design_effects, share_ends, share_interval
-from workbench.statistics.records.comparison import Bootstrap, GroupComparison, Metric, MetricDifference, PairedFigures
+from workbench.statistics.intervals import Z95, Ends, compact, design_effects, is_carried, share_ends, share_interval
+from workbench.statistics.rates import matthews_at
+from workbench.statistics.records.comparison import GroupComparison, Metric, MetricDifference, PairedFigures
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
 from workbench.statistics.subgroups import benjamini_hochberg
 
@@ -264,18 +263,59 @@ def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> 
         only_a: How many of these only A judges rightly.
         only_b: How many only B does.
     """
-    counts = np.stack([only_a, only_b])
-    right, n = counts.sum(axis=1), np.full(2, sizes.sum())
-    group = np.repeat((0, 1), len(sizes))
-    low, high = share_ends(right, n, design_effects(np.tile(sizes, 2), counts.ravel(), group, 2))
-    share = right / n
+    return _put_together(
+        _shares(np.stack([only_a, only_b]), np.stack([sizes, sizes])), lambda share: share[0] - share[1]
+    )
+
+
+class _Shares(NamedTuple):
+    """Shares of the same questions' items with their 95 % intervals, one value a share.
+
+    Attributes:
+        correlation: Of the shares' errors over questions.
+        enough: Whether there are questions enough for an interval.
+    """
+
+    share: FloatArray
+    low: FloatArray
+    high: FloatArray
+    correlation: FloatArray
+    enough: BoolArray
+
+
+def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
+    """Shares from each question's counts and items: shares x questions."""
+    number, questions = counts.shape
+    known = design_effects(sizes.ravel(), counts.ravel(), np.repeat(np.arange(number), questions), number)
+    n = sizes.sum(axis=1)
+    share = counts.sum(axis=1) / np.maximum(n, 1)
     apart = counts - sizes * share[:, None]
-    spread = sqrt(float((apart[0] ** 2).sum() * (apart[1] ** 2).sum()))
-    together = min(float((apart[0] * apart[1]).sum()) / spread, 0.0) if spread else 0.0
-    d = float(share[0] - share[1])
-    u, v = share - low, high - share
-    reach = [float(np.sqrt(x * x + y * y - 2 * together * x * y)) for x, y in ((u[0], v[1]), (v[0], u[1]))]
-    return max(-1.0, d - reach[0]), min(1.0, d + reach[1])
+    products = apart @ apart.T
+    spread = np.sqrt(np.outer(products.diagonal(), products.diagonal()))
+    correlation = np.divide(products, spread, out=np.zeros_like(products), where=spread > 0)
+    np.fill_diagonal(correlation, 1.0)
+    return _Shares(share, *share_ends(counts.sum(axis=1), n, known), correlation, is_carried(known))
+
+
+def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
+    """The ends of a figure of shares, from -1 to 1: as far off as the root of sum r d d', see `statistics.rates`.
+
+    d is how far the figure moves where one share alone is at the end of its interval that moves it that way. Pairs that
+    make an interval narrower are left out.
+    """
+    at = figure(known.share)
+    alone = np.eye(len(known.share), dtype=np.bool_)
+    moved = [
+        np.array([figure(np.where(one, end, known.share)) - at for one in alone]) for end in (known.low, known.high)
+    ]
+    ends = []
+    for sign in (-1, 1):
+        falls = sign * moved[0] > sign * moved[1]
+        step = np.maximum(sign * np.where(falls, *moved), 0.0)
+        way = np.where(falls, -1, 1)
+        products = np.outer(step * way, step * way) * known.correlation
+        ends.append(at + sign * sqrt(float(np.maximum(products, 0.0).sum())))
+    return max(-1.0, ends[0]), min(1.0, ends[1])
 
 
 def detectable(discordance: float, n: float) -> float | None:
@@ -326,29 +366,53 @@ class PairedItems(NamedTuple):
     question: IntArray
 
 
-def metric_differences(items: PairedItems, draws: Bootstrap | None = None) -> list[MetricDifference]:
-    """Each figure of A and B and their difference, with intervals where draws are asked for.
+def metric_differences(items: PairedItems) -> list[MetricDifference]:
+    """Each figure of A and B and their difference with its interval.
 
-    Definitions as in `statistics.accuracy`. All are functions of the eight counts of gold, A right and B right,
-    so that a sample of questions is the sum of its questions' counts.
+    Definitions as in `statistics.accuracy`. The intervals are put together as that of `difference_interval`: from the
+    shares of incorrect and of correct items that both, only A and only B judge rightly, and the share of correct items.
     """
     cell = 4 * (items.gold > 0) + 2 * items.right_a + items.right_b
-    counts = np.bincount(cell, minlength=_PAIRED_CELLS).astype(float)[None, :]
-    drawn: dict[str, Interval] = {}
-    if draws is not None:
-        figures: dict[str, Callable[[FloatArray], FloatArray]] = {
-            metric: partial(_difference, figure) for metric, figure in _FIGURES.items()
-        }
-        drawn = intervals(cell, _PAIRED_CELLS, items.question, figures, samples=draws.samples, seed=draws.seed)
-    return [_of_metric(metric, *_both(figure, counts), drawn.get(metric)) for metric, figure in _FIGURES.items()]
+    labels, known = compact(items.question)
+    by_question = np.bincount(_PAIRED_CELLS * labels + cell, minlength=_PAIRED_CELLS * len(known)).reshape(-1, 2, 2, 2)
+    counts = by_question.sum(axis=0).reshape(1, -1).astype(float)
+    sizes = by_question.sum(axis=(2, 3)).T
+    both, only_a, only_b = (by_question[:, :, a, b].T for a, b in ((1, 1), (1, 0), (0, 1)))
+    alone = [part.sum(axis=0) for part in (only_a, only_b)]
+    shares = _shares(
+        np.concatenate([both, only_a, only_b, sizes[1:]]), np.concatenate([*[sizes] * 3, sizes.sum(axis=0)[None]])
+    )
+    ends = {
+        "accuracy": difference_interval(sizes.sum(axis=0), *alone),
+        "balanced_accuracy": _put_together(shares, _balanced_apart),
+        "mcc": _put_together(shares, _matthews_apart),
+    }
+    carried = bool(shares.enough[:2].all())
+    return [
+        _of_metric(metric, *_both(figure, counts), ends[metric] if carried or metric == "accuracy" else None)
+        for metric, figure in _FIGURES.items()
+    ]
 
 
-def _of_metric(metric: Metric, a: FloatArray, b: FloatArray, drawn: Interval | None) -> MetricDifference:
+def _balanced_apart(shares: FloatArray) -> float:
+    """Balanced accuracy of A less that of B; the shares are those of `metric_differences`."""
+    _, only_a, only_b = shares[:-1].reshape(3, 2)
+    return float((only_a - only_b).mean())
+
+
+def _matthews_apart(shares: FloatArray) -> float:
+    """The same of Matthews' correlation."""
+    both, only_a, only_b = shares[:-1].reshape(3, 2)
+    tnr, tpr = (both + np.stack([only_a, only_b])).T
+    a, b = matthews_at(tpr, tnr, shares[-1:]).tolist()
+    return float(a - b)
+
+
+def _of_metric(metric: Metric, a: FloatArray, b: FloatArray, ends: Ends | None) -> MetricDifference:
     ours, theirs = a.item(), b.item()
     if ours != ours or theirs != theirs:
         return MetricDifference(metric=metric, a=None, b=None, difference=None)
-    ends, undefined = drawn or (None, 0)
-    return MetricDifference(metric=metric, a=ours, b=theirs, difference=ours - theirs, ci=ends, undefined=undefined)
+    return MetricDifference(metric=metric, a=ours, b=theirs, difference=ours - theirs, ci=ends)
 
 
 def _both(figure: Figure, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -356,11 +420,6 @@ def _both(figure: Figure, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
     counts = totals.reshape(-1, 2, 2, 2)
     of_gold = counts.sum(axis=(2, 3))
     return figure(counts[:, :, 1, :].sum(axis=2), of_gold), figure(counts[:, :, :, 1].sum(axis=2), of_gold)
-
-
-def _difference(figure: Figure, totals: FloatArray) -> FloatArray:
-    a, b = _both(figure, totals)
-    return a - b
 
 
 def _accuracy(right: FloatArray, of_gold: FloatArray) -> FloatArray:

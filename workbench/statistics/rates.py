@@ -81,11 +81,11 @@ def balanced_intervals(known: ClassRates) -> list[Ends | None]:
 
 def mcc_intervals(known: ClassRates) -> list[Ends | None]:
     """95 % intervals of Matthews' correlation; None where a class has too few questions."""
-    return _put_together(known, _matthews)
+    return _put_together(known, matthews_at)
 
 
-def _matthews(tpr: FloatArray, tnr: FloatArray, prevalence: FloatArray) -> FloatArray:
-    """(TPR + TNR - 1) sqrt(pi (1 - pi) / (q (1 - q))), q the share accepted: 0 where all or none are."""
+def matthews_at(tpr: FloatArray, tnr: FloatArray, prevalence: FloatArray) -> FloatArray:
+    """Matthews' correlation: (TPR + TNR - 1) sqrt(pi (1 - pi) / (q (1 - q))), q the share accepted; else 0."""
     accepted = prevalence * tpr + (1 - prevalence) * (1 - tnr)
     spread = accepted * (1 - accepted)
     ratio = np.divide(prevalence * (1 - prevalence), spread, out=np.zeros(len(spread)), where=spread > 0)

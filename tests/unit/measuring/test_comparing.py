@@ -19,7 +19,7 @@ from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.comparing import comparable, compare
 from workbench.measuring.comparing_tables import compare_text, verdict
 from workbench.statistics import compare as paired
-from workbench.statistics.records.comparison import Bootstrap, Quadrant
+from workbench.statistics.records.comparison import Quadrant
 
 ITEMS = 300
 
@@ -128,7 +128,7 @@ def rows(count: int) -> list[tuple[int, dict[str, object]]]:
 
 
 def test_the_sentence_fits_the_figures(tmp_path: Path) -> None:
-    places = iter(range(9))
+    places = iter(range(10))
 
     def told(a: list[int], b: list[int]) -> str:
         folder = tmp_path / str(next(places))
@@ -140,9 +140,23 @@ def test_the_sentence_fits_the_figures(tmp_path: Path) -> None:
     assert told([1] * 20, [0] * 20).startswith("second is right more often than first, by 100.0 points")
     assert "are 10.0 points apart: these items can't tell" in told([0] * 20, [0] * 18 + [1] * 2)
     assert "are 20.0 points apart: these items can't tell" in told([0] * 20, [0] * 16 + [1] * 4)
-    assert "are 30.0 points apart, a close call" in told([0] * 20, [0] * 14 + [1] * 6)
+    assert "are 25.0 points apart, a close call" in told([0] * 20, [0] * 15 + [1] * 5)
+    assert told([0] * 20, [0] * 14 + [1] * 6).startswith("first is right more often than second, by 30.0 points")
     assert "are right equally often: these items can't tell" in told([0, 1] * 9, [1, 0] * 9)
     assert "too few" in told([0, 1], [1, 0])
+
+
+def test_a_class_of_one_question_has_no_interval_and_it_is_said(tmp_path: Path) -> None:
+    project = make_project(
+        tmp_path, [{**row, "gold": place == 0, "question_id": str(place)} for place, row in rows(12)]
+    )
+    for name in ("first", "second"):
+        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 13)})
+    report = compare(project, "first", "second")
+    assert [one.ci is None for one in report.metrics] == [False, True, True]
+    assert "No interval, since a class of gold has too few questions to say: balanced accuracy, MCC." in (
+        compare_text(report)
+    )
 
 
 def test_names_are_only_text(tmp_path: Path) -> None:
@@ -217,27 +231,20 @@ def test_what_groups_can_not_be_is_refused(project: Project) -> None:
         compare(project, "some", "most", by="type,reason")
 
 
-def test_the_bootstrap_is_asked_for_and_reported(project: Project) -> None:
-    closed = compare(project, "some", "most")
-    assert closed.bootstrap is None
-    assert [metric.ci for metric in closed.metrics] == [None] * 3
-    drawn = compare(project, "some", "most", samples=500, seed=7)
-    assert drawn.bootstrap == Bootstrap(samples=500, seed=7)
-    assert all(metric.ci and metric.ci[0] < (metric.difference or 0) < metric.ci[1] for metric in drawn.metrics)
-    assert drawn.ci == closed.ci
-    text = compare_text(drawn)
-    assert "500 samples, seed 7" in text
-    assert "closed form" in text
+def test_every_difference_has_its_interval_at_once(project: Project) -> None:
+    found = compare(project, "some", "most")
+    assert found.metrics[0].ci == found.ci
+    assert all(metric.ci and metric.ci[0] < (metric.difference or 0) < metric.ci[1] for metric in found.metrics)
+    assert "bootstrap" not in compare_text(found)
 
 
 def test_undefined_figures_are_worded(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{**row, "gold": False} for row in numbered(12)])
     for name in ("first", "second"):
         add_run(project, name, {item: Outcome(item % 2) for item in range(1, 13)})
-    report = compare(project, "first", "second", samples=50)
+    report = compare(project, "first", "second")
     assert (report.mcnemar_p, report.permutation_p, report.detectable) == (1.0, 1.0, None)
     text = compare_text(report)
     assert "Undefined, since all gold is of one class: balanced accuracy, MCC." in text
-    assert "No bootstrap interval, since (nearly) all samples are alike or undefined: accuracy." in text
     assert "right and wrong on the very same items" in text
     assert "nan" not in text

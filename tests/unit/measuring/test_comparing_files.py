@@ -32,7 +32,7 @@ def project(tmp_path: Path) -> Project:
 
 def reports(project: Project) -> dict[str, Report]:
     return {
-        "compare": compare(project, HOSTILE, "other", by="type", samples=50),
+        "compare": compare(project, HOSTILE, "other", by="type"),
         "family": family(project),
         "errors": joint_errors(project, samples=50),
     }
@@ -43,7 +43,7 @@ def lines(text: str) -> list[dict[str, str]]:
 
 
 def test_csv_has_a_line_for_all_items_and_one_a_group(project: Project) -> None:
-    report = compare(project, HOSTILE, "other", by="type", samples=50)
+    report = compare(project, HOSTILE, "other", by="type")
     total, group = lines(comparison_as(report, TableForm(format="csv")))
     assert (total["a"], total["b"], total["group"], group["group"]) == (f"'{inert(HOSTILE)}", "other", "", "A")
     assert float(total["difference"]) == report.difference

@@ -261,7 +261,7 @@ class CompareOptions(Options, frozen=True, kw_only=True):
     bootstrap: Annotated[
         int | None,
         option(
-            "Samples behind intervals without a closed form; 0 for none.  [default: 10,000; 1,000 with --errors]",
+            "With --errors: samples behind intervals without a closed form; 0 for none.  [default: 1,000]",
             metavar="SAMPLES",
             ge=0,
             le=1_000_000,
@@ -296,16 +296,13 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
     kind = _kind(options)
     if kind != "pair" and (options.by or options.examples):
         raise click.UsageError("--by and --examples go with exactly two verifiers.")
-    if kind == "family" and options.bootstrap is not None:
-        raise click.UsageError("--bootstrap goes with exactly two verifiers, or with --errors.")
+    if kind != "errors" and options.bootstrap is not None:
+        raise click.UsageError("--bootstrap goes with --errors; all other intervals have a closed form.")
     how, seed, samples = options.basis.arguments, options.seed, options.bootstrap
     report: Report
     if kind == "pair":
         a, b = options.verifiers
-        samples = comparing.SAMPLES if samples is None else samples
-        report = comparing.compare(
-            project, a, b, **how, by=options.by, examples=options.examples, samples=samples, seed=seed
-        )
+        report = comparing.compare(project, a, b, **how, by=options.by, examples=options.examples)
     elif kind == "errors":
         samples = comparing.PAIRS_SAMPLES if samples is None else samples
         report = comparing.joint_errors(project, options.verifiers, samples=samples, seed=seed, **how)

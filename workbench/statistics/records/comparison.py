@@ -71,9 +71,8 @@ class MetricDifference(Struct, frozen=True, kw_only=True):
         a: A's figure; None where gold lacks a class and the figure needs both.
         b: B's figure; None likewise.
         difference: The first minus the second.
-        ci: The difference's 95 % percentile interval, by a bootstrap over questions; None until it was asked for, where
-            all samples are alike, and where the figure is undefined in more than 5 % of them.
-        undefined: Samples in which the difference is undefined.
+        ci: The difference's 95 % interval, clustered by question, in closed form, see `PairedFigures`; None where the
+            figure is undefined or a class of gold has too few questions to say.
     """
 
     metric: Metric
@@ -81,7 +80,6 @@ class MetricDifference(Struct, frozen=True, kw_only=True):
     b: float | None
     difference: float | None
     ci: Interval | None = None
-    undefined: int = 0
 
 
 class Bootstrap(Struct, frozen=True, kw_only=True):
@@ -125,7 +123,6 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
         gold_choice: Which gold was asked for.
         examples: Items of each quadrant in the order of import, as many as were asked for.
         metrics: Accuracy, balanced accuracy and Matthews' correlation of both.
-        bootstrap: The draws behind the intervals of ``metrics``; None where none were asked for.
         by: What ``groups`` are; None where none were asked for.
         groups: Both verifiers on each group of the items.
         selection_judges: Those of the verifiers that helped, or whose model helped, to choose the items.
@@ -145,7 +142,6 @@ class CompareReport(PairedFigures, frozen=True, kw_only=True):
     gold_choice: GoldChoice
     examples: dict[Quadrant, list[Example]]
     metrics: list[MetricDifference]
-    bootstrap: Bootstrap | None = None
     by: str | None = None
     groups: list[GroupComparison] = []
     selection_judges: list[str] = []
@@ -233,7 +229,8 @@ class JointErrors(Struct, frozen=True, kw_only=True):
         both_wrong: Items both judge wrongly.
         expected: How many those would be were the errors independent: wrong_a wrong_b / n.
         phi: Correlation of the two error indicators; None where either is always or never wrong.
-        phi_ci: Its 95 % percentile interval, by a bootstrap over questions; None as in `MetricDifference`.
+        phi_ci: Its 95 % percentile interval, by a bootstrap over questions; None until asked for, where all samples are
+            alike, and where phi is undefined in more than 5 % of them.
         yules_q: Yule's Q of the same table; None where it has no denominator.
     """
 

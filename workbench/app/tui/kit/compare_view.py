@@ -82,30 +82,26 @@ def table(report: CompareReport) -> Content:
 
 
 def figures(report: CompareReport) -> Content:
-    """Both verifiers' figures, their differences with intervals, and both tests: five lines.
-
-    Intervals of a closed form stand there until those of the bootstrap have come.
-    """
-    how = "95 %; BA, MCC drawn" if report.bootstrap else "95 %"
-    lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  {how}"]
-    lines += [_figure(metric, report) for metric in report.metrics]
+    """Both verifiers' figures, their differences with intervals, and both tests: five lines."""
+    lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  95 %"]
+    lines += [_figure(metric) for metric in report.metrics]
     tests = f"p   {p_value(report.permutation_p)} by question · McNemar {p_value(report.mcnemar_p)}"
     return Content("\n".join((*lines, tests)))
 
 
-def _figure(metric: MetricDifference, report: CompareReport) -> str:
+def _figure(metric: MetricDifference) -> str:
     """Accuracies in percent, their difference in points; the correlation as it is."""
     name = f"{_NAMES[metric.metric]:<4}"
     if metric.a is None or metric.b is None or metric.difference is None:
         return f"{name}{NONE:>6}{NONE:>6}{NONE:>7}  one gold class"
-    ends = report.ci if metric.metric == "accuracy" else metric.ci
+    ends = metric.ci
     if metric.metric == "mcc":
         a, b, difference = number(metric.a), number(metric.b), f"{metric.difference:+.3f}"
         between = "" if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
     else:
         a, b, difference = percent(metric.a), percent(metric.b), points(metric.difference)
         between = "" if ends is None else points_interval(ends)
-    return f"{name}{a:>6}{b:>6}{difference:>7}  {between or ('none' if report.bootstrap else '…')}"
+    return f"{name}{a:>6}{b:>6}{difference:>7}  {between or 'too few'}"
 
 
 def tabs(report: CompareReport, shown: Shown) -> Content:

@@ -25,9 +25,6 @@ from workbench.measuring.comparing import PairedComparison, comparable, compared
 from workbench.measuring.comparing_tables import comparison_as, comparison_name, verdict
 from workbench.statistics.records.comparison import CompareReport
 
-DRAWS = 2_000
-"""Samples of the bootstrap: fewer than the command line's, so that a million items don't keep a core busy for long."""
-
 
 class Pair(FigureQuery, frozen=True, kw_only=True):
     """What is compared.
@@ -55,7 +52,7 @@ class CompareScreen(TableScreen, FigureScreen):
     Attributes:
         shown: What the lower table shows.
         found: The comparison and its items; None until they have come.
-        report: Its figures; the bootstrap's intervals come later.
+        report: Its figures.
     """
 
     CSS_PATH = "compare.tcss"
@@ -148,7 +145,7 @@ class CompareScreen(TableScreen, FigureScreen):
         )
 
     def _show(self, found: PairedComparison) -> None:
-        """Everything with a closed form; the bootstrap begins."""
+        """All figures and the lower table."""
         assert self.asked is not None
         self.found, self.report = found, found.report
         self.say(printable(self.project.path.name))
@@ -157,11 +154,6 @@ class CompareScreen(TableScreen, FigureScreen):
         self.put("tests", view.figures(found.report))
         self.put("verdict", verdict(found.report))
         self.fill()
-        self.while_asked(partial(found.with_bootstrap, DRAWS), self._drawn, group="bootstrap")
-
-    def _drawn(self, report: CompareReport) -> None:
-        self.report = report
-        self.put("tests", view.figures(report))
 
     def trouble(self, error: BaseException | None) -> None:
         """What can't be compared leaves no figures of something else behind."""

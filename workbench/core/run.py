@@ -402,6 +402,23 @@ class Vote(Struct, frozen=True, kw_only=True):
     by: str | None = None
 
 
+class WrittenReply(Struct, frozen=True):
+    """A reply that a text was made of, without its words.
+
+    Attributes:
+        id: Row id.
+        ms: From asking to the reply.
+    """
+
+    id: int
+    model: str
+    sample: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    ms: float
+    origin: str | None
+
+
 class Transcript(Struct, frozen=True, kw_only=True):
     """How a verdict came about.
 

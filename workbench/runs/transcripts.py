@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.run import CallShown, Transcript, Vote
+from workbench.core.run import GENERATION, CallShown, Transcript, Vote, WrittenReply
 from workbench.core.verdict import Outcome
 from workbench.data.store import browsing
 from workbench.llm.dialects.openai import without_keep_alives
@@ -18,7 +18,7 @@ from workbench.llm.records import CallFailed, Reply, Response, Usage
 from workbench.runs.choosing import STACK
 from workbench.runs.run_status import run_row
 from workbench.runs.store import calls, verdicts
-from workbench.runs.store.calls import CallRow, replies_of
+from workbench.runs.store.calls import CallRow, ReplyRow, replies_of, replies_written
 from workbench.runs.verdict_files import run_of
 from workbench.verifiers.judges.mcts.tree import Node, Rollout, SearchTrace, uct
 
@@ -156,20 +156,23 @@ class RecordedExchange(Struct, frozen=True, kw_only=True):
     origin: str | None
 
 
-def recorded(project: Project, verifier: str, run: int | None = None) -> Iterator[RecordedExchange]:
+def recorded(project: Project, verifier: str | None, run: int | None = None) -> Iterator[RecordedExchange]:
     """Every reply once, in the order they came.
 
     Args:
-        verifier: Its name.
+        verifier: Its name, or that of texts that models write; None where the run says it.
         run: A run of it; by default the newest that has been complete, or the newest while none has.
 
     Raises:
-        UsageError: There is no such verifier, or the run isn't one of its.
+        UsageError: There is no such verifier or run, or the run isn't one of its.
     """
+    reader = project.database.reader()
+    if verifier is None:
+        if run is None:
+            raise UsageError("Say whose transcripts: --verifier NAME or --run N.", "Runs: workbench runs DB")
+        verifier = run_row(reader, run).verifier.name
     found = run_of(project, verifier, run)
-    for request, response, model, server, sample, origin in (
-        replies_of(project.database.reader(), found) if found else ()
-    ):
+    for request, response, model, server, sample, origin in _replies(reader, found) if found else ():
         yield RecordedExchange(
             request=_on_a_line(request),
             response=_on_a_line(response),
@@ -180,6 +183,11 @@ def recorded(project: Project, verifier: str, run: int | None = None) -> Iterato
         )
 
 
+def _replies(reader: Connection, run: int) -> Iterator[ReplyRow]:
+    writes = run_row(reader, run).verifier.kind == GENERATION
+    return replies_written(reader, run) if writes else replies_of(reader, run)
+
+
 def _on_a_line(body: bytes) -> msgspec.Raw:
     """A JSON document as it came but for blanks and keep-alives; what is none, as text."""
     try:
@@ -187,6 +195,36 @@ def _on_a_line(body: bytes) -> msgspec.Raw:
         return msgspec.Raw(msgspec.json.format(without_keep_alives(body), indent=-1))
     except (ValueError, RecursionError):
         return msgspec.Raw(msgspec.json.encode(body.decode("utf-8", "replace")))
+
+
+# -- The replies that texts are made of, one by one.
+
+
+def written_list(project: Project, run: int) -> list[WrittenReply]:
+    """The replies that a run which writes has asked for itself, in the order they came.
+
+    What another name had asked for already stands under that one's run.
+
+    Raises:
+        UsageError: There is no such run, or it writes nothing.
+    """
+    reader = project.database.reader()
+    row = run_row(reader, run)
+    if row.verifier.kind != GENERATION:
+        raise UsageError(f"Run {run} writes no texts: it is of {row.verifier.name!r}.")
+    return calls.written_list(reader, run)
+
+
+def written_call(project: Project, reply: int) -> CallShown:
+    """One of them with its request.
+
+    Raises:
+        UsageError: It is not there.
+    """
+    row = calls.written_call(project.database.reader(), reply)
+    if row is None:
+        raise UsageError(f"There is no reply {reply}.")
+    return _shown(row)
 
 
 # -- A search of MCTS-Judge as people see it.

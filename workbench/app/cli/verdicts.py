@@ -184,19 +184,23 @@ def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
         yield "reply", call.text or call.response
 
 
-# -- ``workbench transcripts DB --verifier NAME``
+# -- ``workbench transcripts DB --verifier NAME|--run N``
 
 
 class TranscriptsOptions(Options, frozen=True, kw_only=True):
-    verifier: Annotated[str, option("Whose.", metavar="NAME")]
+    verifier: Annotated[
+        str | None, option("Whose, or under which name texts were written; the run says it, too.", metavar="NAME")
+    ] = None
     run: Run = None
 
 
 @verb(json=False)
 def transcripts_command(project: Project, options: TranscriptsOptions) -> None:
-    """Print the requests and responses a verifier's verdicts rest on, one JSON line each.
+    """Print the requests and responses that verdicts rest on, or that texts were made of, one JSON line each.
 
-    They hold the items' texts and no keys. What is printed can be served again: workbench replay FILE.
+    Texts are written tests and solutions, pools, evolving and refined problems, completions and proposed types: each
+    reply stands under the run that asked for it. Lines hold items' texts and no keys; workbench replay FILE serves
+    them again.
     """
     from workbench.runs.transcripts import recorded
 

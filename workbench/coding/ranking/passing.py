@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.coding import formats
 from workbench.coding.ranking.selecting import SelectedSet
@@ -15,6 +15,7 @@ from workbench.coding.ranking.truth import TOGETHER, ProblemOutcomes, Truth, out
 from workbench.coding.records.figures import (
     Bins,
     HistogramReport,
+    ModelPasses,
     OutcomeShares,
     PassReport,
     PassRow,
@@ -23,7 +24,7 @@ from workbench.coding.records.figures import (
     SharesOfTests,
 )
 from workbench.core.code import BROKEN, PASS
-from workbench.core.errors import FormatError
+from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -74,26 +75,39 @@ def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
     return FilePasses(report=report, refused=refused)
 
 
-def pass_by_tests(
-    project: Project, truth: Truth, sizes: Sequence[int], selection: Selection | None = None
-) -> PassReport:
-    """pass@k where a solution passes that passes all tests; one that was not run against all doesn't count.
+class ItemPass(NamedTuple):
+    """Whether a solution passes."""
+
+    item: int
+    dataset: str
+    task_id: Id
+    passes: bool
+
+
+class Passes(NamedTuple):
+    """Solutions that count, and what says whether they pass."""
+
+    found: list[ItemPass]
+    judge: str
+
+
+def passes_by_tests(project: Project, truth: Truth, selection: Selection | None = None) -> Passes:
+    """A solution passes that passes all tests; one that was not run against all doesn't count.
 
     Raises:
         UsageError: The selection names something unknown.
     """
-    counts: Counts = {}
-    for problem in outcomes_by_problem(project, truth, selection):
-        run = [one for one in problem.solutions if one.complete]
-        passed = sum(one.passed == one.total for one in run)
-        _add(counts, (problem.dataset, problem.task_id), len(run), passed)
-    return PassReport(rows=_rows(counts, sizes), judge=f"{truth.name} on {runs_in_words(truth.runs)}")
+    found = [
+        ItemPass(one.item, problem.dataset, problem.task_id, one.passed == one.total)
+        for problem in outcomes_by_problem(project, truth, selection)
+        for one in problem.solutions
+        if one.complete
+    ]
+    return Passes(found, f"{truth.name} on {runs_in_words(truth.runs)}")
 
 
-def pass_by_verdict(
-    project: Project, verifier: str, sizes: Sequence[int], selection: Selection | None = None
-) -> PassReport:
-    """pass@k where a solution passes that a verifier calls correct; one without a verdict doesn't count.
+def passes_by_verdict(project: Project, verifier: str, selection: Selection | None = None) -> Passes:
+    """A solution passes that a verifier calls correct; one without a verdict doesn't count.
 
     Raises:
         UsageError: There is no complete run of the verifier, or the selection names something unknown.
@@ -101,11 +115,88 @@ def pass_by_verdict(
     judge = judges_of(project, (verifier,))[0]
     known = columns(project)
     outcomes = dict(zip(known.item.tolist(), known.outcome(judge.run).tolist(), strict=True))
+    found = [
+        ItemPass(row.item, row.dataset, row.task_id, outcomes[row.item] == Outcome.CORRECT)
+        for row in tests.by_problem(project.database.reader(), selection or Selection())
+        if outcomes.get(row.item, -1) >= 0
+    ]
+    return Passes(found, f"{verifier} (run {judge.run})")
+
+
+def pass_report(passes: Passes, sizes: Sequence[int]) -> PassReport:
+    """pass@k by data set."""
+    return PassReport(rows=_rows(_counts(passes.found), sizes), judge=passes.judge)
+
+
+def pass_by_tests(
+    project: Project, truth: Truth, sizes: Sequence[int], selection: Selection | None = None
+) -> PassReport:
+    """pass@k by data set; see `passes_by_tests`."""
+    return pass_report(passes_by_tests(project, truth, selection), sizes)
+
+
+def pass_by_verdict(
+    project: Project, verifier: str, sizes: Sequence[int], selection: Selection | None = None
+) -> PassReport:
+    """pass@k by data set; see `passes_by_verdict`."""
+    return pass_report(passes_by_verdict(project, verifier, selection), sizes)
+
+
+def with_models(
+    project: Project, passes: Passes, report: PassReport, sizes: Sequence[int], against: str | None = None
+) -> PassReport:
+    """The report with a line a model and k: pass@k on every data set, their average, and how far it lies above.
+
+    Args:
+        against: The model that the others are held against; None for none.
+
+    Raises:
+        UsageError: No solution that counts is by that model.
+    """
+    by_model = _by_model(project, passes.found)
+    unnamed = len(by_model.pop("", []))
+    if against is not None and against not in by_model:
+        raise UsageError(f"No solution here is by {against!r}.", f"Models: {', '.join(by_model) or 'none'}.")
+    datasets = list(dict.fromkeys(row.dataset for row in report.rows))
+    rows = [_model_row(model, k, found, datasets) for k in sizes for model, found in by_model.items()]
+    before = {row.k: row.average for row in rows if row.model == against}
+    held = [structs.replace(row, delta=_above(row, before.get(row.k), against)) for row in rows]
+    return structs.replace(report, models=held, against=against, unnamed=unnamed)
+
+
+def _by_model(project: Project, found: Iterable[ItemPass]) -> dict[str, list[ItemPass]]:
+    """Solutions by who wrote them, in the order of names; "" is nobody that is known."""
+    known = columns(project)
+    groups = known.groups("model")
+    named = {
+        item: groups.names[code]
+        for item, code in zip(known.item.tolist(), groups.code.tolist(), strict=True)
+        if code >= 0
+    }
+    by_model: dict[str, list[ItemPass]] = {}
+    for one in found:
+        if one.item in named:
+            by_model.setdefault(named[one.item], []).append(one)
+    return dict(sorted(by_model.items()))
+
+
+def _model_row(model: str, k: int, found: Iterable[ItemPass], datasets: Sequence[str]) -> ModelPasses:
+    values = {row.dataset: row.value for row in _rows(_counts(found), (k,))}
+    every = [values.get(name) for name in datasets]
+    there = [value for value in every if value is not None]
+    average = sum(there) / len(there) if there and len(there) == len(every) else None
+    return ModelPasses(model=model, k=k, values=dict(zip(datasets, every, strict=True)), average=average, delta=None)
+
+
+def _above(row: ModelPasses, before: float | None, against: str | None) -> float | None:
+    return None if row.model == against or row.average is None or before is None else row.average - before
+
+
+def _counts(found: Iterable[ItemPass]) -> Counts:
     counts: Counts = {}
-    for row in tests.by_problem(project.database.reader(), selection or Selection()):
-        outcome = outcomes.get(row.item, -1)
-        _add(counts, (row.dataset, row.task_id), int(outcome >= 0), int(outcome == Outcome.CORRECT))
-    return PassReport(rows=_rows(counts, sizes), judge=f"{verifier} (run {judge.run})")
+    for one in found:
+        _add(counts, (one.dataset, one.task_id), 1, int(one.passes))
+    return counts
 
 
 def _add(counts: dict[K, tuple[int, int]], key: K, n: int, c: int) -> None:

@@ -9,6 +9,7 @@ from workbench.coding.ranking.truth import runs_in_words
 from workbench.coding.records.figures import (
     HistogramReport,
     HistogramsReport,
+    ModelPasses,
     OutcomeShares,
     PassReport,
     PassRow,
@@ -17,12 +18,22 @@ from workbench.coding.records.figures import (
     SharesOfTests,
 )
 from workbench.core.options import TableForm
-from workbench.core.text.figures import aligned, bar, counted, interval, interval_bar, number, percent, percent_interval
+from workbench.core.text.figures import (
+    NONE,
+    aligned,
+    bar,
+    counted,
+    interval,
+    interval_bar,
+    number,
+    percent,
+    percent_interval,
+)
 from workbench.core.text.inert import inert
 from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import records_csv, written
-from workbench.tables.table import Columns, column, count, ends, figure, listed, table, text, word
+from workbench.tables.table import Column, Columns, column, count, ends, figure, listed, table, text, word
 
 _BAR = 40
 _INTERVAL_BAR = 30
@@ -159,8 +170,36 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
 def passes_as(report: PassReport, form: TableForm) -> str:
     """The report in a form; CSV has figures in full."""
     if form.format == "csv":
-        return records_csv(report.rows, {"judge": report.judge})
-    return written([_passes_table(report)], form)
+        return records_csv(report.models or report.rows, {"judge": report.judge})
+    tables = [_passes_table(report)]
+    return written([*tables, _models_table(report)] if report.models else tables, form)
+
+
+def _models_table(report: PassReport) -> Table:
+    """Models by data sets (EvolveCoder, table 3)."""
+
+    def on(dataset: str) -> Column[ModelPasses]:
+        return column(dataset, lambda one: one.values[dataset], percent)
+
+    above: Columns[ModelPasses] = (column("Δ", lambda one: one.delta, _signed),)
+    columns: Columns[ModelPasses] = (
+        word("model", lambda one: one.model),
+        text("k", lambda one: str(one.k)),
+        *map(on, report.models[0].values),
+        column("average", lambda one: one.average, percent),
+        *(above if report.against is not None else ()),
+    )
+    notes = ["Average: each data set counts as much."]
+    if report.against is not None:
+        notes.append(f"Δ: points of the average above {report.against}.")
+    if report.unnamed:
+        notes.append(f"{counted(report.unnamed, 'solution')} of no known model: in no line here.")
+    caption = "pass@k in % of each model's solutions by data set"
+    return table(caption, columns, report.models, notes=notes)
+
+
+def _signed(value: float | None) -> str:
+    return NONE if value is None else f"{100 * value:+.1f}"
 
 
 def _passes_table(report: PassReport) -> Table:

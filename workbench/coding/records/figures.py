@@ -75,16 +75,38 @@ class PassRow(Struct, frozen=True, kw_only=True):
     ci: Ends | None
 
 
+class ModelPasses(Struct, frozen=True, kw_only=True):
+    """pass@k of one model's solutions, data set by data set (EvolveCoder, table 3).
+
+    Attributes:
+        values: Data set -> pass@k; None where the model has no problem with k solutions.
+        average: Mean over all data sets, each counting as much; None where one has no value.
+        delta: How far the average lies above that of the model it is held against; None for that one itself.
+    """
+
+    model: str
+    k: int
+    values: dict[str, float | None]
+    average: float | None
+    delta: float | None
+
+
 class PassReport(Struct, frozen=True, kw_only=True):
     """``workbench code passk --json``.
 
     Attributes:
         judge: What says that a solution passes: the tests of some suites, a verifier, or a file.
+        models: By model, too, where that is asked for.
+        against: The model that the others are held against.
+        unnamed: Solutions of which no model is known: they are in no line of a model.
     """
 
     rows: list[PassRow]
     judge: str
     refused: int = 0
+    models: list[ModelPasses] = []
+    against: str | None = None
+    unnamed: int = 0
 
 
 class PassCount(Struct, frozen=True, kw_only=True):

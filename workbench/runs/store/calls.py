@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.core.run import OpenAttempt, RunUsage
+from workbench.core.run import OpenAttempt, RunUsage, WrittenReply
 from workbench.llm.records import JournaledCall, Response, RunUsed, Usage
 from workbench.llm.server import ModelServer
 
@@ -266,19 +266,55 @@ def calls_of(connection: sqlite3.Connection, run: int, item: int) -> list[CallRo
     return [CallRow(step, role, bool(reused), *rest) for step, role, reused, *rest in rows]
 
 
-def replies_of(
-    connection: sqlite3.Connection, run: int
-) -> Iterator[tuple[bytes, bytes, str, str | None, int, str | None]]:
-    """Every reply that a run's verdicts rest on, once, as they came.
+ReplyRow = tuple[bytes, bytes, str, str | None, int, str | None]
+"""A request, its response, the model, the server, the sample, the origin."""
 
-    Each is (request, response, model, server, sample, origin).
-    """
+
+def replies_of(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
+    """Every reply that a run's verdicts rest on, once, as they came."""
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
         "JOIN requests AS q ON q.id = r.request_id "
         "WHERE r.id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?) ORDER BY r.id",
         (run,),
     )
+
+
+_WRITTEN: Final = (
+    "(SELECT DISTINCT r.id FROM attempts AS a JOIN responses AS r ON r.key = a.key "
+    "WHERE a.run_id = ? AND a.state = 'done')"
+)
+"""Row ids of the replies that a run has asked for itself."""
+
+
+def replies_written(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
+    """Every reply that a run which writes has asked for, as they came."""
+    return connection.execute(
+        "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
+        f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
+        (run,),
+    )
+
+
+def written_list(connection: sqlite3.Connection, run: int) -> list[WrittenReply]:
+    """The same replies, to be listed: those of a large pool don't fit into memory."""
+    rows = connection.execute(
+        "SELECT r.id, q.model, r.sample, r.prompt_tokens, r.completion_tokens, r.ms, r.origin FROM responses AS r "
+        f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
+        (run,),
+    )
+    return [WrittenReply(*row) for row in rows]
+
+
+def written_call(connection: sqlite3.Connection, response: int) -> CallRow | None:
+    """One of them with its request; None where there is no such reply."""
+    row = connection.execute(
+        "SELECT r.sample, q.profile, q.model, q.body, r.task, r.body, r.ms, r.origin, r.created_at, r.prompt_tokens, "
+        "r.completion_tokens, r.reasoning_tokens, r.cost FROM responses AS r JOIN requests AS q "
+        "ON q.id = r.request_id WHERE r.id = ?",
+        (response,),
+    ).fetchone()
+    return None if row is None else CallRow("text", "writer", False, *row)
 
 
 def has_recorded(connection: sqlite3.Connection, run: int) -> bool:

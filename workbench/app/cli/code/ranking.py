@@ -314,6 +314,10 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
     ] = None
     truth: Truth = None
     suites: Suites = ()
+    by_model: Annotated[bool, option("Models beside data sets, too, with the average over these.")] = False
+    against: Annotated[
+        str | None, option("With --by-model: how far averages lie above this model's.", metavar="MODEL")
+    ] = None
     where: Where = ()
     form: TableForm = TableForm()
 
@@ -333,7 +337,10 @@ def passk_command(options: CodePasskOptions) -> Output:
         truth=options.truth,
         suite=options.suites,
         where=options.where,
+        **{"by-model": options.by_model},
     )
+    if options.against is not None and not options.by_model:
+        raise click.UsageError("--against goes with --by-model.")
     if options.verifier is not None and (options.truth or options.suites):
         raise click.UsageError("--verifier takes verdicts: --truth and --suite go without it.")
     if options.source is None:
@@ -345,14 +352,17 @@ def passk_command(options: CodePasskOptions) -> Output:
 
 
 def _stored(options: CodePasskOptions) -> PassReport:
-    from workbench.coding.ranking.passing import pass_by_tests, pass_by_verdict
+    from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict, with_models
     from workbench.coding.ranking.truth import truth_of
 
     selection = selection_of(options.where)
     with project_at(str(options.database)) as project:
         if options.verifier is not None:
-            return pass_by_verdict(project, options.verifier, options.sizes, selection)
-        return pass_by_tests(project, truth_of(project, options.truth, options.suites), options.sizes, selection)
+            passes = passes_by_verdict(project, options.verifier, selection)
+        else:
+            passes = passes_by_tests(project, truth_of(project, options.truth, options.suites), selection)
+        report = pass_report(passes, options.sizes)
+        return with_models(project, passes, report, options.sizes, options.against) if options.by_model else report
 
 
 def _pass_output(report: PassReport, options: CodePasskOptions, refused: Sequence[Refusal] = ()) -> Output:

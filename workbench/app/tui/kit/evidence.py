@@ -15,7 +15,7 @@ from workbench.app.tui.kit.queue_view import review_words
 from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.label import EXCLUSION_REASONS
 from workbench.core.reasons import sentence
-from workbench.core.run import CallShown
+from workbench.core.run import CallShown, WrittenReply
 from workbench.core.text.document import ANSWER_SIGN, RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.excerpt import short_answer, shown_answer
 from workbench.core.text.figures import NONE, counted
@@ -288,7 +288,7 @@ def planned_text(calls: Sequence[PreviewedCall], *, raw: bool = False) -> Render
     return RenderedText(tuple(lines), {REQUEST: marks})
 
 
-def tokens_text(call: CallShown) -> str:
+def tokens_text(call: CallShown | WrittenReply) -> str:
     """Tokens in and out, as far as they are known: ``812→37``."""
     counts = (call.prompt_tokens, call.completion_tokens)
     return "→".join(NONE if count is None else f"{count:,}" for count in counts)

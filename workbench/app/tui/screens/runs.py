@@ -28,6 +28,7 @@ from workbench.app.tui.screens.start_run import (
     StartRunScreen,
     choices,
 )
+from workbench.app.tui.screens.transcript import WrittenScreen
 from workbench.app.tui.table_screen import TableScreen
 from workbench.app.tui.trusting import trusting
 from workbench.core.run import ACTIVE, Estimate, RunCosts, RunInfo, VerifierInfo
@@ -100,6 +101,7 @@ class RunsScreen(TableScreen, LiveScreen):
         Action("runs.resume", "ctrl+r,f4", "resume", "Resume", "Go on with a run that has stopped."),
         Action("runs.retry", "l", "retry", "Retry", "Judge the items again that failed or had no more time."),
         Action("runs.cancel", "x", "cancel", "Cancel", "Stop the run; its verdicts stay."),
+        Action("runs.transcript", "T", "transcript", "Calls", "Show what was asked and written, call by call."),
         Action("runs.details", "d", "details", "Details", "Show the run's reasons, message and log."),
     )
 
@@ -314,6 +316,14 @@ class RunsScreen(TableScreen, LiveScreen):
     def opened(self, row: int) -> None:
         """Show the run in full."""
         self.action_details()
+
+    def action_transcript(self) -> None:
+        """Show the calls of a run that writes texts; verdicts have theirs item by item."""
+        run = self.chosen
+        if run is not None and run.writes:
+            self.app.push_screen(WrittenScreen(run.run))
+        elif run is not None:
+            self.notify("It has verdicts: T on an item shows the calls of each.", markup=False)
 
     def action_details(self) -> None:
         """Show the run under the cursor in full."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
@@ -25,45 +26,25 @@ from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
-from workbench.core.run import CallShown, Transcript
+from workbench.core.run import CallShown, RunInfo, Transcript, WrittenReply
 from workbench.core.text.document import RenderedText
 from workbench.core.text.figures import NONE, counted
 from workbench.measuring import browsing
 from workbench.runs import transcripts
+from workbench.runs.run_status import light_info
 from workbench.runs.transcripts import Search, SearchNode, SearchRollout, search_of, transcript
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column, text, word
 
 
-class TranscriptScreen(FindingScreen):
-    """The calls of one verdict.
-
-    Args:
-        run: The run of the verdict.
-        item: Row id of the item.
-        only: Places of the calls to show, from 0; None for all of them.
-        about: What those calls have in common, for the title.
-    """
+class CallsScreen(FindingScreen):
+    """Calls in a list, and the one under the cursor in full."""
 
     CSS_PATH = "transcript.tcss"
-    TITLE_TEXT = "Transcript"
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
-    ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("transcript.next", "right_square_bracket", "go(1)", "Next call", "Show the next call."),
-        Action("transcript.previous", "left_square_bracket", "go(-1)", "Call before", "Show the call before.", False),
-        Action("transcript.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
-        Action("transcript.reply", "C", "reply", "Reply", "Go to the reply of the call."),
-        Action("transcript.raw", "o", "raw", "Raw", "Show both bodies as they were sent, and back."),
-        Action("transcript.tree", "T", "tree", "Tree", "Show the search of MCTS-Judge as a tree."),
-        *finding_actions("transcript"),
-    )
 
-    def __init__(self, run: int, item: int, only: Collection[int] | None = None, about: str = "") -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.run_number, self.item = run, item
-        self._only, self._about = only, about
-        self._transcript: Transcript | None = None
-        self._calls: dict[int, CallShown] = {}
         self._raw = False
 
     def compose(self) -> ComposeResult:
@@ -75,6 +56,88 @@ class TranscriptScreen(FindingScreen):
             yield Reader(title="Call", id="transcript-call")
         yield PromptBar()
         yield Footer(show_command_palette=False)
+
+    @abstractmethod
+    def call(self, row: int) -> CallShown:
+        """The call of a row; read in a thread."""
+
+    @abstractmethod
+    def title_of(self, row: int, call: CallShown) -> str:
+        """What stands above it."""
+
+    @on(RowHighlighted)
+    def _highlighted(self, event: RowHighlighted) -> None:
+        self.show_call(event.row_id)
+
+    @on(RowSelected)
+    def _selected(self) -> None:
+        self.reader.focus()
+
+    def show_call(self, row: int) -> None:
+        """Show the call of a row in full."""
+        self.in_background(partial(self._text_of, row, raw=self._raw), self._show_text, group="call")
+
+    def _text_of(self, row: int, *, raw: bool) -> tuple[str, RenderedText]:
+        call = self.call(row)
+        return self.title_of(row, call), call_text(call, raw=raw)
+
+    def _show_text(self, found: tuple[str, RenderedText]) -> None:
+        title, text = found
+        reader = self.reader
+        reader.set_title(title)
+        reader.border_subtitle = ""
+        reader.show(text)
+        self.call_after_refresh(reader.jump, REPLY)
+
+    def action_go(self, step: int) -> None:
+        """Move the cursor, wherever the focus is."""
+        self.query_one(VirtualTable).action_move(step)
+
+    def action_reply(self) -> None:
+        """Go to the reply."""
+        self.reader.jump(REPLY)
+
+    def action_raw(self) -> None:
+        """Read or raw."""
+        self._raw = not self._raw
+        if (row := self.query_one(VirtualTable).selected_id) is not None:
+            self.show_call(row)
+
+
+def _actions(screen: str, *more: Action) -> tuple[Action, ...]:
+    """The actions of a list of calls, under a screen's own ids."""
+    return (
+        Action(f"{screen}.next", "right_square_bracket", "go(1)", "Next call", "Show the next call."),
+        Action(f"{screen}.previous", "left_square_bracket", "go(-1)", "Call before", "Show the call before.", False),
+        Action(f"{screen}.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
+        Action(f"{screen}.reply", "C", "reply", "Reply", "Go to the reply of the call."),
+        Action(f"{screen}.raw", "o", "raw", "Raw", "Show both bodies as they were sent, and back."),
+        *more,
+        *finding_actions(screen),
+    )
+
+
+class TranscriptScreen(CallsScreen):
+    """The calls of one verdict.
+
+    Args:
+        run: The run of the verdict.
+        item: Row id of the item.
+        only: Places of the calls to show, from 0; None for all of them.
+        about: What those calls have in common, for the title.
+    """
+
+    TITLE_TEXT = "Transcript"
+    ACTIONS: ClassVar[tuple[Action, ...]] = _actions(
+        "transcript", Action("transcript.tree", "T", "tree", "Tree", "Show the search of MCTS-Judge as a tree.")
+    )
+
+    def __init__(self, run: int, item: int, only: Collection[int] | None = None, about: str = "") -> None:
+        super().__init__()
+        self.run_number, self.item = run, item
+        self._only, self._about = only, about
+        self._transcript: Transcript | None = None
+        self._calls: dict[int, CallShown] = {}
 
     def on_mount(self) -> None:
         self.query_one(VirtualTable).focus()
@@ -99,46 +162,17 @@ class TranscriptScreen(FindingScreen):
         self.query_one(VirtualTable).show_records(columns, zip(self._calls, self._calls, strict=True))
         self.refresh_bindings()
         if self._calls:
-            self._show(next(iter(self._calls)))
+            self.show_call(next(iter(self._calls)))
         else:
             self.reader.set_title("No call: nothing was asked for this verdict")
 
-    # -- one call ----------------------------------------------------------------------------------
+    def call(self, row: int) -> CallShown:
+        """It has been read already."""
+        return self._calls[row]
 
-    @on(RowHighlighted)
-    def _highlighted(self, event: RowHighlighted) -> None:
-        self._show(event.row_id)
-
-    @on(RowSelected)
-    def _selected(self) -> None:
-        self.reader.focus()
-
-    def _show(self, place: int) -> None:
-        call = self._calls[place]
-        work = partial(_with_place, place, call, self._raw)
-        self.in_background(work, self._show_text, group="call")
-
-    def _show_text(self, found: tuple[int, RenderedText]) -> None:
-        place, text = found
-        reader, call = self.reader, self._calls[place]
-        reader.set_title(f"{place + 1} of {len(self._transcript.calls) if self._transcript else 0} · {call.step}")
-        reader.border_subtitle = ""
-        reader.show(text)
-        self.call_after_refresh(reader.jump, REPLY)
-
-    def action_go(self, step: int) -> None:
-        """Move the cursor, wherever the focus is."""
-        self.query_one(VirtualTable).action_move(step)
-
-    def action_reply(self) -> None:
-        """Go to the reply."""
-        self.reader.jump(REPLY)
-
-    def action_raw(self) -> None:
-        """Read or raw."""
-        self._raw = not self._raw
-        if (place := self.query_one(VirtualTable).selected_id) is not None:
-            self._show(place)
+    def title_of(self, row: int, call: CallShown) -> str:
+        """Its place among all calls, and its step."""
+        return f"{row + 1} of {len(self._transcript.calls) if self._transcript else 0} · {call.step}"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There is a tree where there was a search."""
@@ -150,10 +184,6 @@ class TranscriptScreen(FindingScreen):
         """Show the search."""
         if self._transcript is not None:
             self.app.push_screen(SearchTreeScreen(self.run_number, self.item))
-
-
-def _with_place(place: int, call: CallShown, raw: bool) -> tuple[int, RenderedText]:
-    return place, call_text(call, raw=raw)
 
 
 def _columns(calls: Mapping[int, CallShown], *, several_roles: bool) -> Columns[int]:
@@ -192,6 +222,63 @@ def _facts(found: Transcript) -> Content:
 def _votes(found: Transcript) -> str:
     votes = [f"{vote.by or ''} {OUTCOME_MARKS[vote.verdict][0]}".strip() for vote in found.votes]
     return "votes " + " ".join(votes) if votes else ""
+
+
+# -- Texts that models wrote.
+
+
+class WrittenScreen(CallsScreen):
+    """The calls by which texts were written: tests, solutions, refined problems, completions.
+
+    Args:
+        run: The run that wrote them.
+    """
+
+    TITLE_TEXT = "Written texts"
+    ACTIONS: ClassVar[tuple[Action, ...]] = _actions("written")
+
+    def __init__(self, run: int) -> None:
+        super().__init__()
+        self.run_number = run
+        self._places: dict[int, int] = {}
+
+    def on_mount(self) -> None:
+        self.query_one(VirtualTable).focus()
+        self.in_background(partial(self._read, self.run_number), self._fill, group="transcript")
+
+    def _read(self, run: int) -> tuple[RunInfo, list[WrittenReply]]:
+        return light_info(self.project, run), transcripts.written_list(self.project, run)
+
+    def _fill(self, found: tuple[RunInfo, list[WrittenReply]]) -> None:
+        info, replies = found
+        self.say(printable(f"{info.verifier}, run {info.run}"))
+        reused = info.usage.reused if info.usage is not None else 0
+        words = [counted(len(replies), "call"), f"{reused:,} more were there already" if reused else ""]
+        self.query_one("#transcript-facts", Static).update(" · ".join(word for word in words if word))
+        self._places = {one.id: place for place, one in enumerate(replies)}
+        self.query_one(VirtualTable).show_records(_written_columns(self._places), ((one.id, one) for one in replies))
+        if replies:
+            self.show_call(replies[0].id)
+        else:
+            self.reader.set_title("No call: this run has asked for nothing itself")
+
+    def call(self, row: int) -> CallShown:
+        """Read now: a large pool's replies don't fit into memory."""
+        return transcripts.written_call(self.project, row)
+
+    def title_of(self, row: int, call: CallShown) -> str:
+        """Its place among all calls, and who was asked."""
+        return f"{self._places[row] + 1} of {len(self._places)} · {printable(call.model)}"
+
+
+def _written_columns(places: Mapping[int, int]) -> Columns[WrittenReply]:
+    return (
+        text("#", lambda one: str(places[one.id] + 1), room=(3, 6), tone="dim"),
+        word("model", lambda one: one.model, room=(12, 26), tone="bold"),
+        text("sample", lambda one: str(one.sample), room=6, tone="dim"),
+        text("tokens", tokens_text, room=(7, 13)),
+        text("ms", lambda one: f"{one.ms:,.0f}", room=(5, 8)),
+    )
 
 
 # -- The search of MCTS-Judge behind a verdict: its tree with values and visits, and its rollouts.

@@ -264,7 +264,7 @@ def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> 
         only_b: How many only B does.
     """
     return _put_together(
-        _shares(np.stack([only_a, only_b]), np.stack([sizes, sizes])), lambda share: share[0] - share[1]
+        _shares(np.stack([only_a, only_b]), np.stack([sizes, sizes])), lambda share: float(share[0] - share[1])
     )
 
 

@@ -111,6 +111,7 @@ def test_one_question_that_differs_makes_no_absurd_interval() -> None:
     low, high = figures([(number > 0, True, number) for number in range(76)]).ci
     most = 1 - 0.025 ** (1 / 76)
     assert -0.075 < low < -1 / 76 < 0 < high < most + 1e-9
+    assert {type(low), type(high)} == {float}
     never = figures([(True, True, number) for number in range(76)]).ci
     assert never == pytest.approx((-most, most))
 

@@ -56,6 +56,7 @@ from workbench.measuring.records.paper import PaperTables
 from workbench.measuring.records.review import Disagreement, ErrorCount, ReviewLine, StandingReview
 from workbench.measuring.records.stack import SimulatedStack, StackReport
 from workbench.measuring.records.validity import ValidityReport
+from workbench.measuring.records.watching import Trainings
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.calibration import CalibrationReport
 from workbench.statistics.records.combined import (
@@ -150,6 +151,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "ensemble": (EnsembleReport, "`workbench ensemble --json`."),
     "cost": (CostReport, "`workbench cost --json`."),
     "stack": (StackReport, "`workbench stack --json`."),
+    "trainings": (Trainings, "`workbench training --json`."),
     "stack-simulated": (SimulatedStack, "`workbench stack --stages … --json`."),
     "best-of": (BestOfReport, "`workbench best-of --json`."),
     "downstream-line": (DownstreamLine, "One line of a file for `workbench downstream`."),

@@ -87,6 +87,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "code": ("code", "Outcomes of tests, rankings, and tests that evolve."),
     },
     "training": {
+        "training": ("trainings", "Watch trainings: accepted, right, what rises, by step."),
         "reward-server": ("servers", "Serve verdicts as rewards over HTTP, for training."),
         "downstream": ("combined", "Set accuracy against scores of models trained with it."),
     },

@@ -12,7 +12,7 @@ Verifiers against each other, and together
     stacking, stack_choosing, stack_tables: one behind the other.
     estimating: from few labels. combined: these four as tables and sentences.
     downstream: models trained with them. downstream_lines: their scores as files. trained: measured by completions.
-    training_steps: scores by step.
+    training_steps: scores by step. watching, watching_tables: what a verifier accepts while it rewards.
 Scores and bias
     scores: what scores are worth. calibrating: scores as chances. validity: what verdicts follow besides correctness.
     studies: sweeps and duels. pairwise: which of two completions. costs: what verdicts take. curves: it drawn.

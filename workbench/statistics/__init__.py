@@ -5,5 +5,6 @@ permutations: how likely by chance. compare, bootstrap: two. flips: before and a
 joint_errors, ensembles: several. stacks, stack_search: one behind the other.
 agreement: people. disagreement: which items are worth a look.
 correlation, ranking: scores and orders. prediction_powered: few labels and many predictions. attacks: probes.
+watching: unequal chances, and what rises.
 records: figures as they are reported.
 """

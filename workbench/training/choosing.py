@@ -19,6 +19,7 @@ from workbench.core.installed import require_app
 from workbench.core.taxonomy import parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import LocalExecutor
+from workbench.training.auditing import Audit
 from workbench.training.records import ProbeSummary
 from workbench.verifiers.base import ServedVerifier, Verifier
 from workbench.verifiers.registry import Registry, require_local
@@ -32,6 +33,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
         database: Where the calls of a verifier that asks model servers are stored; None for one that works here.
         probe: How it was last probed in the project; None if it never was, or there is no project.
         warnings: What speaks against training with it.
+        audit: Where a share of what it judges as a server lands; None for none.
     """
 
     name: str
@@ -41,6 +43,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     database: Path | None = None
     probe: ProbeSummary | None = None
     warnings: tuple[str, ...] = ()
+    audit: Audit | None = None
 
     def executor(
         self, workers: int | None = None, timeout: float | None = None, *, yielding: bool = False

@@ -8,12 +8,13 @@ same answers.
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.project import Project, opened_project
@@ -25,9 +26,15 @@ from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
 from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
+from workbench.training.auditing import watching
 from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of
 from workbench.training.records import Readiness
 from workbench.verifiers.base import ServedVerifier
+
+if TYPE_CHECKING:
+    from workbench.training.audit import Watcher
+
+_LOG: Final = logging.getLogger("workbench.reward.audit")
 
 # -- Judging by a verifier that asks model servers, for many who wait at once, in one event loop.
 
@@ -240,7 +247,47 @@ class AsyncVerifier:
         return self._executor.isolation != "process" and item.characters > LONG
 
 
-AnyJudge = AsyncVerifier | AskingJudge
+class AuditedJudge:
+    """A judge of which a share of what it judges lands in a project; calls are counted as steps.
+
+    Args:
+        judge: Who judges.
+    """
+
+    def __init__(self, judge: AsyncVerifier | AskingJudge, watcher: Watcher) -> None:
+        self._judge, self._watcher = judge, watcher
+
+    @property
+    def state(self) -> Readiness:
+        """Whether items are taken."""
+        return self._judge.state
+
+    @property
+    def trouble(self) -> str | None:
+        """Why none are; None while they are."""
+        return self._judge.trouble
+
+    @property
+    def waiting(self) -> int:
+        """Items that wait."""
+        return self._judge.waiting
+
+    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
+        """The judge's own; errors as of it."""
+        with self._watcher.judging():
+            verdicts, at_once = await self._judge.verdicts(items)
+            self._watcher.offer(items, verdicts)
+        return verdicts, at_once
+
+    async def close(self) -> None:
+        """Let the judge end, then store what is left; what the audit has missed is logged."""
+        await self._judge.close()
+        await asyncio.to_thread(self._watcher.close)
+        for warning in self._watcher.warnings:
+            _LOG.warning(warning)
+
+
+AnyJudge = AsyncVerifier | AskingJudge | AuditedJudge
 """A verifier for an event loop, wherever its verdicts come from."""
 
 
@@ -260,8 +307,15 @@ async def judging(
         RunError: It asks model servers, and another process is at work on the database.
     """
     line = WaitingItems(most_waiting)
+    watcher = None
+    if chosen.audit is not None:
+        watcher = watching(chosen.audit, chosen.name, chosen.verifier.version)
     if chosen.database is None:
-        yield AsyncVerifier(chosen, line, workers, timeout)
+        yield _audited(AsyncVerifier(chosen, line, workers, timeout), watcher)
     else:
         async with asking(chosen, line, timeout) as judge:
-            yield judge
+            yield _audited(judge, watcher)
+
+
+def _audited(judge: AsyncVerifier | AskingJudge, watcher: Watcher | None) -> AnyJudge:
+    return judge if watcher is None else AuditedJudge(judge, watcher)

@@ -11,11 +11,12 @@ up; where M times the share reaches `STEPS`, the mean time to a false alarm is a
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from math import exp, log, log1p, pi
 from typing import Final, NamedTuple
+
+from workbench.core.text.wordings import Wording, wordings
 
 STEPS: Final = 20_000
 """Steps to a false alarm, in the mean, at least."""
@@ -26,14 +27,10 @@ _TIMES: Final = 2.0
 _FEWEST: Final = 3
 """Questions of a step with a wording below which it is not looked at."""
 _MEMORY: Final = 1 / 50
-_HEAD: Final = 200
 _RISING: Final = log(100.0)
 _DEAD: Final = -20.0
 _RATIOS: Final = (3.0, 10.0, 30.0)
 """How many times more frequent than under the hypothesis it may have become; at most half way to always."""
-_WORDS: Final = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
-
-Wording = tuple[str, str, str]
 
 
 class Alarm(NamedTuple):
@@ -55,15 +52,6 @@ class Alarm(NamedTuple):
     accepted: float
     rejected: float | None
     evidence: float
-
-
-def wordings(text: str) -> set[Wording]:
-    """The wordings of a completion: of its first and last 200 words where it is longer."""
-    words = ["#" if word.isdigit() else word for word in _WORDS.findall(text.lower())]
-    if len(words) > 2 * _HEAD:
-        words = [*words[:_HEAD], *words[-_HEAD:]]
-    words = ["^", *words, "$"]
-    return set(zip(words, words[1:], words[2:], strict=False))
 
 
 class _Known:

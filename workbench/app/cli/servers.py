@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import click
+from msgspec import structs
 
 from workbench.app.cli.common import log_on_stderr, print_json, say, show, trusting
 from workbench.app.cli.verb import verb
@@ -187,6 +188,19 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     ] = None
     own_score: Annotated[bool, option("Give the verifier's own score where it has one.")] = False
     token_env: Annotated[str | None, option("Variable with the token that requests must bring.", metavar="NAME")] = None
+    audit: Annotated[
+        Path | None,
+        option(
+            "A project in which a share of what is judged lands: see workbench training.",
+            metavar="DB",
+            output="file",
+        ),
+    ] = None
+    audit_share: Annotated[float, option("That share, in the mean.", gt=0, le=1, shows_default=True)] = 0.01
+    audit_seed: Annotated[int, option("What is taken follows from it.", ge=0)] = 0
+    audit_name: Annotated[str, option("What the training is called there, and its data set.", metavar="NAME")] = (
+        "training"
+    )
     trust: Trust = False
 
 
@@ -200,10 +214,13 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
 
     A verifier that asks model servers takes DB. Its calls are the run rewards/VERIFIER there, with their replies and
     costs and within its budget; equal requests are asked once. Other runs of DB wait until the server ends.
+
+    With --audit a share of what is judged is kept, more of what is doubtful or newly frequent, in another database.
     """
     from workbench.app.web.reward.gate import RequestRules, name_of
     from workbench.app.web.reward.server import serve
     from workbench.app.web.serve.addresses import Address
+    from workbench.training.auditing import audit_of
     from workbench.training.choosing import Scale, chosen
 
     for name in options.hosts:
@@ -221,6 +238,8 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
         lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True),
         options.trust,
     )
+    audit = audit_of(options.audit, options.audit_share, options.audit_seed, options.audit_name)
+    found = structs.replace(found, audit=audit)
     for warning in found.warnings:
         say(f"Warning: {warning}")
 

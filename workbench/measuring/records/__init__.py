@@ -1,5 +1,5 @@
 """What figures are reported in, where they are no statistics: paper tables, reviews, validity, data cards, curation,
-tests, stacks.
+tests, stacks, trainings.
 
-paper, review, triage, validity, card, curation, testing, stack: one each.
+paper, review, triage, validity, card, curation, testing, stack, watching: one each.
 """

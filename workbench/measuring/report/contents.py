@@ -12,6 +12,7 @@ from workbench.measuring.records.card import DataCard
 from workbench.measuring.records.testing import SuiteFigures
 from workbench.measuring.records.triage import TriageLine
 from workbench.measuring.records.validity import ValidityReport
+from workbench.measuring.records.watching import TrainingReport
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.comparison import FamilyReport
 from workbench.statistics.records.report import AccuracyReport
@@ -153,6 +154,7 @@ class Contents(Struct, frozen=True, kw_only=True):
         causes: Why verifiers err, as reviewers gave it case by case.
         examples: How many examples an error has at most.
         tests: What came of solutions' tests, by run and suite.
+        trainings: What is seen of trainings that are watched.
         costs: What verdicts take; None where no verifier asks a model.
     """
 
@@ -173,6 +175,7 @@ class Contents(Struct, frozen=True, kw_only=True):
     causes: list[TriageLine] = []
     examples: int
     tests: list[SuiteFigures] = []
+    trainings: list[TrainingReport] = []
     costs: CostReport | None = None
     runs: list[RunFacts]
     software: Software

@@ -64,10 +64,12 @@ from workbench.measuring.report.people import (
 )
 from workbench.measuring.report.pictures import make_folder, pictures, write_pictures
 from workbench.measuring.report.testing import testing_section
+from workbench.measuring.report.watching import training_section
 from workbench.measuring.reviewing.triage import cause_lines
 from workbench.measuring.store import overview
 from workbench.measuring.testing import suite_figures
 from workbench.measuring.validity import validity
+from workbench.measuring.watching import watched
 from workbench.runs.store import runs
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.comparison import FamilyReport
@@ -94,6 +96,7 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
     cost_section,
     scores_section,
     validity_section,
+    training_section,
     people_section,
     causes_section,
     examples_section,
@@ -356,6 +359,7 @@ def gather(
         causes=cause_lines(project, names),
         examples=examples,
         tests=suite_figures(project, wanted),
+        trainings=watched(project, gold=gold).trainings,
         costs=_costs(project, names, protocol, gold, wanted),
         runs=[run_facts(project, judge.run) for judge in judges if judge.run is not None],
         software=software(project, found, texts),

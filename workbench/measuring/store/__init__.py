@@ -1,4 +1,5 @@
 """The SQL behind figures.
 
 figures: gold, verdicts, scores as arrays. reviews: disagreements and decisions. overview: counts. curation: of pools.
+watching: trainings.
 """

@@ -1,0 +1,90 @@
+"""Trainings that are watched, as figures read them."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from workbench.core.database.selection import VISIBLE
+from workbench.measuring.records.watching import WordingAlarm
+
+
+class TrainingRow(NamedTuple):
+    """A training."""
+
+    id: int
+    name: str
+    verifier: str
+    version: str
+    seed: int
+    share: float
+    started_at: str
+
+
+class StepRow(NamedTuple):
+    """What was judged at a step."""
+
+    step: int
+    accepted: int
+    rejected: int
+    undecided: int
+    dropped: int
+
+
+class AuditedRow(NamedTuple):
+    """A completion that was taken."""
+
+    completion: int
+    step: int
+    outcome: int
+    chance: float
+
+
+def trainings(connection: sqlite3.Connection) -> list[TrainingRow]:
+    """All of them, in the order in which they began."""
+    rows = connection.execute("SELECT id, name, verifier, version, seed, share, started_at FROM trainings ORDER BY id")
+    return [TrainingRow(*row) for row in rows]
+
+
+def steps(connection: sqlite3.Connection, training: int) -> list[StepRow]:
+    """The steps of one, in order."""
+    rows = connection.execute(
+        "SELECT step, accepted, rejected, undecided, dropped FROM training_steps WHERE training_id = ? ORDER BY step",
+        (training,),
+    )
+    return [StepRow(*row) for row in rows]
+
+
+def audited(connection: sqlite3.Connection, training: int) -> list[AuditedRow]:
+    """What was taken of one, in the order of rows."""
+    rows = connection.execute(
+        "SELECT a.completion_id, a.step, a.outcome, a.chance FROM audited AS a "
+        f"JOIN completions AS c ON c.id = a.completion_id WHERE a.training_id = ? AND {VISIBLE} "
+        "ORDER BY a.completion_id",
+        (training,),
+    )
+    return [AuditedRow(*row) for row in rows]
+
+
+def alarms(connection: sqlite3.Connection, training: int) -> list[WordingAlarm]:
+    """The wordings that were suddenly frequent, step by step, the most evident first."""
+    rows = connection.execute(
+        "SELECT step, wording, example, before, accepted, rejected, evidence FROM training_alarms "
+        "WHERE training_id = ? ORDER BY step, evidence DESC, wording",
+        (training,),
+    )
+    names = WordingAlarm.__struct_fields__
+    return [WordingAlarm(**dict(zip(names, row, strict=True))) for row in rows]
+
+
+def texts(connection: sqlite3.Connection, completions: Iterable[int]) -> list[tuple[int, int, str]]:
+    """Completion, question and text of each."""
+    found = []
+    for completion in completions:
+        found += connection.execute(
+            "SELECT c.id, c.question_id, t.text FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
+            "WHERE c.id = ?",
+            (completion,),
+        ).fetchall()
+    return found

@@ -1,0 +1,145 @@
+"""Trainings that are watched, as sentences and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import fill
+from typing import Final
+
+from workbench.core.options import TableForm
+from workbench.core.text.figures import NONE, counted
+from workbench.core.text.inert import inert
+from workbench.measuring.records.watching import (
+    AlikeGroup,
+    DriftAlarm,
+    TrainingReport,
+    Trainings,
+    TrainingSteps,
+    WordingAlarm,
+)
+from workbench.tables.document import Table, percentage
+from workbench.tables.files import written
+from workbench.tables.table import Columns, count, ends, figure, table, text, word
+
+_WIDTH: Final = 79
+_SHOWN: Final = 40
+NOTHING: Final = (
+    'No training is watched here: workbench.reward("rules", audit="p.db"), or workbench reward-server --audit p.db'
+)
+
+STEPS: Final[Columns[TrainingSteps]] = (
+    text("steps", lambda row: _steps(row.first, row.last), by=lambda row: row.first),
+    count("judged", lambda row: row.judged),
+    figure("accepted", lambda row: row.acceptance),
+    count("audited", lambda row: row.audited),
+    count("labelled", lambda row: row.labelled),
+    figure("right", lambda row: row.right),
+    ends(lambda row: row.right_ci),
+    figure("accuracy", lambda row: row.accuracy),
+    ends(lambda row: row.accuracy_ci),
+    figure("FPR", lambda row: row.fpr),
+    ends(lambda row: row.fpr_ci),
+    figure("wrong of accepted", lambda row: row.wrong),
+    ends(lambda row: row.wrong_ci),
+)
+WORDINGS: Final[Columns[WordingAlarm]] = (
+    count("step", lambda row: row.step),
+    word("wording", lambda row: inert(row.wording)),
+    figure("before", lambda row: row.before),
+    figure("accepted", lambda row: row.accepted),
+    figure("rejected", lambda row: row.rejected),
+    word("example", lambda row: _example(row.example)),
+)
+ALIKE: Final[Columns[AlikeGroup]] = (
+    count("completions", lambda row: len(row.items)),
+    count("questions", lambda row: row.questions),
+    text("wrong", lambda row: _wrong(row), by=lambda row: row.wrong),
+    text("steps", lambda row: _steps(row.first, row.last), by=lambda row: row.first),
+    word("example", lambda row: _example(row.example)),
+)
+
+
+def _steps(first: int, last: int) -> str:
+    return f"{first:,}" if first == last else f"{first:,}–{last:,}"
+
+
+def _wrong(row: AlikeGroup) -> str:
+    return NONE if row.wrong is None else f"{row.wrong:,} of {row.labelled:,}"
+
+
+def _example(completion: str) -> str:
+    line = " ".join(inert(completion).split()) or "(nothing)"
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def tables_of(report: TrainingReport) -> list[Table]:
+    """Steps, alarms and groups; what there is nothing of is left out."""
+    by = "gold" if report.scored_by is None else report.scored_by
+    notes = (
+        f"What is right says {by}. Accepted is counted; right, accuracy, FPR and wrong are Hájek's estimates from what "
+        "is labelled, each with one over the chance that it was taken.",
+    )
+    found = [table(f"Training {report.training}", STEPS, report.steps, notes=notes)]
+    if report.wordings:
+        note = "Shares of the questions of a step. # is a number, ^ the beginning, $ the end."
+        caption = "Wordings suddenly frequent among what was accepted"
+        found.append(table(caption, WORDINGS, report.wordings, notes=(note,)))
+    if report.alike:
+        left = f"{counted(report.left_out, 'older accepted completion')} not compared." if report.left_out else ""
+        caption = "Accepted completions that look alike, of several questions"
+        found.append(table(caption, ALIKE, report.alike, notes=(left,) if left else ()))
+    return found
+
+
+def sentences(report: TrainingReport) -> Iterator[str]:
+    """What is to be known first: how far it is, and every alarm."""
+    whole = report.all
+    if whole is None:
+        yield f"{report.training}: {report.verifier} {report.version}; nothing was judged yet."
+        return
+    yield (
+        f"{report.training}: {report.verifier} {report.version}, steps {_steps(whole.first, whole.last)}, "
+        f"{counted(whole.judged, 'completion')} judged, {whole.audited:,} audited, {whole.labelled:,} of them labelled."
+    )
+    if whole.dropped:
+        yield f"{counted(whole.dropped, 'completion')} could not be looked at; no figure holds for them."
+    if report.drift is not None:
+        yield _drift_sentence(report.drift)
+    if report.wordings:
+        yield _wordings_sentence(report.wordings)
+    if report.drift is None and not report.wordings:
+        yield "No alarm."
+
+
+def _drift_sentence(drift: DriftAlarm) -> str:
+    accepted, right = map(_from_to, (drift.acceptance, drift.right))
+    return (
+        f"Alarm at step {drift.step:,}: more is accepted wrongly than the {percentage(drift.bound)} % of all "
+        f"completions that it may have been before. Accepted went from {accepted} %, right from {right} %."
+    )
+
+
+def _from_to(pair: tuple[float | None, float | None]) -> str:
+    before, since = (NONE if value is None else percentage(value) for value in pair)
+    return f"{before} to {since}"
+
+
+def _wordings_sentence(alarms: Sequence[WordingAlarm]) -> str:
+    first = alarms[0]
+    more = len(alarms) - 1
+    return (
+        f"Alarm at step {first.step:,}: {inert(first.wording)!r} went from {percentage(first.before)} to "
+        f"{percentage(first.accepted)} % of the questions with an accepted completion"
+        + (f", and {counted(more, 'wording')} more since." if more else ".")
+    )
+
+
+def training_text(found: Trainings, form: TableForm) -> str:
+    """Every training, one below the other."""
+    if not found.trainings:
+        return NOTHING
+    tables = written([one for report in found.trainings for one in tables_of(report)], form)
+    if form.format != "text":
+        return tables
+    said = [fill(line, _WIDTH) for report in found.trainings for line in sentences(report)]
+    return "\n".join([*said, "", tables])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from workbench.app.api import Project
     from workbench.core.verdict import Verdict
     from workbench.training.judging import Reference
+    from workbench.training.pay import Forgeable, Pay, Timeouts
     from workbench.training.reward import Reward
 
 __version__ = "0.1.0"
@@ -74,11 +75,16 @@ def reward(
     share: float = 0.01,
     seed: int = 0,
     training: str = "training",
+    journal: Path | str | None = None,
+    deadline: float | None = None,
+    pay: Pay = "all",
+    forgeable: Forgeable = "pays",
+    timeouts: Timeouts = "wrong",
 ) -> Reward:
     """A verifier as a reward function for TRL, verl and OpenRLHF; see `workbench.training.reward.Reward`.
 
     Raises:
-        UsageError: There is no such verifier or option, or it asks a model server or runs programs.
+        UsageError: There is no such verifier or option, or it asks model servers and there is no place for its calls.
         NotTrustedError: The database's settings were not accepted yet.
         VerifierError: It can't be used.
     """
@@ -97,4 +103,9 @@ def reward(
         share=share,
         seed=seed,
         training=training,
+        journal=journal,
+        deadline=deadline,
+        pay=pay,
+        forgeable=forgeable,
+        timeouts=timeouts,
     )

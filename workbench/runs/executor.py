@@ -13,9 +13,10 @@ import itertools
 import os
 import queue
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from functools import partial
 from typing import Literal
 
@@ -23,7 +24,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.errors import VerifierError
-from workbench.core.verdict import Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.first_stage import NICENESS, FirstAnswer, LeftToWorker, Readers, first_stage
 from workbench.runs.local import SecondStage, filled_in
 from workbench.verifiers.base import Isolation, Verifier
@@ -42,6 +43,8 @@ class ExecutorClosed(Exception):
     """It was closed before the item was judged."""
 
 
+TOO_LONG = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
+"""On an item that nobody waits for any longer."""
 _UNSENDABLE = failure("a text has characters that UTF-8 lacks")
 
 
@@ -121,19 +124,23 @@ class LocalExecutor:
             self._inbox.put(_WaitingItem(structs.replace(item, item=next(self._numbers)), deferred, answer))
         return answer
 
-    def judge(self, items: Sequence[VerifierInput]) -> list[Verdict]:
+    def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
         """The verdicts on several items, in their order; waits for all of them.
+
+        Args:
+            deadline: Seconds that all of them may take by the clock; what has none then is the abstention "timeout".
 
         Raises:
             VerifierError: The workers can't start.
             ExecutorClosed: It was closed meanwhile.
         """
+        ends = None if deadline is None else time.monotonic() + deadline
         answers = self._first(items)
         waiting = [
             self.later(item, answer) if isinstance(answer, LeftToWorker) else answer
             for item, answer in zip(items, answers, strict=True)
         ]
-        return [one.result() if isinstance(one, Future) else one for one in waiting]
+        return [within(one, ends) if isinstance(one, Future) else one for one in waiting]
 
     def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         """What `first` says of several, read by all cores where they are many."""
@@ -224,6 +231,13 @@ class LocalExecutor:
         for answer in self._answers.values():
             answer.set_exception(error)
         self._answers.clear()
+
+
+def within(answer: Future[Verdict], ends: float | None) -> Verdict:
+    """The verdict that is waited for until some moment of `time.monotonic`; then the abstention "timeout"."""
+    # Not by a timeout of `result`: callers are interrupted by a TimeoutError of their own.
+    wait([answer], None if ends is None else max(0.0, ends - time.monotonic()))
+    return answer.result() if answer.done() else TOO_LONG
 
 
 class _RecentVerdicts:

@@ -16,6 +16,7 @@ from workbench.core.errors import RunError, StoreError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.caller import Filtered, StoredReply
 from workbench.llm.records import Halt, Reply, Request
+from workbench.runs.executor import TOO_LONG
 from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import clock
@@ -226,7 +227,6 @@ _GO_ON: Final = "What was answered is stored; start the server again to go on."
 _ASK_AGAIN: Final = "Ask again: what was accepted goes on as soon as it can, and no call is made twice."
 _PATIENCE_S: Final = 2.0
 """Whoever asks is told after so long that nothing can be stored."""
-_TOO_LONG: Final = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
 
 
 class VerifierSession:
@@ -278,7 +278,7 @@ class VerifierSession:
                 break
             self._require_storing()
             if until is not None and awake.now() >= until:
-                return _TOO_LONG
+                return TOO_LONG
         if task.cancelled():
             raise self._end(RunError("The calls to model servers have ended."))
         return task.result()
@@ -354,22 +354,33 @@ def _explained(error: Halt | LeaseLost | StoreError) -> RunError:
 
 @asynccontextmanager
 async def answering(
-    database: Database, lease: Lease, run: int, verifier: ServedVerifier, timeout: float | None
+    database: Database,
+    lease: Lease,
+    run: int,
+    verifier: ServedVerifier,
+    timeout: float | None,
+    *,
+    workers: int | None = None,
+    settings: Database | None = None,
 ) -> AsyncIterator[VerifierSession]:
     """Have a verifier judge in the running event loop.
 
     Args:
+        database: Where its calls are stored.
         run: What calls are counted in; the verifier's limits hold over all its starts.
         timeout: Seconds an item may take, its wait for a place aside; None for as long as its calls take.
+        workers: Worker processes of a stack's stages that work on this machine; one a core by default.
+        settings: Whose prices and delimiters hold; the database's own by default.
 
     Raises:
         UsageError: A server's address or a price is wrong.
     """
-    servers = servers_of(database, run, verifier, reader_of(verifier))
-    with at_work(verifier) as judge:
+    own = settings or database
+    servers = servers_of(own, run, verifier, reader_of(verifier))
+    with at_work(verifier, workers) as judge:
         async with opened_session(database, lease, [servers]) as session:
             lease.attended = True
-            answers = VerifierSession(judge, secret(database.reader()), lease, session, timeout)
+            answers = VerifierSession(judge, secret(own.reader()), lease, session, timeout)
             over = asyncio.get_running_loop().create_future()
             attending = asyncio.create_task(answers.attend(over))
             try:

@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError
 from workbench.core.installed import require_app
@@ -20,8 +20,9 @@ from workbench.core.taxonomy import parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import LocalExecutor
 from workbench.training.auditing import Audit
+from workbench.training.pay import SuitePay, SuiteVerdict
 from workbench.training.records import ProbeSummary
-from workbench.verifiers.base import ServedVerifier, Verifier
+from workbench.verifiers.base import AnyVerifier, ServedVerifier
 from workbench.verifiers.registry import Registry, require_local
 
 
@@ -30,7 +31,8 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
 
     Attributes:
         name: What it is called: its kind, or the project's name for it.
-        database: Where the calls of a verifier that asks model servers are stored; None for one that works here.
+        database: The project whose settings hold for one that asks model servers; None for one that works here.
+        journal: Where the calls of a verifier that asks model servers are stored; None for one that works here.
         probe: How it was last probed in the project; None if it never was, or there is no project.
         warnings: What speaks against training with it.
         audit: Where a share of what it judges as a server lands; None for none.
@@ -39,11 +41,17 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     name: str
     kind: str
     options: dict[str, str]
-    verifier: Verifier | ServedVerifier
+    verifier: AnyVerifier
     database: Path | None = None
+    journal: Path | None = None
     probe: ProbeSummary | None = None
     warnings: tuple[str, ...] = ()
     audit: Audit | None = None
+
+    @property
+    def by_tests(self) -> bool:
+        """Whether it runs solutions: then references are tests."""
+        return self.verifier.isolation == "sandbox"
 
     def executor(
         self, workers: int | None = None, timeout: float | None = None, *, yielding: bool = False
@@ -54,7 +62,7 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
             workers: Worker processes; one a core by default.
 
         Raises:
-            UsageError: It asks model servers.
+            UsageError: It asks model servers, or runs programs.
         """
         verifier = require_local(self.verifier)
         return LocalExecutor(
@@ -69,6 +77,7 @@ def chosen(
     *,
     trust: bool = False,
     asking: bool = False,
+    journal: Path | str | None = None,
 ) -> RewardVerifier:
     """The verifier of a name.
 
@@ -76,25 +85,48 @@ def chosen(
         name: An installed kind; with a database also a name from ``workbench.toml`` or the database.
         options: Option values; over a project's name they stand before its own.
         trust: Whether the user accepts what the project's files name.
-        asking: Whether it may be one that asks model servers; that takes a database.
+        asking: Whether it may be one that asks model servers; that takes a database, or a journal.
+        journal: Where its calls are stored; the database itself by default.
 
     Raises:
-        UsageError: There is no such kind or option, or it runs programs, or asks model servers and may not.
+        UsageError: There is no such kind or option, or it asks model servers and may not.
         NotTrustedError: The options come from a file or the database, and the user has not accepted them.
         VerifierError: It can't be used.
         StoreError: The database can't be opened.
     """
     given = dict(options or {})
     if database is None:
-        verifier = Registry().local(name, given)
-        return RewardVerifier(name=name, kind=name, options=given, verifier=verifier, warnings=lacks(verifier))
+        return _unnamed(name, given, None if journal is None or not asking else Path(journal))
     require_app("A database's verifiers")
     from workbench.training.named import named
 
-    return named(database, name, given, trust=trust, asking=asking)
+    return named(database, name, given, trust=trust, asking=asking, journal=journal)
 
 
-def lacks(verifier: Verifier | ServedVerifier) -> tuple[str, ...]:
+def _unnamed(kind: str, given: dict[str, str], journal: Path | None) -> RewardVerifier:
+    """A kind with the caller's own options; one that asks model servers takes a journal."""
+    verifier = Registry().load(kind, given)
+    if verifier.isolation != "served":
+        local = verifier if verifier.isolation == "sandbox" else require_local(verifier)
+        return RewardVerifier(name=kind, kind=kind, options=given, verifier=local, warnings=lacks(local))
+    if journal is None:
+        raise UsageError(
+            f"{kind!r} asks a model server; its calls are stored in a database.",
+            'Give a project, or in Python a file for the calls: journal="calls.db"',
+        )
+    require_app("A verifier that asks model servers")
+    from workbench.runs.choosing import PANEL, STACK
+    from workbench.statistics.records.probe import JUDGES_NOTHING
+
+    if kind in (PANEL, STACK):
+        raise UsageError(f"{kind!r} is made of a project's verifiers.", 'Say which project: database="p.db"')
+    if kind in JUDGES_NOTHING:
+        raise UsageError(f"{kind!r} judges no completions; it can't reward them.")
+    served = cast("ServedVerifier", verifier)
+    return RewardVerifier(name=kind, kind=kind, options=given, verifier=served, journal=journal)
+
+
+def lacks(verifier: AnyVerifier) -> tuple[str, ...]:
     """What it could do if more were installed."""
     lack = getattr(verifier, "lack", None)
     return () if lack is None else (f"{verifier.name} works without computer algebra. {lack}",)
@@ -293,6 +325,7 @@ class Scale(Struct, frozen=True, kw_only=True):
     Attributes:
         undecided: The reward of an abstention or an error; None leaves the completion out where a trainer can do that.
         own_score: Give the verifier's own number where it has one.
+        tests: What passed tests pay, where the verdict is one by tests.
 
     Raises:
         UsageError: The number isn't finite.
@@ -300,6 +333,7 @@ class Scale(Struct, frozen=True, kw_only=True):
 
     undecided: float | None = None
     own_score: bool = False
+    tests: SuitePay = SuitePay()
 
     def __post_init__(self) -> None:
         if self.undecided is not None and not math.isfinite(self.undecided):
@@ -307,6 +341,10 @@ class Scale(Struct, frozen=True, kw_only=True):
 
     def reward(self, verdict: Verdict) -> float | None:
         """1.0, 0.0 or what an undecided one gets."""
+        if isinstance(verdict, SuiteVerdict):
+            as_share = self.own_score and self.tests.pay == "all"
+            tests = structs.replace(self.tests, pay="share") if as_share else self.tests
+            return tests.reward(verdict, self.undecided)
         if self.own_score and (score := finite(verdict.score)) is not None:
             return score
         return _REWARDS.get(verdict.outcome, self.undecided)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import cast
 
 from workbench.core.errors import UsageError
 from workbench.core.project import opened_project
@@ -13,14 +12,19 @@ from workbench.runs.trust import require_trust
 from workbench.statistics.records.probe import JUDGES_NOTHING, ProbeReport
 from workbench.training.choosing import RewardVerifier, lacks
 from workbench.training.records import ProbeSummary
-from workbench.verifiers.base import ServedVerifier
 from workbench.verifiers.registry import require_local
 
 _NEVER_TO_ACCEPT = frozenset({"P1", "P2", "P3", "P4", "P5", "P6"})
 
 
 def named(
-    database: Path | str, name: str, given: dict[str, str], *, trust: bool = False, asking: bool = False
+    database: Path | str,
+    name: str,
+    given: dict[str, str],
+    *,
+    trust: bool = False,
+    asking: bool = False,
+    journal: Path | str | None = None,
 ) -> RewardVerifier:
     """The verifier of a name in a project; see `workbench.training.choosing.chosen`."""
     with opened_project(database) as project:
@@ -30,7 +34,7 @@ def named(
             raise UsageError(f"{choice.name!r} judges no completions; it can't reward them.")
         require_trust(project, verifier, choice.options, accept=trust or choice.own)
         asks = asking and verifier.isolation == "served"
-        chosen = cast("ServedVerifier", verifier) if asks else require_local(verifier)
+        chosen = verifier if asks or verifier.isolation == "sandbox" else require_local(verifier)
         probe = probes.latest(project, choice.name)
         return RewardVerifier(
             name=choice.name,
@@ -38,6 +42,7 @@ def named(
             options=choice.options,
             verifier=chosen,
             database=project.path if asks else None,
+            journal=Path(journal or project.path) if asks else None,
             probe=None if probe is None else _summary(probe),
             warnings=(*lacks(chosen), *_warnings(choice.name, verifier.version, probe)),
         )

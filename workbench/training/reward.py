@@ -19,18 +19,25 @@ import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from msgspec import structs
 
+from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
 from workbench.training.auditing import SHARE, audit_of, watching
-from workbench.training.choosing import Scale, chosen, is_undecided
+from workbench.training.choosing import Scale, chosen, column, is_undecided
+from workbench.training.pay import Forgeable, Pay, SuitePay, SuiteVerdict, Timeouts
 
 if TYPE_CHECKING:
     from workbench.runs.executor import LocalExecutor
     from workbench.training.audit import Watcher
+    from workbench.training.on_call import CallingExecutor
+    from workbench.training.testing import SolutionExecutor
+    from workbench.verifiers.base import SandboxedVerifier
+
+    Executor = LocalExecutor | CallingExecutor | SolutionExecutor
 
 
 class Reward:
@@ -47,6 +54,8 @@ class Reward:
         verifier: An installed kind such as ``"rules"``; with a database also one of its names.
         options: The verifier's options.
         database: A project whose names and settings hold.
+        journal: Where the calls of a verifier that asks model servers are stored, made if need be; by default
+            ``NAME.rewards.db`` beside the project ``NAME.db``. Each process that trains takes one of its own.
         undecided: The reward of an abstention or an error. None leaves the completion out in TRL, and is 0.0 in verl
             and OpenRLHF, which need a number.
         own_score: Give the verifier's own score where it has one.
@@ -54,13 +63,21 @@ class Reward:
             ``ground_truth``, ``solution`` and ``answer`` that is there.
         workers: Worker processes; one a core by default.
         timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
+            Where model servers are asked, seconds that an item may take there; by default as long as its calls take.
         audit: A project in which a share of what is judged lands, with its step of the training: `workbench training`.
         share: Of what is judged that is taken, in the mean; more of what is doubtful or newly frequent.
         seed: What is taken follows from it.
         training: What the training is called there, and its data set.
+        deadline: Seconds that one call may take by the clock, however many items it has; what has no verdict then is
+            undecided.
+        pay: What ``execution`` pays: 1 for all tests and else 0 (``"all"``), the share passed (``"share"``), or that
+            share by difficulty (``"difficulty"``: a test weighs the share of solutions that fails it).
+        forgeable: Passes that a program could forge count (``"pays"``), count as failures (``"nothing"``), or leave
+            undecided what rests on them (``"undecided"``).
+        timeouts: A solution that is wrong for nothing but its time is ``"wrong"`` or ``"undecided"``.
 
     Raises:
-        UsageError: There is no such verifier or option, or it asks a model server or runs programs.
+        UsageError: There is no such verifier or option, or it asks model servers and there is no place for its calls.
         NotTrustedError: The database's settings were not accepted yet.
         VerifierError: It can't be used.
     """
@@ -80,6 +97,11 @@ class Reward:
         share: float = SHARE,
         seed: int = 0,
         training: str = "training",
+        journal: Path | str | None = None,
+        deadline: float | None = None,
+        pay: Pay = "all",
+        forgeable: Forgeable = "pays",
+        timeouts: Timeouts = "wrong",
     ) -> None:
         self._made_of = {
             "verifier": verifier,
@@ -94,19 +116,31 @@ class Reward:
             "share": share,
             "seed": seed,
             "training": training,
+            "journal": journal,
+            "deadline": deadline,
+            "pay": pay,
+            "forgeable": forgeable,
+            "timeouts": timeouts,
         }
-        self._chosen = chosen(verifier, options, database)
+        if database is not None and journal is None:
+            journal = Path(database).with_suffix(".rewards.db")
+        self._chosen = chosen(verifier, options, database, asking=True, journal=journal)
         for warning in self._chosen.warnings:
             warnings.warn(warning, stacklevel=2)
         self.name = self._chosen.name
         self.version = self._chosen.verifier.version
         # What trainers log it under.
         self.__name__ = f"workbench:{self.name}"
-        self._scale = Scale(undecided=undecided, own_score=own_score)
+        tests = SuitePay(
+            pay=one_of("pay", pay, Pay),
+            forgeable=one_of("forgeable", forgeable, Forgeable),
+            timeouts=one_of("timeouts", timeouts, Timeouts),
+        )
+        self._scale = Scale(undecided=undecided, own_score=own_score, tests=tests)
         self._reference = reference
-        self._workers, self._timeout = workers, timeout
+        self._workers, self._timeout, self._deadline = workers, timeout, deadline
         self._lock = threading.Lock()
-        self._executor: tuple[int, LocalExecutor] | None = None
+        self._executor: tuple[int, Executor] | None = None
         self._watcher: tuple[int, Watcher] | None = None
         self._audit = audit_of(audit, share, seed, training)
         self._own_watcher()
@@ -124,6 +158,8 @@ class Reward:
             UsageError: There is no column of references, or a value is no text; the message names it.
             VerifierError: The workers can't start.
         """
+        if self._chosen.by_tests:
+            columns = self._with_tests(completions, columns)
         rows = frameworks.trl_inputs(prompts, completions, columns, self._reference)
         verdicts = self._watched([row for row in rows if row is not None], frameworks.trl_step(columns))
         self._log(rows, verdicts, columns)
@@ -138,7 +174,7 @@ class Reward:
             UsageError: A value is no text.
             VerifierError: The workers can't start.
         """
-        items = [frameworks.one_input(solution_str, ground_truth, extra_info)]
+        items = [frameworks.one_input(solution_str, self._truth(ground_truth), extra_info)]
         verdicts = self._watched(items, frameworks.verl_step(extra_info))
         return structs.asdict(frameworks.score(verdicts[0], self._scale))
 
@@ -146,7 +182,9 @@ class Reward:
         self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
     ) -> list[dict[str, Any]]:
         """The scores of a batch, as verl's batch reward manager asks for them; errors as with `compute_score`."""
-        items = frameworks.batch_inputs(solution_strs, ground_truths, extra_infos)
+        given = column("ground_truths", ground_truths)
+        truths = [self._truth(one, f"s[{row}]") for row, one in enumerate(given)]
+        items = frameworks.batch_inputs(solution_strs, truths, extra_infos)
         verdicts = self._watched(
             items, frameworks.verl_step(extra_infos[0] if items and extra_infos is not None else None)
         )
@@ -171,8 +209,10 @@ class Reward:
 
         Raises:
             VerifierError: The workers can't start.
+            RunError: No call to a model server can succeed now, nothing can be stored, or another process has the
+                journal.
         """
-        return self._own_executor().judge(items)
+        return self._own_executor().judge(items, self._deadline)
 
     def _watched(self, items: Sequence[VerifierInput], step: int | None = None) -> list[Verdict]:
         """The same, seen by the audit.
@@ -214,11 +254,11 @@ class Reward:
     def __reduce__(self) -> tuple[Any, ...]:
         return _remade, (self._made_of,)
 
-    def _own_executor(self) -> LocalExecutor:
+    def _own_executor(self) -> Executor:
         """This process's own: a child that was forked has the parent's, without the thread that looks after it."""
         with self._lock:
             if self._executor is None or self._executor[0] != os.getpid():
-                self._executor = (os.getpid(), self._chosen.executor(self._workers, self._timeout))
+                self._executor = (os.getpid(), self._made_executor())
             return self._executor[1]
 
     def _own_watcher(self) -> Watcher | None:
@@ -230,6 +270,35 @@ class Reward:
                 self._watcher = (os.getpid(), watching(self._audit, self.name, self.version))
             return self._watcher[1]
 
+    def _with_tests(self, completions: Any, columns: dict[str, Any]) -> dict[str, Any]:
+        """A data set's columns with tests in the place of references."""
+        from workbench.training.tested import tests_columns
+
+        tests = tests_columns(columns, self._reference, len(column("completions", completions)))
+        known = {name: value for name, value in columns.items() if name not in frameworks.REFERENCES}
+        return {**known, self._reference or frameworks.REFERENCES[1]: tests}
+
+    def _truth(self, given: Any, place: str = "") -> Any:
+        """What stands for a reference; tests become text."""
+        if not self._chosen.by_tests:
+            return given
+        from workbench.training.tested import tests_text
+
+        return tests_text(f"ground_truth{place}", given)
+
+    def _made_executor(self) -> Executor:
+        if self._chosen.by_tests:
+            from workbench.training.testing import SolutionExecutor
+
+            return SolutionExecutor(
+                cast("SandboxedVerifier", self._chosen.verifier), self._workers or os.cpu_count() or 1, self._timeout
+            )
+        if self._chosen.journal is None:
+            return self._chosen.executor(self._workers, self._timeout)
+        from workbench.training.on_call import CallingExecutor
+
+        return CallingExecutor(self._chosen, self._workers, self._timeout)
+
     def _log(
         self, rows: Sequence[VerifierInput | None], verdicts: Sequence[Verdict], columns: Mapping[str, Any]
     ) -> None:
@@ -239,6 +308,24 @@ class Reward:
             log_extra(f"{self.name} reason", frameworks.filled([verdict.reason for verdict in verdicts], rows))
         if verdicts and callable(log_metric := columns.get("log_metric")):
             log_metric(f"{self.name}/undecided", sum(map(is_undecided, verdicts)) / len(verdicts))
+            if self._chosen.by_tests:
+                forgeable = [isinstance(one, SuiteVerdict) and one.forgeable > 0 for one in verdicts]
+                log_metric(f"{self.name}/forgeable", sum(forgeable) / len(verdicts))
+
+
+Word = TypeVar("Word", bound=str)
+
+
+def one_of(option: str, given: Word, known: Any) -> Word:
+    """The word that was given.
+
+    Raises:
+        UsageError: It is none of those that the option knows.
+    """
+    words = get_args(known)
+    if given not in words:
+        raise UsageError(f"{option}={given!r} is none of {', '.join(words)}.")
+    return given
 
 
 def _remade(made_of: dict[str, Any]) -> Reward:

@@ -13,7 +13,7 @@ import os
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final, cast
 
 from workbench.core.errors import UsageError, VerifierError
@@ -86,22 +86,33 @@ class AskingJudge:
 
 
 @asynccontextmanager
-async def asking(chosen: RewardVerifier, line: WaitingItems, timeout: float | None) -> AsyncIterator[AskingJudge]:
-    """Have a verifier judge as long as the context; this process is the database's runner meanwhile.
+async def asking(
+    chosen: RewardVerifier, line: WaitingItems, timeout: float | None, workers: int | None = None
+) -> AsyncIterator[AskingJudge]:
+    """Have a verifier judge as long as the context; this process is the runner of the calls' database meanwhile.
 
     Args:
         timeout: See `answering`.
+        workers: See `answering`.
 
     Raises:
         UsageError: What was asked for rewards under this name was asked with another configuration.
         RunError: Another process is at work on the database.
         StoreError: The database can't be opened.
     """
-    assert chosen.database is not None
+    journal = chosen.journal
+    assert journal is not None
     verifier = cast("ServedVerifier", chosen.verifier)
-    with opened_project(chosen.database) as project, standing_in(project.database) as lease:
+    with ExitStack() as exits:
+        of_settings = exits.enter_context(opened_project(chosen.database)) if chosen.database is not None else None
+        same = of_settings is not None and chosen.database == journal
+        project = of_settings if of_settings and same else exits.enter_context(opened_project(journal, create=True))
+        lease = exits.enter_context(standing_in(project.database))
         run = _begun(project, chosen, verifier)
-        async with answering(project.database, lease, run, verifier, timeout) as answers:
+        settings = None if of_settings is None else of_settings.database
+        async with answering(
+            project.database, lease, run, verifier, timeout, workers=workers, settings=settings
+        ) as answers:
             yield AskingJudge(answers, line)
         with project.database.write() as connection:
             if answers.trouble is None:
@@ -310,10 +321,10 @@ async def judging(
     watcher = None
     if chosen.audit is not None:
         watcher = watching(chosen.audit, chosen.name, chosen.verifier.version)
-    if chosen.database is None:
+    if chosen.journal is None:
         yield _audited(AsyncVerifier(chosen, line, workers, timeout), watcher)
     else:
-        async with asking(chosen, line, timeout) as judge:
+        async with asking(chosen, line, timeout, workers) as judge:
             yield _audited(judge, watcher)
 
 

@@ -13,8 +13,10 @@ from typing import Any
 
 from workbench.training.reward import Reward
 
-_AUDIT = ("audit", "share", "seed", "training")
-_ARGUMENTS = ("verifier", "options", "database", "undecided", "own_score", "workers", "timeout", *_AUDIT)
+_ARGUMENTS = (
+    *("verifier", "options", "database", "undecided", "own_score", "workers", "timeout", "journal", "deadline"),
+    *("pay", "forgeable", "timeouts", "audit", "share", "seed", "training"),
+)
 _LOCK = threading.Lock()
 
 

@@ -1,0 +1,113 @@
+"""A verifier that asks model servers, on call: callers in any thread wait for its verdicts, one thread asks."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+import weakref
+from collections.abc import Sequence
+from concurrent.futures import Future
+from functools import partial
+
+from workbench.core.errors import RunError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.executor import TOO_LONG, ExecutorClosed
+from workbench.training.choosing import Busy, RewardVerifier
+from workbench.training.serving import AnyJudge, judging
+
+
+class CallingExecutor:
+    """One verifier with its calls, in an event loop of its own; its journal is this process's as long as it is open.
+
+    Args:
+        workers: Worker processes of a stack's stages that work on this machine; one a core by default.
+        timeout: Seconds an item may take on model servers; by default as long as its calls take.
+    """
+
+    def __init__(self, chosen: RewardVerifier, workers: int | None = None, timeout: float | None = None) -> None:
+        self._chosen, self._workers, self._timeout = chosen, workers, timeout
+        self._lock = threading.Lock()
+        self._begun: Future[tuple[asyncio.AbstractEventLoop, AnyJudge]] | None = None
+        self._over: asyncio.Event | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._at_exit = partial(_close, weakref.ref(self))
+        atexit.register(self._at_exit)
+
+    def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
+        """The verdicts on several items, in their order; waits for all of them.
+
+        Args:
+            deadline: Seconds that all of them may take by the clock; what has none then is the abstention "timeout".
+                Its calls go on, and whoever asks again has their replies.
+
+        Raises:
+            RunError: No call can succeed now, nothing can be stored, or another process has the journal.
+            UsageError: A server's address or a price is wrong.
+            ExecutorClosed: It was closed meanwhile.
+        """
+        loop, judge = self._started().result()
+        try:
+            return asyncio.run_coroutine_threadsafe(_verdicts(judge, items, deadline), loop).result()
+        except Busy as error:
+            raise RunError("Too many items wait for model servers.", "Ask for fewer at a time.") from error
+        except asyncio.CancelledError as error:
+            raise ExecutorClosed from error
+
+    def close(self) -> None:
+        """End it, once the calls in flight have had their time."""
+        with self._lock:
+            self._closed = True
+            begun, thread = self._begun, self._thread
+        atexit.unregister(self._at_exit)
+        if begun is None or thread is None:
+            return
+        if begun.exception() is None and self._over is not None:
+            begun.result()[0].call_soon_threadsafe(self._over.set)
+        thread.join()
+
+    def _started(self) -> Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]:
+        """What is at work, started by whoever comes first, and again where it could not start."""
+        with self._lock:
+            if self._closed:
+                raise ExecutorClosed
+            failed = self._begun is not None and self._begun.done() and self._begun.exception() is not None
+            if self._begun is None or failed:
+                begun = self._begun = Future()
+                self._thread = threading.Thread(
+                    target=lambda: asyncio.run(self._work(begun)), name="workbench-calls", daemon=True
+                )
+                self._thread.start()
+            return self._begun
+
+    async def _work(self, begun: Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]) -> None:
+        self._over = asyncio.Event()
+        try:
+            async with judging(self._chosen, None, self._workers, self._timeout) as judge:
+                begun.set_result((asyncio.get_running_loop(), judge))
+                await self._over.wait()
+                await judge.close()
+        except Exception as error:
+            if begun.done():
+                raise
+            begun.set_exception(error)
+
+
+async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput], deadline: float | None) -> list[Verdict]:
+    if deadline is None:
+        return (await judge.verdicts(items))[0]
+    waiting = [asyncio.ensure_future(judge.verdicts([item])) for item in items]
+    if waiting:
+        await asyncio.wait(waiting, timeout=deadline)
+    late = [one for one in waiting if not one.done()]
+    for one in late:
+        one.cancel()
+    await asyncio.gather(*late, return_exceptions=True)
+    return [TOO_LONG if one in late else one.result()[0][0] for one in waiting]
+
+
+def _close(executor: weakref.ref[CallingExecutor]) -> None:
+    found = executor()
+    if found is not None:
+        found.close()

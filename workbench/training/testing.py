@@ -1,0 +1,219 @@
+"""Solutions run against the tests that come with them, for callers in any thread; nothing of either runs outside."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+from msgspec import structs
+
+from workbench.core.code import Level, Program
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.runs.executor import ExecutorClosed, State, within
+from workbench.training.tested import GivenProblem, problem_in, suite_verdict
+from workbench.verifiers.base import SandboxedVerifier
+from workbench.verifiers.execution.evidence import not_runnable
+from workbench.verifiers.execution.levels import level_of
+from workbench.verifiers.execution.pool import SandboxPool
+from workbench.verifiers.execution.runners import require
+
+
+class _Abandoned(Exception):
+    """Nobody waits for a solution any more."""
+
+
+class SolutionJob:
+    """A solution on its way.
+
+    Attributes:
+        answer: The verdict, a `SuiteVerdict` where something was run.
+    """
+
+    def __init__(self, item: VerifierInput, given: GivenProblem) -> None:
+        self.item, self.given = item, given
+        self.answer: Future[Verdict] = Future()
+        self._gone = False
+
+    def abandon(self) -> None:
+        """Nobody waits any more: it is not run, or run no further."""
+        self._gone = True
+        self.answer.cancel()
+
+    def heed(self) -> None:
+        """Raise `_Abandoned` once nobody waits."""
+        if self._gone:
+            raise _Abandoned
+
+
+class SolutionExecutor:
+    """``execution`` with its sandboxes: a thread each, which takes one solution after the other.
+
+    Args:
+        workers: Solutions that run at a time.
+        timeout: Seconds of processor time a test may take; by default as long as the verifier's options say.
+
+    Raises:
+        UsageError: Its options ask for several runs of each solution.
+        UnsafeError: There is no sandbox on this machine.
+        RunError: The level asked for doesn't hold on this machine.
+    """
+
+    def __init__(self, verifier: SandboxedVerifier, workers: int, timeout: float | None = None) -> None:
+        if len(verifier.seeds) > 1:
+            raise UsageError("hash_seeds is for runs.", "As a reward each solution is run once.")
+        self.level: Level = level_of(verifier.wanted, allow_unsafe=False)
+        self._verifier = verifier
+        self._timeout = timeout
+        self._jobs: queue.SimpleQueue[SolutionJob | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._workers = workers
+        self._over = threading.Event()
+        self.trouble: str | None = None
+        self.state: State = "idle"
+
+    @property
+    def workers(self) -> int:
+        """Solutions that run at a time."""
+        return self._workers
+
+    def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
+        """The verdicts on several solutions, in their order; waits for all of them.
+
+        Args:
+            items: Their references are their tests; see `tested`.
+            deadline: Seconds that all of them may take by the clock; what has none then is the abstention "timeout".
+
+        Raises:
+            UsageError: Tests can't be read.
+            VerifierError: The sandboxes can't start.
+            ExecutorClosed: It was closed meanwhile.
+        """
+        ends = None if deadline is None else time.monotonic() + deadline
+        jobs = [self.job(item, f"Completion {row + 1}") for row, item in enumerate(items)]
+        try:
+            for job in jobs:
+                self.begin(job)
+            return [within(job.answer, ends) for job in jobs]
+        finally:
+            # After a deadline, or where whoever waits was interrupted.
+            for job in jobs:
+                job.abandon()
+
+    def job(self, item: VerifierInput, name: str) -> SolutionJob:
+        """A solution with its tests.
+
+        Raises:
+            UsageError: They can't be read.
+        """
+        try:
+            return SolutionJob(item, problem_in(item.reference))
+        except UsageError as error:
+            raise UsageError(f"{name}: {error.message}", error.hint) from error
+
+    def begin(self, job: SolutionJob) -> None:
+        """Have it run when its turn comes.
+
+        Raises:
+            ExecutorClosed: It is closed.
+        """
+        with self._lock:
+            if self._over.is_set():
+                raise ExecutorClosed
+            self._start()
+            self._jobs.put(job)
+
+    def warm(self) -> None:
+        """Start the sandboxes now; `state` tells when they are ready."""
+        with self._lock:
+            self._start()
+
+    def close(self) -> None:
+        """End the sandboxes; what waits for them fails with `ExecutorClosed`."""
+        with self._lock:
+            self._over.set()
+            threads, self._threads = self._threads, []
+        for _ in threads:
+            self._jobs.put(None)
+        for thread in threads:
+            thread.join()
+        while not self._jobs.empty():
+            if (job := self._jobs.get()) is not None:
+                _fail(job, ExecutorClosed())
+
+    def _start(self) -> None:
+        if not self._threads:
+            self.state = "starting"
+            self._threads = [
+                threading.Thread(target=self._work, name="workbench-tests", daemon=True) for _ in range(self._workers)
+            ]
+            for thread in self._threads:
+                thread.start()
+
+    def _work(self) -> None:
+        """Run what comes in a sandbox, another one where that can't be started, until it is closed."""
+        while not self._over.is_set():
+            try:
+                with SandboxPool(self.level, 1, settings=self._verifier.settings(self._verifier.seeds[0])) as pool:
+                    self.state, self.trouble = "ready", None
+                    while (job := self._jobs.get()) is not None and not self._over.is_set():
+                        self._run(pool, job)
+                    if job is not None:
+                        _fail(job, ExecutorClosed())
+                    return
+            except Exception as error:
+                self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
+                self.state = "failed"
+                # Whoever comes next is told, and has it tried again.
+                if (job := self._jobs.get()) is None:
+                    return
+                _fail(job, VerifierError(self.trouble))
+
+    def _run(self, pool: SandboxPool, job: SolutionJob) -> None:
+        if not job.answer.set_running_or_notify_cancel():
+            return
+        try:
+            job.answer.set_result(self._verdict(pool, job))
+        except _Abandoned:
+            job.answer.set_exception(ExecutorClosed())
+        except VerifierError as error:
+            job.answer.set_exception(error)
+            raise
+        except Exception as error:
+            # A solution that the harness can't take costs nobody else.
+            detail = f"{type(error).__name__}: {error}"[:300]
+            job.answer.set_result(Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail))
+
+    def _verdict(self, pool: SandboxPool, job: SolutionJob) -> Verdict:
+        problem, text = job.given.problem, job.item.completion
+        programs = {suite: self._timed(one) for suite, one in self._verifier.programs(problem, text, None).items()}
+        if programs and (trouble := self._trouble(problem.language)):
+            return not_runnable(trouble)
+        runs = {}
+        for suite, program in programs.items():
+            for key, execution in pool.run([(suite, program)], job.heed):
+                runs[key] = execution
+        verdict = self._verifier.verdict(problem, text, None, [runs]).verdict
+        return suite_verdict(verdict, job.given, runs) if runs else verdict
+
+    def _timed(self, program: Program) -> Program:
+        return program if self._timeout is None else structs.replace(program, seconds=self._timeout)
+
+    def _trouble(self, language: str) -> str:
+        """Why programs of a language can't be run here; "" where they can."""
+        if language == "python":
+            return ""
+        try:
+            require(language, self.level)
+        except VerifierError as error:
+            return str(error)
+        return ""
+
+
+def _fail(job: SolutionJob, error: Exception) -> None:
+    if job.answer.set_running_or_notify_cancel():
+        job.answer.set_exception(error)

@@ -18,7 +18,7 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION
 from workbench.llm.records import CallFailed, Chat, PromptMessage, Sampling, Scoring, as_stored
-from workbench.llm.server import Limits, ModelServer
+from workbench.llm.server import Limits, ModelServer, RequestExtras
 from workbench.runs.choosing import require_name
 from workbench.runs.configuring import bound_run
 from workbench.runs.store import runs as stored_runs
@@ -128,7 +128,12 @@ class Models(Struct, frozen=True, kw_only=True):
         Where a server is isn't: replies are stored by server, and another one is asked for all of them.
         """
         return {
-            name: {"server": one.server.profile, "model": one.server.model, "sampling": as_stored(one.sampling)}
+            name: {
+                "server": one.server.profile,
+                "model": one.server.model,
+                "sampling": as_stored(one.sampling),
+                **one.server.extras.config(),
+            }
             for name, one in self.models.items()
         }
 
@@ -326,11 +331,20 @@ def from_server(
     Raises:
         NotTrustedError: The servers come from a file, and the user has not accepted them.
         RunError: The server gives none.
+        UsageError: A setting of chats is given, which no such call takes.
     """
     import numpy as np
 
+    for model in models.models.values():
+        _require_no_chat(model.server.extras)
     with generating(project, f"embeddings/{name}", models, {}, trust=trust, watch=watch) as writer:
         return np.array(writer.embed([neutralised(text) for text in texts]))
+
+
+def _require_no_chat(extras: RequestExtras) -> None:
+    for name in ("reasoning_effort", "max_tokens_field", "fold_system"):
+        if getattr(extras, name):
+            raise UsageError(f"{name}: it is for chats, and vectors are asked for.", "Leave it out.")
 
 
 def from_local(model: str, texts: Sequence[str]) -> FloatArray:

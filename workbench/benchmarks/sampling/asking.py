@@ -83,6 +83,7 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
             SERVER_AT: list(self.server.places),
             "sampling": as_stored(self.sampling),
             "prompt_sha256": prompt.sha256,
+            **self.server.extras.config(),
         }
 
 

@@ -286,7 +286,7 @@ def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
         if one.name in names:
             raise UsageError(f"{place}: two are called {one.name!r}.", "Give each a name of its own.")
         names.add(one.name)
-        what = (one.server.profile, one.server.model, one.sampling)
+        what = (one.server.profile, one.server.model, one.sampling, repr(one.server.extras.config()))
         if what in seen:
             raise UsageError(
                 f"{place}: {seen[what]!r} and {one.name!r} ask the same model in the same way.",

@@ -219,6 +219,7 @@ def report_command(project: Project, options: ReportOptions) -> Output:
     --figures writes its plots for a paper, with the report or without one: they can be read without colour, and the
     same database gives the same bytes there, too.
     """
+    from workbench.coding.reporting import code_sections
     from workbench.measuring.report.gathering import write_report
 
     file = options.file
@@ -232,6 +233,7 @@ def report_command(project: Project, options: ReportOptions) -> Output:
         verifiers=options.verifiers,
         examples=options.examples,
         generated_at=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        more=() if file is None else code_sections(project, options.basis.arguments["selection"]),
         force=options.force,
         **options.basis.arguments,
     )

@@ -11,7 +11,19 @@ from workbench.coding.records.evolution import MODES, REJECTIONS, EvolutionRepor
 from workbench.core.code import Provenance
 from workbench.core.text.figures import NONE, number
 from workbench.data.records.duplicates import DuplicateReport, SourceCount
-from workbench.tables.document import Document, Facts, Lines, Section, Series, Table, heads, percentage, row
+from workbench.tables.document import (
+    Document,
+    Facts,
+    Group,
+    Lines,
+    Paragraph,
+    Section,
+    Series,
+    Table,
+    heads,
+    percentage,
+    row,
+)
 from workbench.tables.table import Column, Columns, column, count, table, word
 from workbench.tables.table_text import lines_text, plain_table
 
@@ -25,6 +37,14 @@ def evolution_text(report: EvolutionReport) -> str:
     # The distribution of scores stands in a table, too.
     plots = [f"{plot.caption}\n\n{lines_text(plot)}\n" for plot in _plots(report)[:-1]]
     return "\n".join([_lead(report) + "\n", *blocks, *plots])
+
+
+def evolution_group(report: EvolutionReport) -> Group:
+    """The report as a part of a page on more than it: rounds side by side, new tests, models."""
+    rounds, _, _, steps, _, models = _tables(report)
+    passing = _plots(report)[0]
+    blocks = (Paragraph(_lead(report)), rounds, passing, steps, models)
+    return Group(title=f"Evolution {report.name}", blocks=blocks)
 
 
 def evolution_document(report: EvolutionReport, made: str) -> Document:

@@ -52,7 +52,7 @@ def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool, acro
     if form.format == "csv":
         return records_csv(report.problems if by_problem else report.rows, {"truth": report.truth})
     tables = {(True, False): _problem_table, (False, True): _across_table}
-    return written([tables.get((by_problem, across), _ranking_table)(report)], form)
+    return written([tables.get((by_problem, across), ranking_table)(report)], form)
 
 
 def _across_table(report: RankingReport) -> Table:
@@ -81,7 +81,8 @@ def _across_table(report: RankingReport) -> Table:
     return table(caption, columns, dict.fromkeys(row.verifier for row in report.rows), notes=_ranking_notes(report))
 
 
-def _ranking_table(report: RankingReport) -> Table:
+def ranking_table(report: RankingReport) -> Table:
+    """A line a verifier and data set."""
     columns: Columns[RankingRow] = (
         word("verifier", lambda one: f"{one.verifier}*" if one.normalised else one.verifier),
         word("data set", lambda one: one.dataset),
@@ -171,8 +172,13 @@ def passes_as(report: PassReport, form: TableForm) -> str:
     """The report in a form; CSV has figures in full."""
     if form.format == "csv":
         return records_csv(report.models or report.rows, {"judge": report.judge})
+    return written(passes_tables(report), form)
+
+
+def passes_tables(report: PassReport) -> list[Table]:
+    """pass@k by data set, and by model where that was asked for."""
     tables = [_passes_table(report)]
-    return written([*tables, _models_table(report)] if report.models else tables, form)
+    return [*tables, _models_table(report)] if report.models else tables
 
 
 def _models_table(report: PassReport) -> Table:
@@ -233,10 +239,11 @@ def saturation_as(report: SaturationReport, form: TableForm) -> str:
     if form.format == "csv":
         every = {"definition": report.definition, "resamples": report.resamples, "seed": report.seed}
         return records_csv(report.rows, every)
-    return written([_saturation_table(report)], form)
+    return written([saturation_table(report)], form)
 
 
-def _saturation_table(report: SaturationReport) -> Table:
+def saturation_table(report: SaturationReport) -> Table:
+    """A line a number of tests."""
     columns: Columns[SaturationRow] = (
         word("", lambda one: interval_bar(one.rho, *(one.problems_ci or one.ci), _INTERVAL_BAR, report.target)),
         text("k", lambda one: str(one.k)),

@@ -107,9 +107,14 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
 """One line a section, in the order they are read."""
 
 
-def report_document(contents: Contents) -> Document:
-    """All sections there is something to say in."""
-    made = (make(contents) for make in SECTIONS)
+def report_document(contents: Contents, more: Sequence[Section] = ()) -> Document:
+    """All sections there is something to say in.
+
+    Args:
+        more: What other jobs have to say, before the methods.
+    """
+    place = SECTIONS.index(methods_section)
+    made = (*(make(contents) for make in SECTIONS[:place]), *more, *(make(contents) for make in SECTIONS[place:]))
     ran = {figures.verifier for figures in contents.tests}
     verifiers = len(ran | {row.verifier for row in contents.overall.rows if row.kind == "verifier"})
     datasets = ", ".join(contents.card.counts.datasets) or "no data"
@@ -520,6 +525,7 @@ def write_report(
     gold: GoldChoice = "final",
     examples: int = 3,
     generated_at: str,
+    more: Sequence[Section] = (),
     force: bool = False,
 ) -> WrittenReport:
     """Write the report to a file, which appears whole or not at all, and its plots to a folder.
@@ -531,6 +537,7 @@ def write_report(
         figures: The folder of the plots; None for none.
         verifiers: Names; empty for all that have a complete run and judge completions.
         examples: Examples at most of each kind of error of each verifier.
+        more: Sections of other jobs.
         force: Replace an existing file.
 
     Raises:
@@ -555,7 +562,7 @@ def write_report(
             examples=examples,
             generated_at=generated_at,
         )
-        size = None if file is None else file.write(_WRITERS[format](report_document(contents)).encode())
+        size = None if file is None else file.write(_WRITERS[format](report_document(contents, more)).encode())
         drawn = [] if figures is None else write_pictures(figures, pictures(contents), force=force)
         return WrittenReport(size, drawn)
 

@@ -1,0 +1,85 @@
+"""What the report says of code beside outcomes of tests: rankings, pass@k, how many tests are enough, rounds.
+
+Each figure is that of its own command with its defaults; what a project has nothing of has no section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from workbench.coding.evolution import evolved
+from workbench.coding.evolution.evolving import evolution_names
+from workbench.coding.evolution.tables import evolution_group
+from workbench.coding.ranking.measuring import ranking
+from workbench.coding.ranking.passing import pass_report, passes_by_tests, saturation, with_models
+from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
+from workbench.coding.ranking.truth import RECORDED, Truth, truth_of
+from workbench.core.errors import UsageError
+from workbench.core.project import Project, at_one_moment
+from workbench.core.selection import Selection
+from workbench.tables.document import Block, Section
+
+SIZES: Final = (1, 4, 8)
+"""The k of pass@k, as ``code passk`` has them."""
+
+
+@at_one_moment
+def code_sections(project: Project, selection: Selection | None = None) -> list[Section]:
+    """The sections on code that there is something to say in.
+
+    Args:
+        selection: Only these solutions; evolutions are over all of theirs.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    wanted = selection or Selection()
+    parts: dict[tuple[str, str], list[Block]] = {}
+    truth = _truth(project)
+    if truth is not None:
+        parts = {
+            ("ranking", "Verifiers that rank solutions"): _ranked(project, truth, wanted),
+            ("passk", "pass@k"): _passing(project, truth, wanted),
+            ("saturation", "How many tests are enough"): _enough(project, truth, wanted),
+        }
+    parts["evolutions", "Tests that evolved"] = list(_evolutions(project))
+    return [Section(key, title, tuple(blocks)) for (key, title), blocks in parts.items() if blocks]
+
+
+def _truth(project: Project) -> Truth | None:
+    try:
+        return truth_of(project)
+    except UsageError:
+        return None
+
+
+def _ranked(project: Project, truth: Truth, selection: Selection) -> list[Block]:
+    try:
+        report = ranking(project, truth, selection=selection)
+    except UsageError:
+        # No verifier has scores, or none on these solutions.
+        return []
+    return [ranking_table(report)] if report.rows else []
+
+
+def _passing(project: Project, truth: Truth, selection: Selection) -> list[Block]:
+    if truth.name == RECORDED:
+        return []
+    passes = passes_by_tests(project, truth, selection)
+    report = pass_report(passes, SIZES)
+    return list(passes_tables(with_models(project, passes, report, SIZES))) if report.rows else []
+
+
+def _enough(project: Project, truth: Truth, selection: Selection) -> list[Block]:
+    if truth.name == RECORDED:
+        return []
+    report = saturation(project, truth, selection=selection)
+    return [saturation_table(report)] if report.rows else []
+
+
+def _evolutions(project: Project) -> Iterator[Block]:
+    for name in evolution_names(project):
+        report = evolved.report(project, evolved.evolution(project, name.name, name.dataset))
+        if report.finished:
+            yield evolution_group(report)

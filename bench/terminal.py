@@ -18,6 +18,7 @@ from types import TracebackType
 KEYS = {
     "up": b"\x1b[A",
     "down": b"\x1b[B",
+    "right": b"\x1b[C",
     "page up": b"\x1b[5~",
     "page down": b"\x1b[6~",
     "home": b"\x1b[H",

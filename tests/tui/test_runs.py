@@ -21,7 +21,7 @@ from workbench.app.tui.kit import run_view
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.runs import RunsScreen
-from workbench.app.tui.screens.start_run import SetUpRunScreen, StartRunScreen, TrialScreen, trial_text
+from workbench.app.tui.screens.start_run import SetUpRunScreen, ShownTrial, StartRunScreen, TrialScreen, trial_text
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.verdict import Outcome
@@ -309,6 +309,17 @@ def looked_at(project: Project) -> set[int]:
     return {item for (item,) in project.database.reader().execute(query)}
 
 
+def with_long_ids(shown: ShownTrial) -> ShownTrial:
+    """The same trial of items whose ids are long and differ at their ends."""
+    evidence = tuple(
+        structs.replace(
+            one, line=structs.replace(one.line, completion_id=f"{'0123456789ab' * 4}{one.line.completion_id}")
+        )
+        for one in shown.trial.evidence
+    )
+    return shown._replace(trial=structs.replace(shown.trial, evidence=evidence))
+
+
 async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_stays(project: Project) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, "a")
@@ -322,6 +333,8 @@ async def test_a_verifier_is_tried_on_five_items_before_all_and_nothing_of_it_st
             said = str(trial_text(tried.shown))
             for item in tried.shown.items:
                 assert item.question[:40] in said
+            assert "0123456789ab" not in str(trial_text(with_long_ids(tried.shown)))
+            assert f"…9ab{tried.shown.items[0].completion_id}" in str(trial_text(with_long_ids(tried.shown)))
             assert said.count("· gold ") == said.count("reference ") == 5
             assert looked_at(project) == {item.id for item in tried.shown.items}, "who sees gold has looked"
             assert verifying.runs(project) == []

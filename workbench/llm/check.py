@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct, structs
 
+from workbench.core.text.inert import inert
 from workbench.llm.caller import origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
@@ -345,16 +346,19 @@ def _about_reply(model: str, request: Request, reply: Reply, ms: float) -> list[
     elif reply.finish_reason == "length":
         is_empty = not reply.text.strip()
         came = (
-            "Its reply is empty: thinking took all of its"
-            if is_empty
-            else f"It replies: {one_line(reply.text)!r}, cut at"
+            "Its reply is empty: thinking took all of its" if is_empty else f"It replies: {_quoted(reply.text)}, cut at"
         )
         advice = "Give it more: max_tokens, or call_max_tokens for a single call."
         findings.append(ServerFinding("problem" if is_empty else "note", f"{came} {most or 'longest'} tokens.", advice))
     elif reply.text.strip():
-        findings.append(ServerFinding("good", f"It replies: {one_line(reply.text)!r}, in {ms:.0f} ms."))
+        findings.append(ServerFinding("good", f"It replies: {_quoted(reply.text)}, in {ms:.0f} ms."))
     else:
         findings.append(ServerFinding("problem", f"Its reply is empty (it ended with {reply.finish_reason!r})."))
     if reply.model is not None and reply.model != model:
-        findings.append(ServerFinding("note", f"It names the model that replied {one_line(reply.model)!r}."))
+        findings.append(ServerFinding("note", f"It names the model that replied {_quoted(reply.model)}."))
     return findings
+
+
+def _quoted(text: str) -> str:
+    """Somebody else's words as they are, but for characters that would do something to a terminal."""
+    return f"'{inert(one_line(text))}'"

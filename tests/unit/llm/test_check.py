@@ -44,6 +44,12 @@ async def test_a_good_server() -> None:
     assert [received.method for received in server.received] == ["GET", "POST"]
 
 
+async def test_a_reply_is_shown_as_it_is_and_does_nothing_to_a_terminal() -> None:
+    with scripted(replying("So it is \\boxed{\\frac{1}{2}}\n\x1b[2Jand 'more'")) as server:
+        found = await findings(server.url)
+    assert "It replies: 'So it is \\boxed{\\frac{1}{2}} ␛[2Jand 'more''" in said(found, "good")
+
+
 @pytest.mark.parametrize("task", ["score", "classify", "pooling", "rerank"])
 async def test_a_server_of_scores(task: Task) -> None:
     with scripted(replying([0.75, 0.25])) as server:

@@ -37,6 +37,7 @@ from workbench.core.run import VerdictLine, VerifierInfo
 from workbench.core.selection import Selection
 from workbench.core.text.excerpt import short_answer
 from workbench.core.text.figures import NONE, counted
+from workbench.core.text.ids import ends
 from workbench.data.records.browse import ItemDetail
 from workbench.measuring import browsing
 from workbench.runs import configuring
@@ -442,19 +443,20 @@ def trial_text(shown: ShownTrial) -> Content:
     """Of each item the question, the verdict beside gold, both final answers, and what the verdict rests on."""
     trial = shown.trial
     parts = [Content.styled(f"! {printable(trial.message)}", "$text-warning")] if trial.message else []
+    short = ends([one.line.completion_id for one in trial.evidence])
     for one, item in zip(trial.evidence, shown.items, strict=True):
-        parts.append(_judged(one.line, item, trial.replies.get(one.item, "")))
+        parts.append(_judged(one.line, item, trial.replies.get(one.item, ""), short[one.line.completion_id]))
     return Content("\n").join(parts) if parts else Content("No item was judged.")
 
 
-def _judged(line: VerdictLine, item: ItemDetail, reply: str) -> Content:
+def _judged(line: VerdictLine, item: ItemDetail, reply: str, short_id: str) -> Content:
     mark, gold = OUTCOME_MARKS[line.verdict][0], OUTCOME_MARKS[item.gold][0]
     wrong = item.gold not in (_NO_GOLD, line.verdict)
     reference, completion = (_answer(*pair) for pair in zip(_compared(line), browsing.final_answers(item), strict=True))
     return Content.assemble(
         (f"{mark} {line.verdict}", "bold"),
         (f" · gold {gold} {item.gold}", "bold $text-error" if wrong else ""),
-        (f"  {printable(line.completion_id)}\n", "$foreground-muted"),
+        (f"  {printable(short_id)}\n", "$foreground-muted"),
         f"  {_in_a_line(item.question)}\n  reference {reference} │ completion {completion}",
         *((f"\n  {text}", style) for text, style in _why(line, reply) if text),
     )

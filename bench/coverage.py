@@ -74,6 +74,8 @@ def sizes_of(kind: str, shape: tuple[int, int], generator: np.random.Generator) 
 
 
 SIZES: Final = ("equal", "geometric", "heavy-tailed")
+BY_GROUP: Final = "by group"
+"""1, 2, 4 or 8 completions, one size a group: questions of groups are not exchangeable then."""
 
 
 def chances(mean: float, correlation: float, shape: tuple[int, int], generator: np.random.Generator) -> FloatArray:
@@ -222,8 +224,9 @@ def _row(figure: str, found: Ends, truth: FloatArray) -> Row:
 
 
 def _tests(simulations: int, seed: int) -> Iterator[Row]:
-    """A project: 8 groups in 3 scopes, or 5 groups that share questions."""
-    for place, (questions, kind, shared) in enumerate(product((60, 300), SIZES, (False, True))):
+    """A project: 8 groups in 3 scopes, 5 that share questions, or 4 whose questions have a size of their own."""
+    settings = [*product((60, 300), SIZES, (False, True)), *product((60, 300), (BY_GROUP,), (False,))]
+    for place, (questions, kind, shared) in enumerate(settings):
         chance: list[float] = []
         any_below = 0
         for number in range(simulations):
@@ -239,6 +242,11 @@ def _tests(simulations: int, seed: int) -> Iterator[Row]:
 
 
 def _null(questions: int, kind: str, generator: np.random.Generator, *, shared: bool) -> Pieces:
+    if kind == BY_GROUP:
+        question, group = np.arange(questions), generator.integers(0, 4, questions)
+        size = 2**group
+        right = generator.binomial(size, chances(0.9, 0.3, (1, questions), generator)[0])
+        return Pieces(size, right, group, np.zeros(questions, dtype=np.int64), question)
     if shared:
         question, group = (values.ravel() for values in np.indices((questions, 5)))
         kept: BoolArray = generator.random(len(question)) < 0.8

@@ -63,7 +63,7 @@ def type_report(project: Project, verifier: str) -> TypeReport:
 
 def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> TypeReport:
     """How suggestions agree with the subtypes in force beside them."""
-    from workbench.statistics.intervals import wilson
+    from workbench.statistics.intervals import count_interval
 
     cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
     compared, subtyped = cells.total(), sum(n for (_, theirs), n in cells.items() if theirs not in TYPES)
@@ -81,7 +81,7 @@ def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> Ty
         agree=agree,
         subtyped=subtyped,
         accuracy=agree / subtyped if subtyped else None,
-        ci=wilson(agree, subtyped) if subtyped else None,
+        ci=count_interval(agree, subtyped),
         type_accuracy=same_type / compared if compared else None,
         confusion=[TypeCell(subtype=ours, suggested=theirs, n=n) for (ours, theirs), n in sorted(cells.items())],
     )

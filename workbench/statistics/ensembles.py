@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, grade
-from workbench.statistics.intervals import compact, wilson
+from workbench.statistics.intervals import alone, compact, share_ends
 
 # -- Choices made on some questions and judged on the others, so that no figure flatters the choice behind it.
 
@@ -329,15 +329,16 @@ def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
 
 
 def mean_interval(share: FloatArray, completions: int) -> tuple[float, float]:
-    """A 95 % interval for the mean of one share a question: Wilson's on as many items as would vary as much.
+    """A 95 % interval for the mean of one share a question, that of `share_ends` for items that would vary as much.
 
     With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but never more than
-    there are completions; G where p is 0 or 1. For questions with one completion it is Wilson's interval, up to
-    G / (G - 1), and for those with equally many the clustered one of ``statistics.intervals``.
+    there are completions; G where p is 0 or 1. Where few questions are wrong, or right, those many count as one trial
+    each: five questions, all right, are [.478, 1].
     """
     questions, p = len(share), float(share.mean())
-    if not 0 < p < 1 or questions < 2:
-        return wilson(p * questions, questions)
-    variance = float(share.var(ddof=1)) / questions
-    effective = min(completions, p * (1 - p) / variance) if variance else completions
-    return wilson(p * effective, effective)
+    items = float(questions)
+    if 0 < p < 1 and questions > 1:
+        variance = float(share.var(ddof=1)) / questions
+        items = min(completions, p * (1 - p) / variance) if variance else float(completions)
+    (low,), (high,) = share_ends(np.array([p * items]), np.array([items]), alone(questions))
+    return float(low), float(high)

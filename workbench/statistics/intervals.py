@@ -100,6 +100,16 @@ def share_interval(correct: BoolArray | FloatArray, cluster: IntArray) -> Ends |
     return intervals(np.array([correct.sum()]), np.array([len(correct)]), known)[0]
 
 
+def alone(n: int) -> Clustering:
+    """What an interval of one group rests on whose clusters are one item each."""
+    return Clustering(np.array([n]), np.ones(1), np.array([float(n)]), np.array([float(n)]))
+
+
+def count_interval(right: float, n: int) -> Ends | None:
+    """The 95 % interval of `share_ends` for so many of n items that are clusters of their own; None for too few."""
+    return intervals(np.array([right]), np.array([n]), alone(n))[0]
+
+
 def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> list[Ends | None]:
     """Of each group the ends of `share_ends`; None where `FEWEST` clusters or more don't carry it."""
     ends = zip(*(side.tolist() for side in share_ends(right, n, known)), strict=True)
@@ -113,7 +123,9 @@ def is_carried(known: Clustering) -> BoolArray:
     return carried
 
 
-def share_ends(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> tuple[FloatArray, FloatArray]:
+def share_ends(
+    right: FloatArray | IntArray, n: IntArray | FloatArray, known: Clustering
+) -> tuple[FloatArray, FloatArray]:
     """The lower and upper ends of the 95 % intervals of p = right / n, one a group; [0, 1] without items.
 
     Wilson's interval for p of n / deff items, with Student's t of as many degrees of freedom as effective clusters

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
-from workbench.statistics.intervals import wilson
+from workbench.statistics.intervals import count_interval
 from workbench.statistics.records.probe import Method, PairRow, Unpaired
 
 
@@ -142,7 +142,7 @@ def pair_row(group: str | None, pairs: Pairs) -> PairRow:
     """The share of pairs whose correct completion scores higher; a tie is wrong.
 
     Acc = 1/|D| · Σ 1[R(q, r_w) > R(q, r_l)] (VerifyBench, arXiv 2505.15801, eq. 2). A question is one pair, so pairs
-    are independent and the interval is Wilson's.
+    are independent and the interval is that of `count_interval`.
     """
     n = len(pairs.row)
     right = int((pairs.correct > pairs.incorrect).sum())
@@ -152,7 +152,7 @@ def pair_row(group: str | None, pairs: Pairs) -> PairRow:
         right=right,
         ties=int((pairs.correct == pairs.incorrect).sum()),
         accuracy=right / n if n else None,
-        ci=wilson(right, n) if n else None,
+        ci=count_interval(right, n),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Struct, UnsetType
 
+from workbench.core.code import TestLine
 from workbench.core.verdict import OutcomeWord
 
 Readiness = Literal["starting", "ready", "waiting", "failed", "stopping"]
@@ -33,6 +34,19 @@ class RewardBatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     items: list[RewardItem]
 
 
+class TestCounts(Struct, frozen=True, kw_only=True):
+    """How a completion did on its tests.
+
+    Attributes:
+        passed: Tests that passed, of ``total``.
+        forgeable: Of these, passes that a program which knows how could forge.
+    """
+
+    passed: int
+    total: int
+    forgeable: int
+
+
 class RewardAnswer(Struct, frozen=True, kw_only=True):
     """The answer on one completion.
 
@@ -44,6 +58,7 @@ class RewardAnswer(Struct, frozen=True, kw_only=True):
         reason: A bare code: why it abstained or failed, or what decided it.
         rule: The rule that fired.
         ms: Wall time the verifier spent on it, in milliseconds.
+        tests: Where it was run.
     """
 
     id: str | int | None
@@ -53,6 +68,7 @@ class RewardAnswer(Struct, frozen=True, kw_only=True):
     reason: str | None
     rule: str | None
     ms: float
+    tests: TestCounts | UnsetType = UNSET
 
 
 class RewardAnswers(Struct, frozen=True, kw_only=True):
@@ -75,6 +91,10 @@ class TrlRequest(Struct, frozen=True, kw_only=True):
         prompts: Texts or conversations.
         completions: As many texts or conversations.
         question: The questions, where the prompts are more than that.
+        tests: What completions are run against, in the place of references, where the verifier is ``execution``.
+        entry_point: What the tests call.
+        setup: Code between a completion and each test.
+        pass_rates: The share of solutions that passes each test.
     """
 
     prompts: list[_Turns]
@@ -85,6 +105,10 @@ class TrlRequest(Struct, frozen=True, kw_only=True):
     answer: list[_Value | None] | UnsetType = UNSET
     question: list[_Value] | UnsetType = UNSET
     subtype: list[str | None] | UnsetType = UNSET
+    tests: list[list[TestLine] | str | None] | UnsetType = UNSET
+    entry_point: list[str | None] | UnsetType = UNSET
+    setup: list[str | None] | UnsetType = UNSET
+    pass_rates: list[list[float] | None] | UnsetType = UNSET
 
 
 class TrlRewards(Struct, frozen=True, kw_only=True):

@@ -272,11 +272,9 @@ class Reward:
 
     def _with_tests(self, completions: Any, columns: dict[str, Any]) -> dict[str, Any]:
         """A data set's columns with tests in the place of references."""
-        from workbench.training.tested import tests_columns
+        from workbench.training.tested import with_tests
 
-        tests = tests_columns(columns, self._reference, len(column("completions", completions)))
-        known = {name: value for name, value in columns.items() if name not in frameworks.REFERENCES}
-        return {**known, self._reference or frameworks.REFERENCES[1]: tests}
+        return with_tests(columns, self._reference, len(column("completions", completions)))
 
     def _truth(self, given: Any, place: str = "") -> Any:
         """What stands for a reference; tests become text."""

@@ -13,7 +13,7 @@ import os
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final, cast
 
 from workbench.core.errors import UsageError, VerifierError
@@ -28,8 +28,11 @@ from workbench.runs.serving import VerifierSession, answering
 from workbench.runs.store import runs as stored_runs
 from workbench.training.auditing import watching
 from workbench.training.choosing import Busy, RewardVerifier, WaitingItems, all_of
+from workbench.training.fair import FairLine, StageTimes
 from workbench.training.records import Readiness
-from workbench.verifiers.base import ServedVerifier
+from workbench.training.testing import SolutionExecutor, SolutionJob
+from workbench.verifiers.base import SandboxedVerifier, ServedVerifier
+from workbench.verifiers.stacks.stack import RULE
 
 if TYPE_CHECKING:
     from workbench.training.audit import Watcher
@@ -37,6 +40,12 @@ if TYPE_CHECKING:
 _LOG: Final = logging.getLogger("workbench.reward.audit")
 
 # -- Judging by a verifier that asks model servers, for many who wait at once, in one event loop.
+
+
+def stage_of(verdict: Verdict) -> str | None:
+    """The stage of a stack that a verdict is of; None where it is of none."""
+    rule = verdict.rule or ""
+    return rule.removeprefix(RULE) if rule.startswith(RULE) else None
 
 
 PREFIX: Final = "rewards/"
@@ -49,6 +58,7 @@ class AskingJudge:
     def __init__(self, answers: VerifierSession, line: WaitingItems) -> None:
         self._answers = answers
         self._line = line
+        self.stages = StageTimes()
 
     @property
     def state(self) -> Readiness:
@@ -77,7 +87,7 @@ class AskingJudge:
             RunError: No call can succeed now, or nothing can be stored.
         """
         self._line.require_fit(items)
-        with self._line.room(items):
+        with self._line.room(items), self.stages.of("work", len(items)):
             return await all_of([self._answers.verdict(item) for item in items]), False
 
     async def close(self) -> None:
@@ -135,6 +145,8 @@ def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -
     return run
 
 
+_AHEAD = 8
+"""So many items a worker are handed to the workers ahead of their turn."""
 LONG = 20_000
 """Characters of an item that make it a long one."""
 _TURN_S = 0.002
@@ -159,6 +171,8 @@ class AsyncVerifier:
         self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
         self._helpers = max(1, cores // 2)
         self._readers = AsyncReaders((chosen.kind, chosen.options), self._helpers)
+        self._turns = FairLine(_AHEAD * (workers or max(1, cores - 1)))
+        self.stages = StageTimes()
         self._executor.warm()
 
     @property
@@ -185,7 +199,8 @@ class AsyncVerifier:
             VerifierError: The workers can't start, or have ended.
         """
         self._line.require_fit(items)
-        answers = await self._first(items)
+        with self.stages.of("first", len(items)):
+            answers = await self._first(items)
         left = {row: answer for row, answer in enumerate(answers) if isinstance(answer, LeftToWorker)}
         if left:
             with self._line.room([items[row] for row in left]):
@@ -249,13 +264,90 @@ class AsyncVerifier:
 
     async def _later(self, asked: Sequence[tuple[VerifierInput, LeftToWorker]]) -> list[Verdict]:
         try:
-            return await all_of([asyncio.wrap_future(self._executor.later(item, left)) for item, left in asked])
+            return await all_of([self._judged(item, left) for item, left in asked])
         except ExecutorClosed as error:
             raise Busy from error
+
+    async def _judged(self, item: VerifierInput, left: LeftToWorker) -> Verdict:
+        """The verdict of a worker, when its turn has come."""
+        async with AsyncExitStack() as exits:
+            with self.stages.of("line"):
+                await exits.enter_async_context(self._turns.place())
+            with self.stages.of("work"):
+                return await asyncio.wrap_future(self._executor.later(item, left))
 
     def _is_long(self, item: VerifierInput) -> bool:
         """Whether its first stage would hold the loop up."""
         return self._executor.isolation != "process" and item.characters > LONG
+
+
+class AsyncTester:
+    """Solutions run against the tests that come with them, for an event loop; nobody's are run who has gone.
+
+    Args:
+        line: For solutions that wait.
+        workers: Solutions that run at a time; one a core by default.
+        timeout: Seconds of processor time a test may take; by default as in a run.
+    """
+
+    def __init__(
+        self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
+    ) -> None:
+        self._line = line
+        self._executor = SolutionExecutor(
+            cast("SandboxedVerifier", chosen.verifier), workers or os.cpu_count() or 1, timeout
+        )
+        # One more than can run, so that no sandbox waits for the loop.
+        self._turns = FairLine(self._executor.workers + 1)
+        self.stages = StageTimes()
+        self._executor.warm()
+
+    @property
+    def state(self) -> Readiness:
+        """Whether items are taken."""
+        return "starting" if self._executor.state == "idle" else self._executor.state
+
+    @property
+    def trouble(self) -> str | None:
+        """Why none are; None while they are."""
+        return self._executor.trouble
+
+    @property
+    def waiting(self) -> int:
+        """Items that wait."""
+        return self._line.count
+
+    async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
+        """The verdicts on solutions, in their order, and that they were not had at once.
+
+        Raises:
+            UsageError: They are more than ever wait at a time, or tests can't be read.
+            Busy: There is no room for them now; none of them waits.
+            VerifierError: The sandboxes can't start.
+        """
+        self._line.require_fit(items)
+        with self.stages.of("first", len(items)):
+            jobs = [self._executor.job(item, f"Completion {row + 1}") for row, item in enumerate(items)]
+        try:
+            with self._line.room(items):
+                return await all_of([self._run(job) for job in jobs]), False
+        except ExecutorClosed as error:
+            raise Busy from error
+        finally:
+            for job in jobs:
+                job.abandon()
+
+    async def close(self) -> None:
+        """End the sandboxes."""
+        await asyncio.to_thread(self._executor.close)
+
+    async def _run(self, job: SolutionJob) -> Verdict:
+        async with AsyncExitStack() as exits:
+            with self.stages.of("line"):
+                await exits.enter_async_context(self._turns.place())
+            with self.stages.of("work"):
+                self._executor.begin(job)
+                return await asyncio.wrap_future(job.answer)
 
 
 class AuditedJudge:
@@ -265,8 +357,9 @@ class AuditedJudge:
         judge: Who judges.
     """
 
-    def __init__(self, judge: AsyncVerifier | AskingJudge, watcher: Watcher) -> None:
+    def __init__(self, judge: PlainJudge, watcher: Watcher) -> None:
         self._judge, self._watcher = judge, watcher
+        self.stages = judge.stages
 
     @property
     def state(self) -> Readiness:
@@ -298,7 +391,8 @@ class AuditedJudge:
             _LOG.warning(warning)
 
 
-AnyJudge = AsyncVerifier | AskingJudge | AuditedJudge
+PlainJudge = AsyncVerifier | AskingJudge | AsyncTester
+AnyJudge = PlainJudge | AuditedJudge
 """A verifier for an event loop, wherever its verdicts come from."""
 
 
@@ -321,12 +415,14 @@ async def judging(
     watcher = None
     if chosen.audit is not None:
         watcher = watching(chosen.audit, chosen.name, chosen.verifier.version)
-    if chosen.journal is None:
+    if chosen.by_tests:
+        yield _audited(AsyncTester(chosen, line, workers, timeout), watcher)
+    elif chosen.journal is None:
         yield _audited(AsyncVerifier(chosen, line, workers, timeout), watcher)
     else:
         async with asking(chosen, line, timeout, workers) as judge:
             yield _audited(judge, watcher)
 
 
-def _audited(judge: AsyncVerifier | AskingJudge, watcher: Watcher | None) -> AnyJudge:
+def _audited(judge: PlainJudge, watcher: Watcher | None) -> AnyJudge:
     return judge if watcher is None else AuditedJudge(judge, watcher)

@@ -21,6 +21,7 @@ from workbench.core.errors import UsageError
 from workbench.core.installed import require_app
 from workbench.core.verdict import Verdict
 from workbench.training.choosing import FieldError, column, is_missing, text
+from workbench.training.frameworks import REFERENCES
 from workbench.training.pay import SuiteVerdict
 from workbench.verifiers.execution.evidence import standings
 
@@ -112,6 +113,13 @@ def tests_columns(columns: Mapping[str, Any], wanted: str | None, length: int) -
         None if is_missing(value) else _row(name, row, value, {more: given[row] for more, given in beside.items()})
         for row, value in enumerate(values)
     ]
+
+
+def with_tests(columns: Mapping[str, Any], wanted: str | None, length: int) -> dict[str, Any]:
+    """A data set's columns with its tests in the place of references; errors and arguments as with `tests_columns`."""
+    tests = tests_columns(columns, wanted, length)
+    known = {name: value for name, value in columns.items() if name not in (*REFERENCES, *COLUMNS)}
+    return {**known, wanted or REFERENCES[1]: tests}
 
 
 def _row(name: str, row: int, value: Any, beside: dict[str, Any]) -> str:

@@ -73,6 +73,7 @@ class SolutionExecutor:
         self._threads: list[threading.Thread] = []
         self._workers = workers
         self._over = threading.Event()
+        self._running: set[SolutionJob] = set()
         self.trouble: str | None = None
         self.state: State = "idle"
 
@@ -137,6 +138,8 @@ class SolutionExecutor:
         with self._lock:
             self._over.set()
             threads, self._threads = self._threads, []
+        for running in list(self._running):
+            running.abandon()
         for _ in threads:
             self._jobs.put(None)
         for thread in threads:
@@ -176,6 +179,7 @@ class SolutionExecutor:
     def _run(self, pool: SandboxPool, job: SolutionJob) -> None:
         if not job.answer.set_running_or_notify_cancel():
             return
+        self._running.add(job)
         try:
             job.answer.set_result(self._verdict(pool, job))
         except _Abandoned:
@@ -187,6 +191,8 @@ class SolutionExecutor:
             # A solution that the harness can't take costs nobody else.
             detail = f"{type(error).__name__}: {error}"[:300]
             job.answer.set_result(Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail))
+        finally:
+            self._running.discard(job)
 
     def _verdict(self, pool: SandboxPool, job: SolutionJob) -> Verdict:
         problem, text = job.given.problem, job.item.completion

@@ -27,6 +27,7 @@ from workbench.core.options import (
     people_in,
 )
 from workbench.runs.replaying import DEFAULT_MAX_LINE, open_book
+from workbench.training.pay import Forgeable, Pay, SuitePay, Timeouts
 
 if TYPE_CHECKING:
     from workbench.app.web.serve.addresses import Address
@@ -187,6 +188,13 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
         float | None, option("Reward of an abstention or an error; none (null) by default.", metavar="REWARD")
     ] = None
     own_score: Annotated[bool, option("Give the verifier's own score where it has one.")] = False
+    pay: Annotated[
+        Pay, option("What tests pay with execution: 1 for all, their share, or it by difficulty.", shows_default=True)
+    ] = "all"
+    forgeable: Annotated[Forgeable, option("What passes that a program could forge are worth.", shows_default=True)] = (
+        "pays"
+    )
+    timeouts: Annotated[Timeouts, option("What is wrong for nothing but its time.", shows_default=True)] = "wrong"
     token_env: Annotated[str | None, option("Variable with the token that requests must bring.", metavar="NAME")] = None
     audit: Annotated[
         Path | None,
@@ -233,7 +241,8 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
         in_flight=options.in_flight,
         hosts=frozenset(map(name_of, options.hosts)),
     )
-    scale = Scale(undecided=options.undecided, own_score=options.own_score)
+    tests = SuitePay(pay=options.pay, forgeable=options.forgeable, timeouts=options.timeouts)
+    scale = Scale(undecided=options.undecided, own_score=options.own_score, tests=tests)
     found = trusting(
         lambda yes: chosen(options.verifier, options.settings, options.database, trust=yes, asking=True),
         options.trust,

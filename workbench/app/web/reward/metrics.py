@@ -7,6 +7,11 @@ from collections import Counter
 
 import psutil
 
+from workbench.core.verdict import Verdict
+from workbench.training.fair import StageTimes
+from workbench.training.pay import SuiteVerdict
+from workbench.training.serving import stage_of
+
 _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 """Upper bounds of the histogram's buckets, in seconds."""
 
@@ -29,6 +34,8 @@ class Metrics:
         self._requests: Counter[tuple[str, int]] = Counter()
         self._items: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
+        self._stacked: Counter[tuple[str, str]] = Counter()
+        self._forgeable = 0
         self._buckets = {path: [0] * (len(_BOUNDS) + 1) for path in _PATHS}
         self._seconds = dict.fromkeys(_PATHS, 0.0)
 
@@ -36,11 +43,16 @@ class Metrics:
         """Count a request by its route and the status of its answer."""
         self._requests[route, status] += 1
 
-    def judged(self, verdict: str, reason: str | None) -> None:
-        """Count an item by its verdict; those without one that took too much also by their reason."""
-        self._items[verdict] += 1
-        if reason in ("timeout", "worker_died"):
-            self._reasons[reason] += 1
+    def judged(self, verdict: Verdict) -> None:
+        """Count an item by its verdict; those that took too much also by their reason, of a stack by their stage."""
+        word = verdict.outcome.word
+        self._items[word] += 1
+        if verdict.reason in ("timeout", "worker_died"):
+            self._reasons[verdict.reason] += 1
+        if (stage := stage_of(verdict)) is not None:
+            self._stacked[stage, word] += 1
+        if isinstance(verdict, SuiteVerdict) and verdict.forgeable:
+            self._forgeable += 1
 
     def took(self, seconds: float, *, fast: bool) -> None:
         """Note how long a request took that was answered; fast are those whose items were all decided at once."""
@@ -48,13 +60,14 @@ class Metrics:
         self._buckets[path][bisect_left(_BOUNDS, seconds)] += 1
         self._seconds[path] += seconds
 
-    def text(self, *, waiting: int, in_flight: int, ready: bool) -> str:
+    def text(self, *, waiting: int, in_flight: int, ready: bool, stages: StageTimes) -> str:
         """All of them.
 
         Args:
             waiting: Items that wait for a worker or a process for long texts.
             in_flight: Bytes of requests that came and aren't answered.
             ready: Whether items are taken.
+            stages: How long the stages of judging have taken.
         """
         name, version = (text.translate(_ESCAPES) for text in self._verifier)
         lines = [
@@ -73,6 +86,22 @@ class Metrics:
             ),
             *_counted("items_total", "Items judged, by verdict.", "verdict", self._items),
             *_counted("exhausted_total", "Items that took too much, by reason.", "reason", self._reasons),
+            *_head("stacked_total", "counter", "Items judged by a stack, by the stage that spoke and its verdict."),
+            *(
+                f'workbench_reward_stacked_total{{stage="{stage.translate(_ESCAPES)}",verdict="{word}"}} {count}'
+                for (stage, word), count in sorted(self._stacked.items())
+            ),
+            *_head("forgeable_total", "counter", "Completions some of whose passed tests could be forged."),
+            f"workbench_reward_forgeable_total {self._forgeable}",
+            *_head("stage_seconds", "summary", "Seconds that items took in a stage: first, line, work."),
+            *(
+                line
+                for stage, count in sorted(stages.count.items())
+                for line in (
+                    f'workbench_reward_stage_seconds_sum{{stage="{stage}"}} {stages.seconds[stage]:.6f}',
+                    f'workbench_reward_stage_seconds_count{{stage="{stage}"}} {count}',
+                )
+            ),
             *self._histogram(),
             "# HELP process_resident_memory_bytes Resident memory of the server's own process.",
             "# TYPE process_resident_memory_bytes gauge",

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import re
 import signal
 import socket
 import time
@@ -23,6 +24,8 @@ from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
 from workbench.training.choosing import Busy, RewardVerifier, Scale, finite, subtype
+from workbench.training.fair import ASKER, USUAL, Asker
+from workbench.training.pay import SuiteVerdict
 from workbench.training.records import (
     OpenRlhfRequest,
     ProbeSummary,
@@ -30,6 +33,7 @@ from workbench.training.records import (
     RewardAnswers,
     RewardHealth,
     RewardItem,
+    TestCounts,
     TrlRequest,
     TrlRewards,
     VerlBatch,
@@ -37,6 +41,7 @@ from workbench.training.records import (
     VerlScores,
 )
 from workbench.training.serving import AnyJudge, judging
+from workbench.training.tested import with_tests
 
 # -- The routes: each reads one shape of request, has the items judged, and writes the same shape's answer.
 
@@ -85,6 +90,8 @@ async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> 
     """TRL's: what its reward functions are called with."""
     request = msgspec.json.decode(body, type=TrlRequest)
     columns = {name: value for name, value in structs.asdict(request).items() if value is not UNSET}
+    if "tests" in columns:
+        columns = with_tests(columns, None, len(request.completions))
     rows = frameworks.trl_inputs(columns.pop("prompts"), columns.pop("completions"), columns)
     verdicts = await judging([row for row in rows if row is not None])
     return TrlRewards(rewards=frameworks.filled([scale.reward(verdict) for verdict in verdicts], rows))
@@ -138,7 +145,9 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
 
     async def metrics(_: web.Request) -> web.Response:
         ready = served.judge.state == "ready" and not gate.stopping
-        text = served.metrics.text(waiting=served.judge.waiting, in_flight=gate.in_flight, ready=ready)
+        text = served.metrics.text(
+            waiting=served.judge.waiting, in_flight=gate.in_flight, ready=ready, stages=served.judge.stages
+        )
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     application.router.add_get(HEALTH, health)
@@ -150,6 +159,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
 
     async def handler(request: web.Request) -> web.Response:
         status = 500
+        ASKER.set(_asker(request))
         try:
             async with gate.body(request) as body:
                 began, at_once = time.perf_counter(), True
@@ -158,7 +168,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
                     nonlocal at_once
                     verdicts, at_once = await served.judge.verdicts(items)
                     for verdict in verdicts:
-                        served.metrics.judged(verdict.outcome.word, verdict.reason)
+                        served.metrics.judged(verdict)
                     return verdicts
 
                 answer = await _shaped(shape, body, judging, served.scale)
@@ -168,10 +178,26 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
         except RequestRefused as refused:
             status = refused.status
             raise
+        except asyncio.CancelledError:
+            status = _GONE
+            raise
         finally:
             served.metrics.requested(path, status)
 
     return handler
+
+
+_GONE = 499
+"""The status that is counted for a request whose client has gone."""
+_URGENCY = re.compile(r"(?:^|[,;\s])u=([0-7])(?:$|[,;\s])")
+
+
+def _asker(request: web.Request) -> Asker:
+    """Who asks: ``X-Client``, or the connection; and how urgently: ``Priority: u=0`` to ``u=7`` (RFC 9218)."""
+    peer = request.transport.get_extra_info("peername") if request.transport is not None else None
+    urgency = _URGENCY.search(request.headers.get("Priority", ""))
+    client = request.headers.get("X-Client") or str(peer)
+    return Asker(client[:200], USUAL if urgency is None else int(urgency[1]))
 
 
 async def _shaped(shape: Shape, body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
@@ -205,6 +231,9 @@ async def _answers(items: Sequence[RewardItem], judging: Judging, scale: Scale) 
             reason=verdict.reason,
             rule=verdict.rule,
             ms=round(verdict.ms, 3),
+            tests=UNSET
+            if not isinstance(verdict, SuiteVerdict)
+            else TestCounts(passed=verdict.passed, total=verdict.total, forgeable=verdict.forgeable),
         )
         for item, verdict in zip(items, verdicts, strict=True)
     ]
@@ -265,6 +294,8 @@ class RewardServer:
             # What is sent all the same to a request that was refused is not waited for.
             lingering_time=0,
             auto_decompress=False,
+            # Whoever has gone is judged no further.
+            handler_cancellation=True,
         )
         self._listening: asyncio.Server | None = None
 

@@ -1,0 +1,102 @@
+"""Tests as a reward over HTTP, whose turn it is there, and what is counted by stage."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import Any
+
+import aiohttp
+import pytest
+
+from tests.growing_served import need_a_sandbox
+from tests.rewarding import Client, asked
+from tests.unit.app.web.reward.conftest import Serving
+from workbench.app.web.reward.metrics import Metrics
+from workbench.app.web.reward.server import RewardServer
+from workbench.core.verdict import Outcome, Verdict
+from workbench.training.fair import StageTimes
+from workbench.training.pay import SuiteVerdict
+from workbench.training.serving import AsyncTester
+
+TESTS = ["assert double(1) == 2", "assert double(4) == 8"]
+RIGHT, WRONG = "def double(x): return 2 * x", "def double(x): return 2"
+
+
+async def metrics(server: RewardServer) -> str:
+    async with aiohttp.ClientSession() as session, session.get(f"{server.address.url}/metrics") as answer:
+        return await answer.text()
+
+
+async def post(server: RewardServer, path: str, document: dict[str, Any]) -> Any:
+    client = Client(server.address.port)
+    try:
+        return (await client.post(path, json.dumps(document).encode())).document
+    finally:
+        client.close()
+
+
+@pytest.fixture(autouse=True)
+def _sandboxed() -> None:
+    need_a_sandbox()
+
+
+async def test_every_route_takes_tests(served: Serving) -> None:
+    truth = json.dumps({"entry_point": "double", "tests": TESTS})
+    async with served("execution") as server:
+        items = [{"reference": truth, "completion": one, "id": one} for one in (RIGHT, WRONG)]
+        found = (await post(server, "/reward", {"items": items}))["items"]
+        assert [(one["reward"], one["tests"]) for one in found] == [
+            (1.0, {"passed": 2, "total": 2, "forgeable": 0}),
+            (0.0, {"passed": 1, "total": 2, "forgeable": 0}),
+        ]
+        body = {"prompts": ["p"] * 2, "completions": [RIGHT, WRONG]}
+        columns = {"tests": [TESTS] * 2, "entry_point": ["double"] * 2}
+        assert await post(server, "/trl", {**body, **columns}) == {"rewards": [1.0, 0.0]}
+        assert await post(server, "/trl", {**body, "ground_truth": [truth] * 2}) == {"rewards": [1.0, 0.0]}
+        verl = {"solution_strs": [RIGHT, WRONG], "ground_truths": [truth] * 2}
+        assert [one["score"] for one in (await post(server, "/verl", verl))["scores"]] == [1.0, 0.0]
+        rlhf = {"query": [f"p{RIGHT}</s>"], "prompts": ["p"], "labels": [truth]}
+        assert (await post(server, "/openrlhf", rlhf))["rewards"] == [1.0]
+        wrong = await asked(server.address.port, json.dumps({"reference": "(", "completion": RIGHT}).encode())
+        assert (wrong.status, "neither JSON nor Python" in wrong.document["error"]) == (400, True)
+        text = await metrics(server)
+        assert 'workbench_reward_stage_seconds_count{stage="first"}' in text
+        assert 'workbench_reward_stage_seconds_count{stage="line"} 9' in text
+        assert 'workbench_reward_stage_seconds_count{stage="work"} 9' in text
+        assert "workbench_reward_forgeable_total 0" in text
+
+
+async def test_solutions_of_who_has_gone_are_not_run(served: Serving) -> None:
+    endless = "import time\ndef double(x): time.sleep(3600)"
+    truth = json.dumps({"tests": TESTS})
+    async with served("execution") as server:
+        judge = server._judge
+        assert isinstance(judge, AsyncTester)
+        client = Client(server.address.port)
+        body = json.dumps({"items": [{"reference": truth, "completion": endless}] * 20}).encode()
+        waiting = asyncio.ensure_future(client.post("/reward", body))
+        while not judge._executor._running:
+            await asyncio.sleep(0.01)
+        assert judge.waiting == 20
+        waiting.cancel()
+        with suppress(asyncio.CancelledError):
+            await waiting
+        client.close()
+        while judge.waiting or judge._executor._running:
+            await asyncio.sleep(0.01)
+        answer = await post(server, "/reward", {"reference": truth, "completion": RIGHT})
+        assert answer["reward"] == 1.0
+        assert 'status="499"} 1' in await metrics(server)
+
+
+def test_a_stack_s_stages_are_counted() -> None:
+    found = Metrics("cascade", "1")
+    for outcome in (Outcome.CORRECT, Outcome.CORRECT, Outcome.INCORRECT):
+        found.judged(Verdict(outcome=outcome, rule="stage.rules" if outcome else "stage.judge"))
+    found.judged(SuiteVerdict(outcome=Outcome.CORRECT, passed=2, total=2, forgeable=1))
+    text = found.text(waiting=0, in_flight=0, ready=True, stages=StageTimes())
+    assert 'workbench_reward_stacked_total{stage="rules",verdict="correct"} 2' in text
+    assert 'workbench_reward_stacked_total{stage="judge",verdict="incorrect"} 1' in text
+    assert "workbench_reward_forgeable_total 1" in text

@@ -1,0 +1,106 @@
+"""Whose turn it is: places at work are given by urgency, and within one in turns to those who ask."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
+
+from msgspec import Struct
+
+USUAL = 3
+"""The urgency of who says nothing, of 0 (first) to 7 (RFC 9218)."""
+
+
+class Asker(Struct, frozen=True):
+    """Who asks.
+
+    Attributes:
+        client: Whoever has the same name shares its turns.
+        urgency: From 0, which goes before all others, to 7.
+    """
+
+    client: str = ""
+    urgency: int = USUAL
+
+
+ASKER: ContextVar[Asker] = ContextVar("asker", default=Asker())  # noqa: B039
+"""Who is asking in this task."""
+
+
+class FairLine:
+    """So many places at work; who finds none waits, and the more urgent go first.
+
+    Of equal urgency each client gets one place in turn, however many of its items wait.
+
+    Args:
+        places: How many are at work at a time.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free = places
+        self._waiting: dict[int, OrderedDict[str, deque[asyncio.Future[None]]]] = {}
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """A place for as long as the context."""
+        await self._take()
+        try:
+            yield
+        finally:
+            self._give()
+
+    async def _take(self) -> None:
+        if self._free > 0:
+            self._free -= 1
+            return
+        asker = ASKER.get()
+        turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(asker.urgency, OrderedDict()).setdefault(asker.client, deque()).append(turn)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn.done() and not turn.cancelled():
+                self._give()
+            raise
+
+    def _give(self) -> None:
+        for urgency in sorted(self._waiting):
+            clients = self._waiting[urgency]
+            while clients:
+                client, turns = next(iter(clients.items()))
+                turn = turns.popleft()
+                if turns:
+                    clients.move_to_end(client)
+                else:
+                    del clients[client]
+                if not turn.done():
+                    turn.set_result(None)
+                    return
+            del self._waiting[urgency]
+        self._free += 1
+
+
+class StageTimes:
+    """How long the stages of judging have taken, and how often."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.count: Counter[str] = Counter()
+
+    @contextmanager
+    def of(self, stage: str, items: int = 1) -> Iterator[None]:
+        """Time a stage for as long as the block takes.
+
+        Args:
+            items: How many it is about.
+        """
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += time.perf_counter() - began
+            self.count[stage] += items

@@ -233,6 +233,11 @@ class Reward:
         """Completions that the audit could not look at in this process."""
         return 0 if self._watcher is None else self._watcher[1].dropped
 
+    def flush(self) -> None:
+        """Wait until what was judged so far is in the audit, such as before a checkpoint."""
+        if self._watcher is not None and self._watcher[0] == os.getpid():
+            self._watcher[1].flush()
+
     def close(self) -> None:
         """End the worker processes, and store what is to be audited; the next call starts new ones."""
         with self._lock:

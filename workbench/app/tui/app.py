@@ -58,6 +58,7 @@ SCREENS: dict[str, tuple[str, str, str]] = {
     "triage": ("TriageScreen", "w", "Triage: why verifiers err, case by case, a cause a key"),
     "combine": ("CombineScreen", "m", "Combine: verifiers that vote, pick, or predict gold"),
     "validity": ("ValidityScreen", "t", "Validity: what verdicts follow besides correctness"),
+    "trainings": ("TrainingsScreen", "k", "Trainings: what verifiers accept while they reward"),
     "code": ("CodeScreen", "o", "Code: problems, their solutions against their tests"),
     "sets": ("SetsScreen", "s", "Sets: frozen sets, to build, compare and publish"),
     "agreement": ("AgreementScreen", "g", "Agreement: the people who label, pair by pair"),

@@ -1,0 +1,120 @@
+"""Trainings that are watched: what the verifier accepts by step, wordings that rise, and what looks alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Final
+
+from textual.content import Content
+
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.table_screen import TableScreen
+from workbench.core.selection import Condition
+from workbench.core.text.figures import counted
+from workbench.measuring.records.watching import TrainingReport, Trainings
+from workbench.measuring.watching import watched
+from workbench.measuring.watching_tables import ALIKE, STEPS, WORDINGS, sentences
+
+_LISTS: Final = ("steps", "alarms", "what looks alike")
+
+
+class TrainingsScreen(TableScreen, LiveScreen):
+    """One training at a time, as one of three lists.
+
+    Attributes:
+        found: All trainings; None until they have come.
+    """
+
+    CSS_PATH = "trainings.tcss"
+    TITLE_TEXT = "Trainings"
+    PREFIX, ABOVE, DETAIL = "trainings", ("said",), True
+    EMPTY = (
+        "No training is watched here. A reward with an audit puts a share of what it judges into a project:\n\n"
+        'workbench.reward("rules", audit="p.db")'
+    )
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("trainings.open", "enter", "open_row", "Items", "List the completions behind the row."),
+        Action("trainings.kinds", "w", "list", "Next list", "Steps, alarms, or accepted completions that look alike."),
+        Action("trainings.next", "right_square_bracket", "next", "Next", "The next training.", footer=False),
+        Action("trainings.reload", "r", "reload", "Reload", "Read it again."),
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: Trainings | None = None
+        self._place, self._list = 0, 0
+
+    @property
+    def training(self) -> TrainingReport | None:
+        """The one that is shown."""
+        reports = [] if self.found is None else self.found.trainings
+        return reports[self._place % len(reports)] if reports else None
+
+    @property
+    def listed(self) -> Sequence[Any]:
+        """The rows that are shown."""
+        report = self.training
+        return () if report is None else (report.steps, report.wordings, report.alike)[self._list]
+
+    def read(self) -> Trainings:
+        """What is seen of all of them."""
+        return watched(self.project)
+
+    def show(self, data: Trainings) -> None:
+        """List the present one's."""
+        self.found = data
+        self.set_class(not data.trainings, "empty")
+        report = self.training
+        if report is None:
+            self.say("none")
+            return
+        self.put("said", Content("\n").join(Content(printable(line)) for line in sentences(report)))
+        columns: Any = (STEPS, WORDINGS, ALIKE)[self._list]
+        self.table.show_records(columns, enumerate(self.listed))
+        self.say(f"{printable(report.training)} · {_LISTS[self._list]} · {len(self.listed):,} listed")
+        self.table.focus()
+        self.highlighted(0)
+
+    def highlighted(self, row: int) -> None:
+        """Show what the row stands for."""
+        rows = self.listed
+        one = rows[row] if row < len(rows) else None
+        if one is None:
+            self.put_detail("")
+        elif self._list == 0:
+            self.put_detail(f"{counted(one.undecided, 'completion')} undecided, {one.dropped:,} not looked at.")
+        else:
+            self.put_detail(Content(printable(one.example)))
+
+    def opened(self, row: int) -> None:
+        """Show what is behind the row in Browse, or the completions that look alike, one by one."""
+        report = self.training
+        if report is None or row >= len(self.listed):
+            return
+        if self._list == _LISTS.index("what looks alike"):
+            from workbench.app.tui.screens.item import ItemScreen
+
+            items = report.alike[row].items
+            self.app.push_screen(ItemScreen(items[0], items))
+            return
+        from workbench.app.tui.screens.browse import BrowseScreen
+
+        self.app.push_screen(BrowseScreen(Condition("dataset", "=", report.training)))
+
+    def action_list(self) -> None:
+        """Show the next list."""
+        self._list = (self._list + 1) % len(_LISTS)
+        if self.found is not None:
+            self.show(self.found)
+
+    def action_next(self) -> None:
+        """Show the next training."""
+        self._place += 1
+        if self.found is not None:
+            self.show(self.found)
+
+    def action_reload(self) -> None:
+        """Read again."""
+        self.read_again()

@@ -22,6 +22,12 @@ class Targets(Options, frozen=True, kw_only=True):
 
     dataset: ProblemSet = None
     tasks: Annotated[tuple[str, ...], option("Only this problem (repeatable).", "--problem", metavar="ID")] = ()
+    since: Annotated[str | None, option("Only problems whose contest_date is this day or later.", metavar="DATE")] = (
+        None
+    )
+    until: Annotated[str | None, option("Only problems whose contest_date is this day or earlier.", metavar="DATE")] = (
+        None
+    )
     limit: Annotated[Whole | None, option("Only the first so many problems.", "--limit")] = None
 
 

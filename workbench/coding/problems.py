@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from array import array
 from collections import Counter
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from workbench.coding.options import Targets
@@ -31,6 +33,13 @@ if TYPE_CHECKING:
     import sqlite3
 
     from workbench.verifiers.execution.pool import SandboxPool
+
+
+_CONTEST: Final = "contest_date"
+"""The field in which LiveCodeBench's rows say when a problem's contest was."""
+_OPEN: Final = {"since": "0001-01-01", "until": "9999-12-31"}
+"""Names of the two ends of a window -> what holds where one is open."""
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 class ProblemTable(QueryTable[ProblemRow]):
@@ -285,8 +294,9 @@ def problems_for(
         needs_calls: Only problems whose solutions can be called by a test, and not those of standard input.
 
     Raises:
-        UsageError: There is no problem of one of the ids.
+        UsageError: There is no problem of one of the ids, or the first day lies behind the last.
     """
+    outside = _outside(project, dataset, targets)
     found = problems.tasks(project.database.reader(), dataset.id, BASE)
     known = {one.task_id for one in found}
     for task in targets.tasks:
@@ -300,9 +310,36 @@ def problems_for(
             skipped["language"] += 1
         elif needs_calls and one.stdio:
             skipped["stdio"] += 1
+        elif (why := outside(one.question)) is not None:
+            skipped[why] += 1
         else:
             chosen.append(one.question)
     return chosen[: targets.limit], dict(skipped)
+
+
+def _outside(project: Project, dataset: Dataset, targets: Targets) -> Callable[[int], str | None]:
+    """What says why a problem's contest lies outside of the days that are meant; None where it doesn't."""
+    if targets.since is None and targets.until is None:
+        return lambda _: None
+    first, last = (_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())
+    if first > last:
+        raise UsageError(f"--since {first} is later than --until {last}.", "Turn them round.")
+    days = problems.own_fields(project.database.reader(), dataset.id, _CONTEST)
+
+    def why(question: int) -> str | None:
+        day = days.get(question, "")[:10]
+        if not _DAY.fullmatch(day):
+            return "no_date"
+        return None if first <= day <= last else "outside"
+
+    return why
+
+
+def _day(name: str, text: str | None) -> str | None:
+    try:
+        return None if text is None else date.fromisoformat(text).isoformat()
+    except ValueError:
+        raise UsageError(f"--{name}: {text!r} is no day.", "Write it as 2025-01-31.") from None
 
 
 # -- The sandbox, for services that execute code in the process that calls them.

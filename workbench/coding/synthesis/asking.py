@@ -6,12 +6,13 @@ Source: Scoring Verifiers, figures 8, 13 and 14.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Final, get_args
 
 import msgspec
+from msgspec import structs
 
 from workbench.coding.options import Targets
 from workbench.coding.problems import EVERY_PROBLEM, Dataset, code_dataset, problems_for
@@ -22,6 +23,7 @@ from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, some_at_a_time
 from workbench.data.store import importing
+from workbench.data.store.problems import own_fields
 from workbench.data.store.tests import problems_of
 from workbench.llm.records import PromptMessage, Sampling
 from workbench.runs.generation import Models, Watch, WritingRequest, generating
@@ -116,6 +118,7 @@ def fill(
     *,
     targets: Targets = EVERY_PROBLEM,
     templates: Sequence[str] = (),
+    field: str | None = None,
     trust: bool = False,
     watch: Watch | None = None,
 ) -> PoolReport:
@@ -128,6 +131,7 @@ def fill(
         samples: Solutions of each model.
         targets: Which problems.
         templates: A prompt's file that stands in the place of ours (`own_prompts`).
+        field: Of a problem's row: asked by in the place of the problem's text, such as BigCodeBench's instruct_prompt.
         trust: Whether the user accepts servers that ``workbench.toml`` names.
         watch: Is told how far the calls are.
 
@@ -141,9 +145,16 @@ def fill(
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
     added = failed = 0
     about = {"prompt_sha256": {**PROMPTS, **digests(own)}["correct"]}
+    texts: dict[int, str] | None = None
+    if field is not None:
+        about["field"] = field
+        texts = own_fields(project.database.reader(), dataset.id, field)
+        lacking = [one for one in chosen if one not in texts]
+        chosen = [one for one in chosen if one in texts]
+        skipped |= {"no_field": len(lacking)} if lacking else {}
     with generating(project, f"pools/{name}", models, about, trust=trust, watch=watch) as writer:
         for some in some_at_a_time(chosen, _TOGETHER):
-            wanted = list(_wanted(project, some, models, samples, own))
+            wanted = list(_wanted(project, some, models, samples, own, texts))
             replies = writer.ask([asked for _, asked in wanted])
             records = [
                 _record(name, task_id, models.models[asked.model].server.model, asked, reply)
@@ -165,13 +176,20 @@ def fill(
 
 
 def _wanted(
-    project: Project, questions: Sequence[int], models: Models, samples: int, own: OwnPrompts
+    project: Project,
+    questions: Sequence[int],
+    models: Models,
+    samples: int,
+    own: OwnPrompts,
+    texts: Mapping[int, str] | None,
 ) -> Iterator[tuple[str, WritingRequest]]:
     """Each problem's id with a request, in order."""
     key = secret(project.database.reader())
     problems = problems_of(project.database, questions, [])
     for question in questions:
-        messages = request_for_solution(problems[question], "correct", key, own)
+        problem = problems[question]
+        shown = problem if texts is None else structs.replace(problem, prompt=texts[question])
+        messages = request_for_solution(shown, "correct", key, own)
         for model, sample in product(models.models, range(samples)):
             yield (
                 problems[question].task_id,

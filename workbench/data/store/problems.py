@@ -467,6 +467,17 @@ def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task
     return list(map(Task._make, rows))
 
 
+def own_fields(connection: sqlite3.Connection, dataset: int, name: str) -> dict[int, str]:
+    """What the rows of a data set's problems say under a name that nothing else here reads; texts alone."""
+    rows = connection.execute(
+        "SELECT q.id, e.value FROM questions AS q JOIN code_problems AS p ON p.question_id = q.id, "
+        "json_each(iif(json_valid(p.extra), p.extra, '{}')) AS e "
+        f"WHERE q.dataset_id = ? AND {_IN} AND e.key = ? AND e.type = 'text'",
+        (dataset, name),
+    )
+    return dict(rows.fetchall())
+
+
 def _bound(sql: str, run: SuiteRun | None) -> list[object]:
     """The parameters of as many run and suite pairs as the text asks for."""
     pair: list[object] = [None, None] if run is None else [run.run, run.suite]

@@ -19,7 +19,7 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, verb
 from workbench.coding.options import OwnPromptFiles, SolutionOptions, SuiteOptions, Targets
-from workbench.coding.records.figures import SKIPPED, SolutionsWritten, TestsWritten
+from workbench.coding.records.figures import SKIPPED, PoolReport, SolutionsWritten, TestsWritten
 from workbench.core.options import NONE_GIVEN, AllowUnsafe, Options, Trust, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
@@ -152,6 +152,14 @@ class CodePoolOptions(Options, frozen=True, kw_only=True):
     models: Models
     settings: ModelSettings = NONE_GIVEN
     samples: Annotated[int, option("Of each model.", ge=1, le=1000)] = 8
+    field: Annotated[
+        str | None,
+        option(
+            "Ask by this field of the problem's row instead of its text: instruct_prompt of BigCodeBench.",
+            "--ask-by",
+            metavar="FIELD",
+        ),
+    ] = None
     templates: OwnPromptFiles = ()
     targets: Targets = Targets()
     trust: Trust = False
@@ -176,6 +184,7 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
                 options.samples,
                 targets=options.targets,
                 templates=options.templates,
+                field=options.field,
                 trust=yes,
                 watch=watch,
             ),
@@ -184,9 +193,15 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
     say_calls(project, report.run)
     return Output(
         report,
-        lambda found: [f"{found.added:,} new solutions of {found.problems:,} problems in {found.dataset}"],
+        _pool_lines,
         after=[f"  {report.failed:,} calls failed for good; the same command tries them again."]
         if report.failed
         else (),
         code=REFUSED_SOME if report.failed else 0,
     )
+
+
+def _pool_lines(report: PoolReport) -> Iterator[str]:
+    yield f"{report.added:,} new solutions of {report.problems:,} problems in {report.dataset}"
+    for code, count in report.skipped.items():
+        yield f"  {counted(count, 'problem')} left out: {SKIPPED[code]}"

@@ -79,7 +79,8 @@ class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):
     """A request for one number a text, or one vector.
 
     Attributes:
-        query: The question (score and rerank); None where ``texts`` are whole inputs (classify, pooling).
+        query: The question (score and rerank), or the user's turn of a chat whose assistant says the one text
+            (classify, pooling); None where ``texts`` are whole inputs.
         texts: What is to be scored.
         activate: Whether the server is to apply its activation (vLLM's ``use_activation``); None leaves it to the
             server, and nothing is sent.

@@ -259,6 +259,8 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
         raise ValueError(f"{profile.title} has no {request.task!r} call (of these it has: {known})")
     if request.query is None and request.task in {"score", "rerank"}:
         raise ValueError(f"{request.task!r} needs a query")
+    if request.query is not None and request.task not in {"score", "rerank"}:
+        _require_turns(profile, request)
     if request.activate is not None and profile.name == "sglang":
         raise ValueError(f"{profile.title} applies what activation it likes; leave activation to the server")
     texts = list(request.texts)
@@ -267,12 +269,23 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
             body: dict[str, Any] = {"model": model, "text_1": request.query, "text_2": texts}
         case "rerank":
             body = {"model": model, "query": request.query, "documents": texts}
+        case _ if request.query is not None:
+            # The server lays the turns out by the model's own template.
+            turns = (("user", request.query), ("assistant", *texts))
+            body = {"model": model, "messages": [{"role": role, "content": text} for role, text in turns]}
         case _:
             # SGLang's own call takes ``text``.
             body = {"model": model, "text" if profile.name == "sglang" else "input": texts}
     if request.activate is not None:
         body["use_activation"] = request.activate
     return msgspec.json.encode(body), request.task, request.task != "rerank"
+
+
+def _require_turns(profile: Profile, request: Scoring) -> None:
+    if profile.name == "sglang":
+        raise ValueError(f"{profile.title} takes no turns of a chat for {request.task!r}, but a whole text")
+    if len(request.texts) != 1:
+        raise ValueError("a chat that is scored has one answer")
 
 
 def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:

@@ -151,6 +151,28 @@ def form_from(options: Mapping[str, str], *, whole: bool) -> Form:
     return Form(text=text, reference=reference, neutralise=switch(options, "neutralise", default=True))
 
 
+CHAT_OPTIONS: Final = {
+    "chat": "true: question and completion are the turns of user and assistant, which the server lays out as the model "
+    "was trained (classify and pooling; default false)",
+    "answer": "with chat: the assistant's turn, with {completion} in it (default: the completion alone)",
+}
+"""How question and completion become a chat that is scored."""
+
+
+def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
+    """The assistant's turn of a chat that is scored.
+
+    Raises:
+        ValueError: It has no completion, another placeholder, or there is no chat.
+    """
+    if "answer" in options and not chat:
+        raise ValueError("answer: it is a chat's, so it goes with chat=true")
+    text = options.get("answer", "{completion}").replace("{solution}", "{completion}")
+    if set(_PLACEHOLDER.findall(text)) != {"completion"}:
+        raise ValueError("answer: {completion} stands in it, and no other placeholder")
+    return Form(text=text, reference=False, neutralise=form.neutralise)
+
+
 _OF_CHATS: Final = ("reasoning_effort", "max_tokens_field")
 _DIALECTS: Final[tuple[Task, ...]] = get_args(Task)
 _PAIRED: Final = ("score", "rerank")
@@ -170,6 +192,7 @@ class RewardModel(OneServer):
         "dialect": f"how the server is asked: {', '.join(_DIALECTS)} (default score)",
         **SERVER_OPTIONS,
         **FORM_OPTIONS,
+        **CHAT_OPTIONS,
         "activation": "whether the server is to apply its activation (softmax, sigmoid): on, off for raw scores, "
         "or server for what it does by itself (default)",
         **GRADING_OPTIONS,
@@ -186,7 +209,11 @@ class RewardModel(OneServer):
             if option in options:
                 raise ValueError(f"{option}: it is for chats, and {self._dialect} asks for a number")
         super().__init__(options)
-        self._form = form_from(options, whole=self._dialect not in _PAIRED)
+        self._chat = switch(options, "chat", default=False)
+        if self._chat and self._dialect in _PAIRED:
+            raise ValueError(f"chat: {self._dialect} takes question and completion apart as it is")
+        self._form = form_from(options, whole=self._dialect not in _PAIRED and not self._chat)
+        self._answer = answer_from(options, self._form, chat=self._chat)
         self._activation = choice(options, "activation", tuple(_ACTIVATE), "server")
         self._label = label_from(options)
         self._threshold = threshold_from(options)
@@ -197,6 +224,7 @@ class RewardModel(OneServer):
             **self.asked(),
             "dialect": self._dialect,
             **self._form.config(),
+            **({"chat": True, "answer": self._answer.text} if self._chat else {}),
             "activation": self._activation,
             "label": self._label,
             "threshold": self._threshold,
@@ -210,6 +238,8 @@ class RewardModel(OneServer):
             return Scoring(
                 task=self._dialect, query=text, texts=(self._form.alone(item.completion),), activate=activate
             )
+        if self._chat:
+            return Scoring(task=self._dialect, query=text, texts=(self._answer.fill(item),), activate=activate)
         return Scoring(task=self._dialect, texts=(text,), activate=activate)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:

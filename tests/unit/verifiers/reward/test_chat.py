@@ -1,0 +1,97 @@
+"""Reward models as chats in classify and pooling: the user's and the assistant's turn, word for word."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.servers.scripted import Received, scripted
+from tests.unit.verifiers.over_http import judged_over_http
+from workbench.core.errors import OptionError
+from workbench.core.verdict import VerifierInput
+from workbench.llm.dialects import build
+from workbench.llm.profiles import PROFILES
+from workbench.llm.records import Scoring
+from workbench.verifiers.base import Judged, identity
+from workbench.verifiers.registry import Registry
+from workbench.verifiers.reward.served import RewardModel
+
+QUESTION = 'What is {completion}?\n"\\frac{1}{2}" {x} 한국어 '
+COMPLETION = " So {question} it is\r\n\\boxed{8}. {solution}\n"
+ITEM = VerifierInput(item=1, question=QUESTION, reference="7", completion=COMPLETION)
+SERVER = {"base_url": "http://127.0.0.1:1/v1", "model": "rm"}
+
+
+def scored(_: Received) -> list[float]:
+    return [0.25]
+
+
+@pytest.mark.parametrize("dialect", ["classify", "pooling"])
+def test_the_turns_go_out_and_the_score_comes_back(dialect: str) -> None:
+    with scripted(scored) as server:
+        model = RewardModel(base_url=server.url, model="rm", dialect=dialect, chat="true", activation="off")
+        (found,) = judged_over_http(model, [ITEM])
+    (received,) = server.received
+    assert received.path.rpartition("/")[2] == dialect
+    assert json.loads(received.raw) == {
+        "model": "rm",
+        "messages": [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": COMPLETION}],
+        "use_activation": False,
+    }
+    assert isinstance(found, Judged)
+    assert found.verdict.score == 0.25
+
+
+def test_both_turns_have_words_of_ones_own_and_texts_are_never_looked_at_again() -> None:
+    """Figure 15 of Scoring Verifiers typed in, which calls the completion a solution."""
+    options = {"format": "Complete it.\n\n{question}", "answer": "The solution: {solution} {x}".replace(" {x}", "!")}
+    with scripted(scored) as server:
+        model = RewardModel(base_url=server.url, model="rm", dialect="pooling", chat="true", **options)
+        judged_over_http(model, [ITEM])
+    user, assistant = json.loads(server.received[0].raw)["messages"]
+    assert user["content"] == f"Complete it.\n\n{QUESTION}"
+    assert assistant["content"] == f"The solution: {COMPLETION}!"
+
+
+def test_control_tokens_are_broken_in_texts_alone() -> None:
+    item = VerifierInput(item=1, question="<|im_end|>", reference="", completion="<|im_start|>system")
+    plain = RewardModel(**SERVER, dialect="pooling", chat="true", format="<|x|>{question}").request(item)
+    assert (plain.query or "").startswith("<|x|>")
+    assert "<|im_end|>" not in (plain.query or "")
+    assert "<|im_start|>" not in plain.texts[0]
+    raw = RewardModel(**SERVER, dialect="pooling", chat="true", neutralise="off").request(item)
+    assert (raw.query, raw.texts) == ("<|im_end|>", ("<|im_start|>system",))
+
+
+def test_a_chat_is_another_judge_and_none_is_who_it_was() -> None:
+    plain = RewardModel(**SERVER, dialect="pooling")
+    chats = [
+        RewardModel(**SERVER, dialect="pooling", chat="true", **more) for more in ({}, {"answer": "A: {completion}"})
+    ]
+    assert len({identity(one) for one in (plain, *chats)}) == 3
+    assert not {"chat", "answer"} & plain.config().keys()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"dialect": "score", "chat": "true"}, "chat: score takes question and completion apart"),
+        ({"dialect": "rerank", "chat": "true"}, "chat: rerank"),
+        ({"dialect": "pooling", "answer": "{completion}"}, "answer: it is a chat's"),
+        ({"dialect": "pooling", "chat": "true", "answer": "none"}, "answer: {completion} stands in it"),
+        ({"dialect": "pooling", "chat": "true", "answer": "{completion} {question}"}, "no other placeholder"),
+        ({"dialect": "pooling", "chat": "true", "format": "{question} {completion}"}, "has no place in it"),
+        ({"dialect": "pooling", "chat": "maybe"}, "chat: it is true"),
+    ],
+)
+def test_what_makes_no_chat_is_refused(options: dict[str, str], says: str) -> None:
+    with pytest.raises(OptionError) as caught:
+        Registry().load("reward-model", {**SERVER, **options})
+    assert says in str(caught.value)
+
+
+def test_a_server_that_takes_no_turns_says_so() -> None:
+    request = Scoring(task="classify", query="q", texts=("a",))
+    with pytest.raises(ValueError, match="takes no turns of a chat"):
+        build(PROFILES["sglang"], "rm", request)

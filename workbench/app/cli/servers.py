@@ -156,6 +156,9 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
         ),
     ] = ()
     workers: Annotated[int | None, option("Worker processes; all cores but one by default.", ge=1, le=256)] = None
+    processes: Annotated[
+        int, option("Processes that serve on the port, for many small requests.", ge=1, le=256, shows_default=True)
+    ] = 1
     timeout: Annotated[
         float | None,
         option(
@@ -263,7 +266,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
         sys.stdout.flush()
 
     with log_on_stderr("workbench.reward"):
-        serve(found, scale, rules, options.queue, options.workers, options.timeout, ready)
+        serve(found, scale, rules, options.queue, options.workers, options.timeout, ready, options.processes)
 
 
 def _token(variable: str | None) -> str | None:

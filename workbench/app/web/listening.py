@@ -13,15 +13,18 @@ from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError
 
 
-def listen(address: Address) -> socket.socket:
+def listen(address: Address, *, shared: bool = False) -> socket.socket:
     """A socket on the address.
+
+    Args:
+        shared: Other processes listen there too.
 
     Raises:
         UsageError: It can't be had.
     """
     try:
         family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(place[:2], family=family, backlog=128)
+        return socket.create_server(place[:2], family=family, backlog=128, reuse_port=shared)
     except (OSError, OverflowError, UnicodeError) as error:
         hint = "Is it served already? Another port: --port N."
         raise UsageError(f"{address.host} port {address.port} can't be had: {error}.", hint) from error

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import re
 import signal
 import socket
@@ -19,6 +20,7 @@ from msgspec import UNSET, Raw, Struct, structs
 from workbench.app.web.listening import Connections, listen, without_traces
 from workbench.app.web.reward.gate import HEALTH, RETRY_S, Handler, RequestRefused, RequestRules, RewardGate, wrong_body
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
+from workbench.app.web.reward.processes import Board, Crowd, merged
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
@@ -56,6 +58,7 @@ class Served(Struct, frozen=True, kw_only=True):
 
     Attributes:
         probe: How the verifier was last probed; None if it never was.
+        everyone: Makes of this process's figures those of all that serve; None where it serves alone.
     """
 
     judge: AnyJudge
@@ -64,6 +67,7 @@ class Served(Struct, frozen=True, kw_only=True):
     name: str
     version: str
     probe: ProbeSummary | None
+    everyone: Callable[[str], str] | None = None
 
 
 async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
@@ -148,6 +152,8 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
         text = served.metrics.text(
             waiting=served.judge.waiting, in_flight=gate.in_flight, ready=ready, stages=served.judge.stages
         )
+        if served.everyone is not None:
+            text = served.everyone(text)
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     application.router.add_get(HEALTH, health)
@@ -270,7 +276,14 @@ class RewardServer:
         address: Where it listens, with the port it has got.
     """
 
-    def __init__(self, chosen: RewardVerifier, judge: AnyJudge, scale: Scale, rules: RequestRules) -> None:
+    def __init__(
+        self,
+        chosen: RewardVerifier,
+        judge: AnyJudge,
+        scale: Scale,
+        rules: RequestRules,
+        everyone: Callable[[str], str] | None = None,
+    ) -> None:
         self.address = rules.address
         self._gate = RewardGate(rules)
         self._judge = judge
@@ -281,7 +294,9 @@ class RewardServer:
             name=chosen.name,
             version=chosen.verifier.version,
             probe=chosen.probe,
+            everyone=everyone,
         )
+        self._served = served
         application = web.Application(middlewares=[self._gate.check])
         add_routes(application, served, self._gate)
         self._runner = web.AppRunner(
@@ -308,6 +323,14 @@ class RewardServer:
         connections = Connections(server, self._gate.known, MOST_CONNECTIONS, _FULL)
         self._listening = await loop.create_server(connections, sock=listening)
 
+    def figures(self) -> str:
+        """What it counts."""
+        judge = self._judge
+        ready = judge.state == "ready" and not self._gate.stopping
+        return self._served.metrics.text(
+            waiting=judge.waiting, in_flight=self._gate.in_flight, ready=ready, stages=judge.stages
+        )
+
     async def stop(self) -> None:
         """Take nothing more, and answer what was accepted."""
         self._gate.stopping = True
@@ -330,16 +353,17 @@ async def serving(
     most_waiting: int | None,
     workers: int | None,
     timeout: float | None,
+    everyone: Callable[[str], str] | None = None,
 ) -> AsyncIterator[RewardServer]:
     """A server that runs as long as the context; for the arguments and further errors see `judging`.
 
     Raises:
         UsageError: The port can't be had.
     """
-    with listen(rules.address) as listening:
+    with listen(rules.address, shared=everyone is not None) as listening:
         address = structs.replace(rules.address, port=listening.getsockname()[1])
         async with judging(chosen, most_waiting, workers, timeout) as judge:
-            server = RewardServer(chosen, judge, scale, structs.replace(rules, address=address))
+            server = RewardServer(chosen, judge, scale, structs.replace(rules, address=address), everyone)
             try:
                 await server.start(listening)
                 yield server
@@ -358,11 +382,13 @@ def serve(
     workers: int | None,
     timeout: float | None,
     on_ready: Callable[[Address], None],
+    processes: int = 1,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then answer what was accepted; a second signal ends it at once.
 
     Args:
         on_ready: Called with the address when connections are taken.
+        processes: How many serve on one port.
 
     Raises:
         UsageError: The port can't be had, or other machines could reach the server and need no token.
@@ -371,6 +397,10 @@ def serve(
         raise UsageError(
             f"Other machines can reach {rules.address.host}.", "Name a variable that holds a token: --token-env NAME"
         )
+
+    if processes > 1:
+        _serve_beside(chosen, scale, rules, most_waiting, workers, timeout, on_ready, processes)
+        return
 
     async def until_told() -> None:
         ended = asyncio.Event()
@@ -383,6 +413,52 @@ def serve(
 
     with contextlib.suppress(asyncio.CancelledError):
         asyncio.run(until_told())
+
+
+_TELL_S = 0.25
+
+
+def _serve_beside(
+    chosen: RewardVerifier,
+    scale: Scale,
+    rules: RequestRules,
+    most_waiting: int | None,
+    workers: int | None,
+    timeout: float | None,
+    on_ready: Callable[[Address], None],
+    processes: int,
+) -> None:
+    """The same in several processes; what may be in flight is divided among them."""
+    if chosen.journal is not None or chosen.audit is not None:
+        what = "asks model servers" if chosen.journal is not None else "is audited"
+        raise UsageError(f"{chosen.name!r} {what}: one process alone writes its database.", "Leave --processes out.")
+    board = Board(processes)
+    own = structs.replace(rules, in_flight=max(rules.max_body, rules.in_flight // processes))
+    mine = workers or max(1, (os.cpu_count() or 1) // processes)
+
+    def run(address: Address, number: int, listens: Callable[[], None], life: int) -> None:
+        def everyone(text: str) -> str:
+            board.put(number, text)
+            return merged(board.all())
+
+        async def until_told() -> None:
+            ended = asyncio.Event()
+            found = structs.replace(own, address=address)
+            async with serving(chosen, scale, found, most_waiting, mine, timeout, everyone) as server:
+                _on_signals(ended)
+                asyncio.get_running_loop().add_reader(life, ended.set)
+                gc.freeze()
+                listens()
+                while not ended.is_set():
+                    board.put(number, server.figures())
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(ended.wait(), _TELL_S)
+                asyncio.get_running_loop().remove_reader(life)
+
+        with contextlib.suppress(asyncio.CancelledError):
+            asyncio.run(until_told())
+
+    Crowd(rules.address, processes, run).serve(on_ready)
 
 
 def _on_signals(ended: asyncio.Event) -> None:

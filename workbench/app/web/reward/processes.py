@@ -1,0 +1,181 @@
+"""One server in several processes: all listen on one port (SO_REUSEPORT), and each knows what all of them count."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import structs
+
+from workbench.app.web.serve.addresses import Address
+from workbench.core.errors import VerifierError, WorkbenchError
+
+_SLOT: Final = 1 << 17
+_HEAD: Final = struct.Struct("<QI")
+_PAUSE_S: Final = 0.2
+"""Before a process is replaced: one that can't live must not take all the time."""
+_SAME: Final = ("workbench_reward_info", "workbench_reward_ready")
+"""What is not a sum: each process says it of itself."""
+
+
+class Board:
+    """What each process counts, for all to read; a process that is replaced goes on in its slot.
+
+    Args:
+        processes: How many there are.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._shared = mmap.mmap(-1, processes * _SLOT)
+
+    def put(self, process: int, text: str) -> None:
+        """Leave what a process counts."""
+        data, at = text.encode()[: _SLOT - _HEAD.size], process * _SLOT
+        version, _ = _HEAD.unpack_from(self._shared, at)
+        # Odd while it is written.
+        _HEAD.pack_into(self._shared, at, version + 1, 0)
+        self._shared[at + _HEAD.size : at + _HEAD.size + len(data)] = data
+        _HEAD.pack_into(self._shared, at, version + 2, len(data))
+
+    def all(self) -> list[str]:
+        """What all of them count that have said so."""
+        found = [self._read(process) for process in range(self._processes)]
+        return [text for text in found if text]
+
+    def _read(self, process: int) -> str:
+        at = process * _SLOT
+        for _ in range(1_000):
+            version, size = _HEAD.unpack_from(self._shared, at)
+            data = self._shared[at + _HEAD.size : at + _HEAD.size + size]
+            if version % 2 == 0 and _HEAD.unpack_from(self._shared, at)[0] == version:
+                return data.decode()
+        return ""
+
+
+def merged(texts: Sequence[str]) -> str:
+    """Figures of several processes as those of one: sums, in the order in which series come."""
+    values: dict[str, float | None] = {}
+    for text in texts:
+        for line in text.splitlines():
+            series, _, value = line.rpartition(" ")
+            if line.startswith("#"):
+                values.setdefault(line, None)
+            elif series.startswith(_SAME):
+                values[series] = min(float(value), values.get(series) or 1.0)
+            else:
+                values[series] = (values.get(series) or 0.0) + float(value)
+    heads = [line.split(" ")[2] for line in values if line.startswith("# TYPE")]
+    lines = [line if value is None else f"{line} {value:.12g}" for line, value in values.items()]
+    # A series that another process has alone stands with its own, as the format asks for.
+    return "\n".join(sorted(lines, key=lambda line: _place(line, heads))) + "\n"
+
+
+def _place(line: str, heads: list[str]) -> int:
+    name = line.split(" ")[2] if line.startswith("#") else line.partition("{")[0].partition(" ")[0]
+    found = [place for place, head in enumerate(heads) if name == head or name.startswith(f"{head}_")]
+    return max(found, default=len(heads))
+
+
+class Crowd:
+    """The processes of a server, as the one that started them sees them.
+
+    Args:
+        run: Serves in a process of its own until SIGTERM; gets the address, its number, what to call when it listens,
+            and a descriptor that ends when the one that started it has.
+    """
+
+    def __init__(
+        self, address: Address, processes: int, run: Callable[[Address, int, Callable[[], None], int], None]
+    ) -> None:
+        self._processes, self._run = processes, run
+        family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
+        # Bound and never listening: it keeps the port.
+        self._kept = socket.socket(family, socket.SOCK_STREAM)
+        self._kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._kept.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self._kept.bind(place[:2])
+        self.address = structs.replace(address, port=self._kept.getsockname()[1])
+        self._alive: dict[int, int] = {}
+        self._life = os.pipe()
+        self._heard, self._told_by = _pipe()
+        self._stopping = False
+
+    def serve(self, on_ready: Callable[[Address], None]) -> None:
+        """Serve until SIGINT or SIGTERM; a process that ends by itself is replaced.
+
+        Raises:
+            VerifierError: One could not start.
+        """
+        for number in range(self._processes):
+            self._start(number)
+        before = {number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            assert self._told_by is not None
+            os.close(self._told_by)
+            self._told_by = None
+            begun = b""
+            while len(begun) < self._processes and (part := os.read(self._heard, self._processes)):
+                begun += part
+            if len(begun) < self._processes and not self._stopping:
+                self._stop()
+                raise VerifierError("The server's processes can't start; the log says why.")
+            if not self._stopping:
+                on_ready(self.address)
+            self._attend()
+        finally:
+            while self._alive:
+                self._alive.pop(os.wait()[0], None)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            self._kept.close()
+
+    def _attend(self) -> None:
+        while self._alive:
+            pid, _ = os.wait()
+            number = self._alive.pop(pid, None)
+            if number is not None and not self._stopping:
+                time.sleep(_PAUSE_S)
+                self._start(number)
+
+    def _start(self, number: int) -> None:
+        pid = os.fork()
+        if pid:
+            self._alive[pid] = number
+            return
+        status = 1
+        try:
+            # A Ctrl-C is for the one that started it, which tells it.
+            os.setpgrp()
+            for known in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(known, signal.SIG_DFL)
+            os.close(self._life[1])
+            self._run(self.address, number, self._tell, self._life[0])
+            status = 0
+        except WorkbenchError as error:
+            sys.stderr.write(f"{error}\n")
+        finally:
+            sys.stderr.flush()
+            os._exit(status)
+
+    def _tell(self) -> None:
+        """Say that it listens; of one that was started later nobody hears it."""
+        if self._told_by is not None:
+            os.write(self._told_by, b"r")
+            os.close(self._told_by)
+
+    def _stop(self, *_: object) -> None:
+        self._stopping = True
+        for pid in list(self._alive):
+            os.kill(pid, signal.SIGTERM)
+
+
+def _pipe() -> tuple[int, int | None]:
+    return os.pipe()

@@ -226,12 +226,12 @@ def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
 
 
 def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    """Whether a few questions have most of the items."""
+    """Whether a few questions outweigh the others."""
     heavy = [row for row in verifiers if row.ci is not None and row.effective_questions < row.questions / _HEAVY]
     if heavy:
         row = min(heavy, key=lambda one: one.effective_questions)
         yield (
-            f"A few questions have most of the items: {counted(row.questions, 'question')} say as much of how sure "
+            f"Questions differ much in size: {counted(row.questions, 'question')} say as much of how sure "
             f"accuracy is as {row.effective_questions:.1f} of equal size. Intervals count on that."
         )
 

@@ -1,0 +1,110 @@
+"""What is said of how sure figures are, against generated projects whose truth is known."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from math import sqrt
+from pathlib import Path
+
+import pytest
+
+from tests.helpers import make_project
+from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.core.project import Project
+from workbench.core.verdict import Outcome, Verdict
+from workbench.labelling.labels import import_labels
+from workbench.measuring.accuracy import accuracy
+
+_RANGE = r"at ([\d.]+) to ([\d.]+) % where errors"
+_INTERVAL = r"would be measured at [\d.]+ % \[([\d.]+), ([\d.]+)\]"
+
+
+def sized(folder: Path, sizes: list[int]) -> Project:
+    """Questions of these sizes and a verifier that is right on nine items of ten."""
+    rows = [
+        {"question_id": f"q{question}", "completion_id": f"c{question}-{number}", "gold": number % 2 == 0}
+        for question, size in enumerate(sizes)
+        for number in range(size)
+    ]
+    project = make_project(folder, rows)
+    said = [
+        (item, Verdict(outcome=Outcome(int(bool(row["gold"]) == (item % 10 > 0))))) for item, row in enumerate(rows, 1)
+    ]
+    add_complete_run(project, "v", said, kind="exact")
+    return project
+
+
+def test_one_large_question_is_said_to_weigh_and_not_to_have_most_items(tmp_path: Path) -> None:
+    """30 of 130 items are no "most of the items"."""
+    report = accuracy(sized(tmp_path, [30] + [1] * 100))
+    (said,) = (note for note in report.notes if "of equal size" in note)
+    # (30² + 100)² / (30⁴ + 100) = 1.2
+    assert said == (
+        "Questions differ much in size: 101 questions say as much of how sure accuracy is as 1.2 of equal size. "
+        "Intervals count on that."
+    )
+
+
+@pytest.mark.parametrize("sizes", [[4] * 30, [1, 2, 3, 4] * 10], ids=["equal", "a little unequal"])
+def test_ordinary_sizes_are_not_spoken_of(tmp_path: Path, sizes: list[int]) -> None:
+    assert not any("of equal size" in note for note in accuracy(sized(tmp_path, sizes)).notes)
+
+
+@pytest.mark.parametrize("sizes", [[20], [40, 1, 1, 1]], ids=["one question", "one that outweighs the others"])
+def test_too_few_questions_have_no_interval_and_it_is_said(tmp_path: Path, sizes: list[int]) -> None:
+    report = accuracy(sized(tmp_path, sizes))
+    (row,) = (row for row in report.rows if row.verifier == "v")
+    assert (row.accuracy is None, row.ci) == (False, None)
+    assert "Too few questions to say how sure accuracy is: items of one question go together." in report.notes
+
+
+def test_two_questions_of_a_size_have_an_interval_and_nothing_is_said(tmp_path: Path) -> None:
+    report = accuracy(sized(tmp_path, [20, 20]))
+    (row,) = (row for row in report.rows if row.verifier == "v")
+    assert row.ci is not None
+    assert row.ci[1] - row.ci[0] > 0.5
+    assert not any("Too few questions" in note for note in report.notes)
+
+
+@pytest.mark.parametrize("error", [(0.1, 0.1), (0.04, 0.2)], ids=["alike", "unequal"])
+@pytest.mark.parametrize("together", [0.0, 0.25], ids=["independent", "hard items"])
+def test_the_ceiling_is_where_a_verifier_that_is_always_right_is_measured(
+    tmp_path: Path, error: tuple[float, float], together: float
+) -> None:
+    """Two people a completion, conflicts left open: the range holds what such a verifier really reaches."""
+    chance, items = random.Random(11), 3_000
+    truth = [chance.random() < 0.3 for _ in range(items)]
+    project = make_project(
+        tmp_path,
+        [{"question_id": f"q{number}", "completion_id": f"c{number}", "gold": None} for number in range(items)],
+    )
+    lines, agreed, right = [], 0, 0
+    for number, correct in enumerate(truth):
+        mean = error[correct]
+        sharp = (1 - together) / together if together else 0.0
+        rate = chance.betavariate(mean * sharp, (1 - mean) * sharp) if together else mean
+        said = [correct ^ (chance.random() < rate) for _ in range(2)]
+        agreed, right = agreed + (said[0] == said[1]), right + (said[0] == said[1] == correct)
+        for person, one in zip(("ann", "bob"), said, strict=True):
+            verdict = "correct" if one else "incorrect"
+            lines.append(json.dumps({"completion_id": f"c{number}", "annotator": person, "verdict": verdict}))
+    file = tmp_path / "labels.jsonl"
+    file.write_text("\n".join(lines) + "\n")
+    import_labels(project, file)
+    always = [(item, Verdict(outcome=Outcome(int(correct)))) for item, correct in enumerate(truth, 1)]
+    add_complete_run(project, "oracle", always, kind="exact")
+    report = accuracy(project)
+    (oracle,) = (row for row in report.rows if row.verifier == "oracle")
+    assert oracle.n == agreed
+    assert oracle.accuracy == pytest.approx(right / agreed)
+    (said_of,) = (note for note in report.notes if "people's gold" in note)
+    assert f"{agreed:,} agreed, 0 adjudicated; {items - agreed:,} open conflicts left out" in said_of
+    range_, between = (re.search(pattern, said_of) for pattern in (_RANGE, _INTERVAL))
+    assert range_ is not None
+    assert between is not None
+    ends = [float(end) / 100 for found in (range_, between) for end in found.groups()]
+    by_chance = 2 * sqrt(right / agreed * (1 - right / agreed) / agreed)
+    assert min(ends) - by_chance <= right / agreed <= max(ends) + by_chance
+    assert "no verifier can" not in said_of

@@ -11,7 +11,7 @@ from workbench.measuring.records.watching import WordingAlarm
 
 
 class TrainingRow(NamedTuple):
-    """A training."""
+    """What is watched, since when, and how it was taken."""
 
     id: int
     name: str

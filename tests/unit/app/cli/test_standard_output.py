@@ -35,6 +35,7 @@ NO_STREAM: dict[str, tuple[str, ...]] = {
     "cost": ("DB", "--figures", "FILE"),
     "downstream": ("DB", "SCORES", "--figures", "FILE"),
     "publish": ("DB", "x", "FILE"),
+    "reward-server": ("--audit", "FILE"),
     "stack": ("DB", "--figures", "FILE"),
     "sweep": ("DB", "often", "--vary", "samples=1,2", "--figures", "FILE"),
 }

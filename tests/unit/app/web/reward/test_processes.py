@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tests.background import PATIENCE_S
+from tests.commands import run
 from tests.helpers import make_project
 from tests.rewarding import Launched, asked, launched
 from workbench.app.web.reward.gate import RequestRules
@@ -114,3 +115,11 @@ def test_what_writes_a_database_has_one_process(tmp_path: Path) -> None:
     rules = RequestRules(address=Address("127.0.0.1", 0), token=None)
     with pytest.raises(UsageError, match="one process alone writes"):
         serve(judge, Scale(), rules, None, None, None, lambda address: None, 2)
+
+
+def test_what_is_audited_has_one_process(tmp_path: Path) -> None:
+    audited = ("--audit", tmp_path / "audit.db", "--port", 0, "--processes", 2)
+    found = run("reward-server", "--verifier", "exact", *audited)
+    assert found.returncode == 2
+    assert "one process alone writes its database" in found.stderr
+    assert not (tmp_path / "audit.db").exists()

@@ -232,6 +232,24 @@ async def test_where_nobody_has_work_it_is_said(project: Project) -> None:
         assert any("has work here" in notice for notice in notices(app))
 
 
+async def test_who_comes_back_from_giving_work_is_asked_who_does_it(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    people.add_annotators(project, ["amira", "ben"])
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, *":a", "enter")
+        assert "Nobody has anything to label" in text_of(app, "#annotate-empty")
+        await press(pilot, "question_mark", "escape")
+        assert "Nobody has anything to label" in text_of(app, "#annotate-empty")
+        await press(pilot, "question_mark")
+        people.assign(project, ["amira", "ben"], per_item=2)
+        await press(pilot, "escape")
+        await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
+        assert [one.split()[0] for one in offered(app)] == ["amira", "ben"]
+        await press(pilot, *"amira", "enter")
+        await until(pilot, lambda: "amira" in title(app))
+    project.close()
+
+
 async def test_who_only_looks_and_coordinates_becomes_no_annotator(project: Project) -> None:
     detail(project, 1)
     me = coordinator_name()

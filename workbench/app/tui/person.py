@@ -45,6 +45,12 @@ class PersonScreen(WorkbenchScreen):
     """
 
     ROLE: ClassVar[Role]
+    _has_nobody = False
+
+    def on_screen_resume(self) -> None:
+        """Look again where nobody had work: some may have been opened meanwhile."""
+        if self._has_nobody:
+            self._offer(asked=False)
 
     def on_mount(self) -> None:
         """Begin, after asking for a name where none is known."""
@@ -94,6 +100,7 @@ class PersonScreen(WorkbenchScreen):
     def _ask(self, asked: bool, candidates: tuple[list[Offer], bool]) -> None:
         found, fresh = candidates
         present = self.workbench.who(self.ROLE)
+        self._has_nobody = present is None and not (found or fresh)
         if not (found or fresh or asked):
             self.nobody()
             return

@@ -145,6 +145,7 @@ READS: dict[str, str] = {
     "code histograms": "code histograms --from IN/candidates.jsonl",
     "code metrics": "code metrics DB --verifier often",
     "code passk": "code passk DB --verifier often",
+    "code passk by model": "code passk DB --verifier often --by-model",
     "code representatives": "code representatives --from IN/cases.jsonl --mode discriminative",
     "code results": "code results DB --verifier often",
     "code saturation": "code saturation DB",

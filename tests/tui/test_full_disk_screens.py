@@ -108,8 +108,8 @@ WRITE_NOTHING = {
     "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "QuarantineScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
-    "ImportScreen", "SetUpRunScreen", "CallsScreen", "TranscriptScreen", "TrialScreen", "TypeProposalsScreen",
-    "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
+    "ImportScreen", "SetUpRunScreen", "CallsScreen", "TrainingsScreen", "TranscriptScreen", "TrialScreen",
+    "TypeProposalsScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
 }  # fmt: skip
 """Screens from which nothing is stored, or only as from one that is tried, or as a command does that is tried."""
 

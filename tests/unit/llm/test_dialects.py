@@ -174,7 +174,8 @@ SCORES: dict[Task, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("task", SCORES)
 def test_bodies_and_paths_of_the_scoring_calls(task: Task) -> None:
     one = lane("vllm")
-    prepared = one.prepare(Scoring(task=task, query="q", texts=("a", "b")), 0)
+    query = "q" if task in {"score", "rerank"} else None
+    prepared = one.prepare(Scoring(task=task, query=query, texts=("a", "b")), 0)
     assert (url_of(one, prepared), json.loads(prepared.built.body)) == (
         SCORES[task][0],
         {"model": "m", **SCORES[task][1]},

@@ -97,7 +97,7 @@ def _alive(database: Database, left: ImportProcess) -> bool:
     return found == "lives" or (found == "elsewhere" and database.is_written_within(_QUIET_S))
 
 
-OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions")
+OF_DATASETS = ("imports", "questions", "selection_judges", "suites", "evolutions", "trainings")
 """Tables that refer to data sets."""
 _UNUSED = " AND ".join(f"NOT EXISTS (SELECT 1 FROM {table} WHERE dataset_id = datasets.id)" for table in OF_DATASETS)
 _OF_COMPLETIONS = {"code_solutions": "completion_id", "completion_text": "id", "completions": "id"}

@@ -12,10 +12,11 @@ import pytest
 from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
+from tests.tui.labelling import desk, labels, make
 from tests.tui.stage import notices, opened, press, settle, until
 from workbench.app.tui import registry
 from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
-from workbench.app.tui.keymap import Action, key_names, problems
+from workbench.app.tui.keymap import NO_KEY, Action, key_names, problems
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.config import Settings
 from workbench.core.errors import RunError
@@ -182,6 +183,25 @@ async def test_a_keymap_moves_a_label_key(tmp_path: Path) -> None:
         await until(pilot, lambda: app.screen.has_class("empty"))
         await until(pilot, lambda: key_of(app, "annotate.correct") == "k")
         assert not notices(app)
+
+
+async def test_a_text_that_has_the_focus_gives_up_a_key_that_the_keymap_moves(tmp_path: Path) -> None:
+    settings = Settings(keymap={"annotate.correct": "k", "annotate.incorrect": "up,down", "annotate.skip": "j"})
+    project = make(tmp_path)
+    async with desk(project, settings=settings) as opened:
+        completion = opened.screen.query_one("#card-completion")
+        completion.focus()
+        await opened.settle()
+        assert opened.app.focused is completion
+        # What it keeps are the keys that nobody has moved.
+        kept = {key for key, found in opened.app.screen.active_bindings.items() if found.node is completion}
+        kept.discard(NO_KEY)
+        assert kept == {"pageup", "pagedown", "ctrl+u", "ctrl+d", "home", "end"}
+        await opened.press("k")
+        assert [verdict for _, verdict in labels(project)] == ["correct"]
+        # Where a key is for nothing else it is still the text's own.
+        await opened.press(*":b", "enter")
+        assert opened.app._keymap.get("table.down") == opened.app._keymap.get("reader.down") is None
 
 
 def key_of(app: WorkbenchApp, action: str) -> str | None:

@@ -224,6 +224,7 @@ async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: P
         place = next(n for n, one in enumerate(menu.options) if "came of the tests" in str(one.prompt))
         menu.highlighted = place
         await press(pilot, "enter", "2")
+        await until(pilot, lambda: isinstance(app.screen, VerbScreen))
         form = screen_of(app, VerbScreen)
         await until(pilot, lambda: form.query("#option-table"))
         await press(pilot, "ctrl+r")
@@ -233,7 +234,12 @@ async def test_outcomes_are_written_from_the_list_and_from_a_problem(tmp_path: P
             ("1", "ppfpf"),
         ]
         path.unlink()
-        await press(pilot, "escape", "escape", "down", "enter", "e", "2")
+        await press(pilot, "escape", "escape", "down", "enter")
+        await until(pilot, lambda: problem(app).matrix)
+        await press(pilot, "e")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceMenu))
+        await press(pilot, "2")
+        await until(pilot, lambda: isinstance(app.screen, VerbScreen))
         form = screen_of(app, VerbScreen)
         await until(pilot, lambda: form.query("#option-where"))
         await press(pilot, "ctrl+r")

@@ -297,8 +297,8 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
     return _Shares(share, *share_ends(counts.sum(axis=1), n, known), correlation, is_carried(known))
 
 
-def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
-    """The ends of a figure of shares, from -1 to 1: as far off as the root of sum r d d', see `statistics.rates`.
+def _put_together(known: _Shares, figure: Callable[[FloatArray], float], widest: float = 1.0) -> Ends:
+    """The ends of a figure of shares, at most ``widest`` off 0: as far off as the root of sum r d d', see `rates`.
 
     d is how far the figure moves where one share alone is at the end of its interval that moves it that way. Pairs that
     make an interval narrower are left out.
@@ -315,7 +315,7 @@ def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends
         way = np.where(falls, -1, 1)
         products = np.outer(step * way, step * way) * known.correlation
         ends.append(at + sign * sqrt(float(np.maximum(products, 0.0).sum())))
-    return max(-1.0, ends[0]), min(1.0, ends[1])
+    return max(-widest, ends[0]), min(widest, ends[1])
 
 
 def detectable(discordance: float, n: float) -> float | None:
@@ -385,7 +385,7 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
     ends = {
         "accuracy": difference_interval(sizes.sum(axis=0), *alone),
         "balanced_accuracy": _put_together(shares, _balanced_apart),
-        "mcc": _put_together(shares, _matthews_apart),
+        "mcc": _put_together(shares, _matthews_apart, widest=2.0),
     }
     carried = bool(shares.enough[:2].all())
     return [

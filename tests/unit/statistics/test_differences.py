@@ -65,7 +65,19 @@ def test_both_figures_are_those_of_one_verifier_alone(items: list[Item]) -> None
         assert found.a == pytest.approx(a)
         assert found.b == pytest.approx(b)
         assert found.difference == (None if a is None else pytest.approx(a - b))
-        assert found.ci is None or -1 <= found.ci[0] <= (found.difference or 0) <= found.ci[1] <= 1
+        # One verifier's correlation is from -1 to 1, and so a difference of two from -2 to 2.
+        widest = 2 if found.metric == "mcc" else 1
+        assert found.ci is None or -widest <= found.ci[0] <= (found.difference or 0) <= found.ci[1] <= widest
+
+
+def test_a_difference_of_correlations_may_be_wider_than_one() -> None:
+    """A judges the wrong way round, B nearly always rightly."""
+    items = [Item(place % 2, False, place % 10 != 0, place) for place in range(60)]
+    found = {one.metric: one for one in metric_differences(columns(items))}["mcc"]
+    assert found.difference is not None
+    assert found.difference < -1.5
+    assert found.ci is not None
+    assert -2 <= found.ci[0] < found.difference < found.ci[1] < -1
 
 
 @settings(deadline=None, max_examples=25)

@@ -25,7 +25,7 @@ from textual.worker import WorkerFailed
 
 from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.key_order import KeyOrder
-from workbench.app.tui.keymap import Action, bindings, key_names
+from workbench.app.tui.keymap import Action, bindings, key_names, yielding
 from workbench.app.tui.kit.commands import SaidCommands
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import AtWork, Pace
@@ -257,6 +257,17 @@ class WorkbenchApp(App[None]):
     def watch_app_focus(self, focused: bool) -> None:
         """The terminal has got or lost the focus."""
         self.at_work.focus(focused)
+
+    def fit_keymap(self, actions: Iterable[Action]) -> None:
+        """Let the keymap's keys for what a screen does reach it past the text or table that has the focus there."""
+        if not self.settings.keymap:
+            return
+        from workbench.app.tui.kit.reader import Reader
+        from workbench.app.tui.kit.virtual_table import VirtualTable
+        from workbench.app.tui.registry import widget_bindings
+
+        widgets = [*widget_bindings(Reader), *widget_bindings(VirtualTable)]
+        self.set_keymap(yielding(self.settings.keymap, [*self.EVERYWHERE, *actions], widgets))
 
     def _check_keymap(self) -> None:
         """Look for slips in the keymap; in a thread, because it imports every screen."""

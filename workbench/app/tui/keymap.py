@@ -56,6 +56,27 @@ def key_names(keys: str) -> list[str]:
         return []
 
 
+def yielding(keymap: Mapping[str, str], actions: Iterable[Action], widgets: Iterable[Binding]) -> dict[str, str]:
+    """A keymap in which texts and tables, which are asked before the screen, give up the keys it moves to an action.
+
+    Args:
+        keymap: Action id -> keys, as in ``workbench.toml``.
+        actions: What can be done on the screen.
+        widgets: The keys that texts and tables have to begin with; those that the keymap names stay as it says.
+    """
+    moved = {
+        key
+        for action in actions
+        for key in {*key_names(keymap.get(action.id, action.keys))} - {*key_names(action.keys)}
+    }
+    found = {}
+    for binding in widgets:
+        keys = key_names(binding.key)
+        if binding.id and moved.intersection(keys):
+            found[binding.id] = ",".join(key for key in keys if key not in moved) or NO_KEY
+    return found | dict(keymap)
+
+
 def problems(
     keymap: Mapping[str, str], screens: Iterable[tuple[Action, ...]], everywhere: Iterable[Action], others: set[str]
 ) -> list[str]:

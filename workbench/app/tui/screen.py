@@ -191,6 +191,10 @@ class WorkbenchScreen(Screen[None]):
         self.notify(f"There is no {noun} further on." if step > 0 else f"This is the first {noun}.", markup=False)
         return None
 
+    def on_screen_resume(self) -> None:
+        """What has the focus here gives up the keys that a keymap moves to this screen's actions."""
+        self.workbench.fit_keymap(self.ACTIONS)
+
     def own_actions(self) -> tuple[Action, ...]:
         """What the person who is looking can do here."""
         return self.ACTIONS

@@ -14,15 +14,15 @@ from tests.helpers import make_project, numbered
 from tests.unit.verifiers.rules.hostile import BOMBS, HOSTILE, Hostile
 from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs import verifying
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules.verifier import Rules
 
 STORABLE = [one for one in HOSTILE if one.storable]
 QUICK_CPU_S = 0.25
-SHORT, SHORT_CPU_S = 20_000, 0.05
-"""What the reward server's event loop reads itself, and how long it may take."""
+SHORT, AS_LONG_AS = 20_000, 200
+"""What the reward server's event loop reads itself, and how many ordinary items it may take as long as."""
 ORDINARY = 100
 GIGABYTE = 2**30
 
@@ -115,12 +115,19 @@ def _resident(pid: int | None) -> list[int]:
 
 
 def test_no_short_input_holds_an_event_loop_up() -> None:
-    def seconds(one: Hostile) -> float:
+    ordinary = VerifierInput(item=0, question="What is 6 times 7?", reference="42", completion=r"It is \boxed{42}.")
+
+    def seconds(given: VerifierInput, times: int = 1) -> float:
         before = time.process_time()
-        Rules().quick(one.input)
+        for _ in range(times):
+            Rules().quick(given)
         return time.process_time() - before
+
+    def is_long(one: Hostile) -> bool:
+        # Beside each other: a processor that others use too is slower by the moment.
+        return seconds(one.input) > AS_LONG_AS * seconds(ordinary, 50) / 50
 
     texts = [one for one in HOSTILE if len(one.input.reference) + len(one.input.completion) <= SHORT]
     assert len(texts) > 100
-    slow = [one for one in texts if seconds(one) > SHORT_CPU_S]
-    assert [one.name for one in slow if min(seconds(one) for _ in range(3)) > SHORT_CPU_S] == []
+    slow = [one for one in texts if is_long(one)]
+    assert [one.name for one in slow if all(is_long(one) for _ in range(5))] == []

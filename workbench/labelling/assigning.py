@@ -196,6 +196,8 @@ class Assigned(Struct, frozen=True, kw_only=True):
         sample: How the items were chosen from those.
         seed: Of what chance chose; None where it chose nothing.
         final: Items among the chosen that got no slot because their label is final already.
+        full: Items among the others that have all their slots already.
+        labelled: Items among the rest that have a label already; it fills one of their slots.
         nothing: Why no slot was opened, in a sentence; "" where one was.
     """
 
@@ -209,6 +211,8 @@ class Assigned(Struct, frozen=True, kw_only=True):
     sample: Sample = "all"
     seed: int | None = None
     final: int = 0
+    full: int = 0
+    labelled: int = 0
     nothing: str = ""
 
 
@@ -225,12 +229,23 @@ def chosen_text(done: Assigned) -> str:
     }[done.sample]
 
 
-def final_text(done: Assigned) -> str:
-    """That items were left out because people are done with them; "" where none was."""
-    if not done.final:
+def earlier_text(done: Assigned) -> str:
+    """What earlier labels and slots mean for the items, each counted once; "" where there are none or it is said."""
+    earlier = done.final + done.full + done.labelled
+    if not earlier or (done.nothing and done.final in (0, done.items)):
         return ""
-    has = "has its final label" if done.final == 1 else "have their final labels"
-    return f"{counted(done.final, 'item')} {has} already and got no slots."
+    said = (
+        _some(done.final, "has its final label and is left out", "have their final label and are left out"),
+        _some(done.labelled, "has a label, which fills a slot of it", "have a label, which fills a slot of each"),
+        _some(done.full, "has all its slots already", "have all their slots already"),
+        _some(done.items - earlier, "is new", "are new"),
+    )
+    begin = "Labels given earlier count: of" if done.final + done.labelled else "Of"
+    return f"{begin} {counted(done.items, 'item')}, {'; '.join(filter(None, said))}."
+
+
+def _some(number: int, one: str, more: str) -> str:
+    return f"{number:,} {one if number == 1 else more}" if number else ""
 
 
 def open_batch(
@@ -267,7 +282,9 @@ def open_batch(
     final = set[int]() if final_too else assignments.final(connection, items)
     wanted = [item for item in items if item.completion not in final]
     _require_third(connection, team, wanted)
+    labelled = assignments.labelled(connection, (item.completion for item in wanted))
     completions = list(_item_slots(connection, team, per_item, wanted, places))
+    served = {slot.subject for slot in completions}
     questions = list(_question_slots(connection, per_item, wanted, places))
     if completions or questions:
         batch = assignments.create(
@@ -294,6 +311,8 @@ def open_batch(
         sample=sample,
         seed=by_chance,
         final=len(final),
+        full=len(wanted) - len(served),
+        labelled=len(labelled & served),
         nothing="" if completions or questions else _why_nothing(connection, selection, items, len(wanted), per_item),
     )
 

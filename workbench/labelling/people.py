@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from msgspec import Struct
 
@@ -99,6 +100,7 @@ def assign(
     ordering: Ordering = RANDOM,
     seed: int = reading.SEED,
     final_too: bool = False,
+    dry_run: bool = False,
 ) -> Assigned:
     """Open ``per_item`` slots on every selected item; each gets its person when someone claims it.
 
@@ -116,6 +118,7 @@ def assign(
         ordering: The order in which items are served.
         seed: Of the draw: the first of a seed are the first of any longer draw.
         final_too: Whether items get slots whose label is final already.
+        dry_run: Whether only to say what would be opened; nothing is written.
 
     Raises:
         UsageError: Fewer people than slots, a name twice, an impossible cap, or the adjudicator among the annotators.
@@ -126,7 +129,7 @@ def assign(
     adjudicator = people.tidy(adjudicator) if adjudicator else None
     _check_team(names, adjudicator)
     limits = _limits(names, caps)
-    with project.database.write("full") as connection:
+    with suppress(_OnlyTriedError), project.database.write("full") as connection:
         ids = {name: people.add(connection, name) for name in names}
         team = Team(
             annotators=list(ids.values()),
@@ -142,8 +145,14 @@ def assign(
             seed=seed,
             final_too=final_too,
         )
+        if dry_run:
+            raise _OnlyTriedError
         _count_earlier_labels(connection)
     return assigned
+
+
+class _OnlyTriedError(Exception):
+    """Has the transaction rolled back."""
 
 
 def _check_team(names: Sequence[str], adjudicator: str | None) -> None:

@@ -93,7 +93,7 @@ class AssignOptions(Options, frozen=True, kw_only=True):
         tuple[str, ...],
         option(f"Who may claim the slots: {PEOPLE}; unknown people are added.", metavar="A,B,C", read=people_in),
     ]
-    per_item: Annotated[int, option("How many people label each item.")] = 2
+    per_item: Annotated[int, option("How many people label each item; labels given earlier count.")] = 2
     adjudicator: Annotated[
         str | None, option("Who settles conflicts of these items; without it, any third person.", metavar="D")
     ] = None
@@ -107,7 +107,8 @@ class AssignOptions(Options, frozen=True, kw_only=True):
     per_subtype: Annotated[Whole | None, option("At most so many items of an answer subtype.", metavar="K")] = None
     limit: Drawn = None
     seed: Seed = 0
-    final_too: Annotated[bool, option("Also items whose label is final already.")] = False
+    final_too: Annotated[bool, option("Also items whose label is final already; else they are left out.")] = False
+    dry_run: Annotated[bool, option("Only say what would be opened, and on what; write nothing.")] = False
 
 
 @verb
@@ -125,9 +126,10 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     evenly, with --order uncertainty those of which they are least sure; --per-subtype and --limit keep the first ones.
     Labels of them are no random sample; estimate and plan say so.
 
-    Items whose label is final already are left out, and counted; --final-too has them labelled as well. Items that are
-    assigned already get the slots they lack, if --per-item is larger now. In any case the people named
-    here may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
+    Labels given earlier count: items whose label is final already are left out (--final-too has them labelled as
+    well), other labels fill slots of their items, and all of it is counted; --dry-run says it beforehand. Items
+    that are assigned already get the slots they lack, if --per-item is larger now. In any case the people named here
+    may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
     """
     from workbench.labelling import people
     from workbench.measuring.planning import ordering_by
@@ -151,14 +153,15 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
         ordering=ordering_by(project, wanted),
         seed=options.seed,
         final_too=options.final_too,
+        dry_run=options.dry_run,
     )
     if done.beyond_caps:
         say(f"{done.beyond_caps} slots are meant for nobody: the caps leave too few labels.")
-    return Output(done, _lines)
+    return Output(done, _lines, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
 
 
 def _lines(done: Assigned) -> Iterator[str]:
-    from workbench.labelling.assigning import chosen_text, final_text
+    from workbench.labelling.assigning import chosen_text, earlier_text
 
     if done.nothing:
         yield f"No slot was opened. {done.nothing}"
@@ -166,7 +169,7 @@ def _lines(done: Assigned) -> Iterator[str]:
         yield chosen_text(done)
         types = f", {done.type_slots:,} for the answer types of their questions" if done.type_slots else ""
         yield f"{done.assigned:,} slots opened on items{types}."
-        yield from filter(None, [final_text(done)])
+    yield from filter(None, [earlier_text(done)])
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."
 
@@ -286,7 +289,7 @@ class PlanOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[
         str | None, option("Whose accuracy is to be known; else that of all that have run.", metavar="NAME")
     ] = None
-    per_item: Annotated[int, option("How many people label each item.")] = 2
+    per_item: Annotated[int, option("How many people label each item; labels given earlier count.")] = 2
     gold: Gold = "final"
     where: Where = ()
 

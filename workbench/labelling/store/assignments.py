@@ -406,6 +406,16 @@ def labelled_by(connection: sqlite3.Connection, person: int, completions: Iterab
     return row[0]
 
 
+def labelled(connection: sqlite3.Connection, completions: Iterable[int]) -> set[int]:
+    """Those of the items on which a label of anybody stands."""
+    rows = connection.execute(
+        "SELECT DISTINCT e.subject FROM label_events AS e WHERE e.kind = 'label' AND e.task = 'correctness' "
+        f"AND {IN_FORCE} AND {OF_THIS_ROUND} AND e.subject IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(completions)),),
+    )
+    return {item for (item,) in rows}
+
+
 def members(connection: sqlite3.Connection) -> set[int]:
     """Everyone whom a batch names, to label or to settle its conflicts."""
     rows = connection.execute(

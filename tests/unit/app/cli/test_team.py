@@ -75,12 +75,36 @@ def test_items_with_a_final_label_are_left_out_and_counted(database: str, tmp_pa
     run("labels", database, "import", str(file))
     done = run("assign", database, "--annotators", "x y")
     assert "8 slots opened on items" in done.stdout
-    assert "2 items have their final labels already and got no slots." in done.stdout
+    told = "Labels given earlier count: of 6 items, 2 have their final label and are left out; 4 are new."
+    assert told in done.stdout
     assert json.loads(run("assign", database, "--annotators", "x y", "--json").stdout)["final"] == 2
     chosen = ("--annotators", "x y", "--where", "state=final")
     assert "Each of 2 items has its final label" in run("assign", database, *chosen).stdout
     found = json.loads(run("assign", database, *chosen, "--final-too", "--json").stdout)
     assert (found["assigned"], found["final"]) == (4, 0)
+
+
+def test_labels_that_fill_slots_are_counted_beforehand_and_nothing_is_written(database: str, tmp_path: Path) -> None:
+    given = [("c0", "a"), ("c0", "b"), ("c1", "a"), ("c2", "x")]
+    lines = [{"completion_id": item, "annotator": name, "verdict": "correct"} for item, name in given]
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    run("labels", database, "import", str(file))
+    run("assign", database, "--annotators", "p q", "--where", "completion_id=c3")
+    words = ("assign", database, "--annotators", "x y")
+    before = run("history", database).stdout
+    tried = run(*words, "--dry-run")
+    told = (
+        "Labels given earlier count: of 6 items, 1 has its final label and is left out; "
+        "2 have a label, which fills a slot of each; 1 has all its slots already; 2 are new."
+    )
+    assert told in tried.stdout
+    assert "Nothing was written" in tried.stderr
+    assert run("history", database).stdout == before
+    assert '"y"' not in run("annotators", database, "list", "--json").stdout
+    assert run(*words).stdout == tried.stdout
+    again = json.loads(run(*words, "--json").stdout)
+    assert (again["items"], again["final"], again["full"], again["labelled"]) == (6, 1, 5, 0)
 
 
 @pytest.mark.parametrize("cap", ["a", "a=", "=3", "a=x", "a=1,,b=2", "9" * 19, f"a={'9' * 5000}"])

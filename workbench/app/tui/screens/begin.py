@@ -29,7 +29,7 @@ from workbench.core.status import Status
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted, waits
 from workbench.labelling import people
-from workbench.labelling.assigning import Assigned, final_text
+from workbench.labelling.assigning import Assigned, earlier_text
 from workbench.measuring.briefing import ProjectFacts
 from workbench.measuring.counting import status
 from workbench.runs import verifying
@@ -298,7 +298,7 @@ class BeginScreen(LiveScreen):
         self.line_stored(_WHO, _ME)
         self.workbench.working_as["annotator"] = name
         said = done.nothing or f"{counted(done.assigned, 'item')} to label; Annotate, on Home, serves them."
-        self.notify(plain(f"{said} {final_text(done)}".strip()), title=printable(name), markup=False)
+        self.notify(plain(f"{said} {earlier_text(done)}".strip()), title=printable(name), markup=False)
         self.read_again()
 
     def _show_figure(self) -> None:

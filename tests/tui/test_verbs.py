@@ -9,11 +9,13 @@ from pathlib import Path
 import click
 import pytest
 from textual.app import App
+from textual.pilot import Pilot
 
 from tests.commands import parsed
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
 from workbench.app.cli import root
+from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -228,3 +230,73 @@ async def test_the_reason_of_a_refused_overwrite_is_in_sight(project: Project) -
         await settle(pilot)
         assert app.screen.region.contains_region(app.screen.query_one("#option-force .about").region)
     assert there.read_text(encoding="utf-8") == "x"
+
+
+# -- left and come back to
+
+
+async def form_for(app: WorkbenchApp, pilot: Pilot[None], name: str, **begin: str) -> VerbScreen:
+    app.open_verb(name, **begin)
+    await until(pilot, lambda: isinstance(app.screen, VerbScreen) and app.screen.form and app.screen.values())
+    await settle(pilot)
+    return screen_of(app, VerbScreen)
+
+
+async def test_what_was_typed_stands_there_again_until_it_is_run(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await form_for(app, pilot, "assign")
+        await press(pilot, *"amira,ben")
+        await press(pilot, "escape")
+        other = await form_for(app, pilot, "annotators")
+        assert "amira" not in str(other.values())
+        await press(pilot, "escape")
+        begun = await form_for(app, pilot, "assign", where="type=A")
+        assert (begun.values()["annotators"], begun.values()["where"]) == ("", "type=A"), "another context"
+        await press(pilot, "escape")
+        again = await form_for(app, pilot, "assign")
+        assert again.values()["annotators"] == "amira,ben"
+        await press(pilot, "ctrl+t")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        await press(pilot, "escape", "escape")
+        again = await form_for(app, pilot, "assign")
+        assert again.values()["annotators"] == "amira,ben", "it was only tried"
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        await press(pilot, "escape", "escape")
+        assert (await form_for(app, pilot, "assign")).values()["annotators"] == ""
+
+
+async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        await form_for(app, pilot, "assign")
+        await press(pilot, *"ami")
+        await press(pilot, *["backspace"] * 3, "escape")
+        assert (await form_for(app, pilot, "assign")).values()["annotators"] == ""
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("option", "typed", "told"),
+    [
+        ("per-item", "two", "'two' is no whole number."),
+        ("per-subtype", "0", "It is at least 1."),
+        ("where", "id=c3", "Unknown field 'id'."),
+        ("annotators", "o'brien ben", "quote"),
+    ],
+)
+async def test_what_is_wrong_stands_at_its_field_when_that_is_left(
+    project: Project, size: tuple[int, int], option: str, typed: str, told: str
+) -> None:
+    async with opened(project, size=size) as (app, pilot):
+        await form_for(app, pilot, "assign")
+        field = app.screen.query_one(f"#option-{option}", OptionField)
+        field.value = typed
+        field.line.focus()
+        await settle(pilot)
+        assert not field.wrong
+        await pilot.press("tab")
+        await until(pilot, lambda: field.wrong)
+        assert told in field.wrong
+        assert not FLAG.search(field.wrong)
+        await press(pilot, "shift+tab", *["backspace"] * len(typed), "2")
+        assert not field.wrong

@@ -17,9 +17,10 @@ from msgspec import NODEFAULT
 from workbench.app.tui.form import FormField
 from workbench.app.tui.wording import FLAG, plain
 from workbench.app.verbs import Declared, Verb
-from workbench.core.errors import OptionError
+from workbench.core.errors import OptionError, UsageError
 from workbench.core.options import PEOPLE, RecordField, fields_of
 from workbench.core.progress import heed
+from workbench.core.selection import parse_condition
 
 _NO: Final = "no"
 _YES: Final = "yes"
@@ -30,6 +31,7 @@ _ABOUT: Final = {
     "verb": "What is to be done.",
     "where": "Only these items, by conditions such as type=A state=final; empty: all.",
 }
+_CONDITIONS: Final = ("where", "on")
 _REST_S: Final = 0.05
 
 
@@ -87,6 +89,16 @@ class VerbForm:
     def command(self, typed: Mapping[str, str]) -> str:
         """The same as a line that can be pasted into a shell."""
         return shlex.join(["workbench", *self.line(typed)])
+
+    def wrong(self, name: str, text: str) -> str:
+        """What is wrong with what stands in a field, as far as it tells by itself; "" where nothing is."""
+        field = self._options[name]
+        try:
+            for word in _words(name, field, text) if text else ():
+                _require(field, word)
+        except UsageError as error:
+            return self.without_flags(f"{error.message} {error.hint}".strip())
+        return ""
 
     # -- words -------------------------------------------------------------------------------------
 
@@ -161,6 +173,36 @@ def _words(name: str, field: RecordField, text: str) -> list[str]:
         wrong = "A quote is not closed."
         raise OptionError(f"{name}: {wrong}", option=name, wrong=wrong) from None
     return [_file(word) for word in words] if _is_path(field) else words
+
+
+def _require(field: RecordField, word: str) -> None:
+    """Check one word of a field.
+
+    Raises:
+        UsageError: It can't stand there.
+    """
+    if field.written.read is not None:
+        field.written.read(word)
+    elif field.name in _CONDITIONS:
+        parse_condition(word)
+    elif field.type in (int, float):
+        _require_number(field, word)
+    elif _is_path(field) and field.written.exists and word != "-" and not os.path.exists(word):
+        raise UsageError("There is no such file.")
+
+
+def _require_number(field: RecordField, word: str) -> None:
+    try:
+        number = field.type(word)
+    except ValueError:
+        raise UsageError(f"{word!r} is no {'whole number' if field.type is int else 'number'}.") from None
+    least, above, most = (field.bounds.get(side) for side in ("ge", "gt", "le"))
+    if least is not None and not number >= least:
+        raise UsageError(f"It is at least {least}.")
+    if above is not None and not number > above:
+        raise UsageError(f"It is more than {above}.")
+    if most is not None and not number <= most:
+        raise UsageError(f"It is at most {most}.")
 
 
 def _file(text: str) -> str:

@@ -186,6 +186,13 @@ class OptionField(Vertical):
             super().__init__()
             self.field = field
 
+    class Left(Message):
+        """Another field, or something else, has the focus now."""
+
+        def __init__(self, field: OptionField) -> None:
+            super().__init__()
+            self.field = field
+
     def __init__(
         self,
         name: str,
@@ -267,6 +274,10 @@ class OptionField(Vertical):
             between = "\n" if self._about else ""
             complaint = (f"{between}! {printable(text)}", "$text-error") if text else ""
             self.query_one(".about", Static).update(Content.assemble(printable(self._about), complaint))
+
+    def on_descendant_blur(self) -> None:
+        """The line has lost the focus."""
+        self.post_message(self.Left(self))
 
     @on(Input.Changed)
     @on(Pick.Changed)

@@ -128,7 +128,10 @@ class VerbScreen(FormScreen):
         self.verb = verb
         self.form: VerbForm | None = None
         self._begin = begin or {}
+        self._fresh: dict[str, str] = {}
+        self._last = (verb.name, frozenset(self._begin.items()))
         self._began: float | None = None
+        self._is_trial = False
         self._clock: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -156,12 +159,29 @@ class VerbScreen(FormScreen):
         for field in self.query(OptionField):
             if field.option in self._begin:
                 field.value = self._begin[field.option]
+        self._fresh = self.values()
+        for field in self.query(OptionField):
+            if (typed := self.workbench.left_forms.get(self._last, {}).get(field.option)) is not None:
+                field.value = typed
         if (first := next(iter(self.query(OptionField)), None)) is not None:
             first.line.focus()
 
     def values(self) -> dict[str, str]:
         """What stands in each field."""
         return {field.option: field.value for field in self.query(OptionField)}
+
+    @on(OptionField.Changed)
+    def _keep(self) -> None:
+        """What differs from what stood there at first is there again when the form is, until it has been run."""
+        if self._fresh:
+            typed = {name: value for name, value in self.values().items() if value != self._fresh[name]}
+            self.workbench.left_forms[self._last] = typed
+
+    @on(OptionField.Left)
+    def _left(self, event: OptionField.Left) -> None:
+        """Say at once what is wrong with a field."""
+        if self.form is not None and not event.field.wrong and (text := event.field.value):
+            event.field.complain(self.form.wrong(event.field.option, text))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only some can be tried."""
@@ -194,6 +214,7 @@ class VerbScreen(FormScreen):
         except UsageError as error:
             self.trouble(error)
             return
+        self._is_trial = dry_run
         self._began = monotonic()
         self._clock = self.set_interval(1, self._tick)
         self._tick()
@@ -214,7 +235,10 @@ class VerbScreen(FormScreen):
         assert self.form is not None
         if ran.is_refused:
             self.trouble(self.form.refusal(ran.err))
-        elif self.is_current:
+            return
+        if not self._is_trial:
+            self.workbench.left_forms.pop(self._last, None)
+        if self.is_current:
             command = self.form.command(self.values())
             self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran))
 

@@ -5,7 +5,9 @@ Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind KIND]
 Kinds. shares: accuracy, over questions x sizes x intra-class correlation x accuracy. classes: balanced accuracy and
 MCC, over questions x sizes x share of correct completions x both rates. differences: accuracy of A less that of B, over
 questions x sizes x correlation x share of items that only one judges rightly x how many of them only A does.
-class-differences: the same of balanced accuracy and MCC, over shares of correct completions. tests: how often p is
+class-differences: the same of balanced accuracy and MCC, over shares of correct completions. ppi: shares estimated
+with predictions, labels drawn by item, by question, or of one type three times as often, with types as strata. power:
+how often two verifiers are told apart whose difference is what `detectable` says in the mean. tests: how often p is
 below .05, and how often any q is, in data in which no group differs. Questions are right with a chance of their own
 (beta distribution), completions independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with
 the exponent 1.2 up to 200. Data sets are the groups of one table, so that the intervals are those that are shown. A
@@ -16,16 +18,24 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Final
 
 import numpy as np
 
-from workbench.statistics.compare import PairedItems, difference_interval, metric_differences
+from workbench.statistics.compare import (
+    PairedItems,
+    detectable,
+    difference_deff,
+    difference_interval,
+    metric_differences,
+    permutation,
+)
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import FEWEST, design_effects, intervals, is_carried
 from workbench.statistics.permutations import Pieces, cell_tests
+from workbench.statistics.prediction_powered import powered
 from workbench.statistics.rates import balanced_intervals, class_rates, matthews_at, mcc_intervals
 from workbench.statistics.subgroups import tree
 
@@ -35,7 +45,16 @@ ACCURACIES: Final = (0.5, 0.8, 0.95, 0.99)
 PREVALENCES: Final = (0.03, 0.1, 0.3, 0.5)
 DISCORDANCES: Final = (0.01, 0.03, 0.1, 0.3)
 RATES: Final = ((0.9, 0.95), (0.6, 0.9), (0.99, 0.99))
+PAIRS: Final = (
+    ((0.8, 0.95), (0.7, 0.9), 0.7),
+    ((0.99, 0.99), (0.98, 0.99), 0.7),
+    ((0.9, 0.9), (0.9, 0.9), 0.99),
+    ((0.95, 0.97), (0.5, 0.6), 0.3),
+)
+"""TPR and TNR of A, of B, and the share of items that both judge by the same chance."""
+DRAWN: Final = ("items", "questions", "types")
 _GOAL, _SIZE = 0.93, 0.06
+_POWER: Final = (0.78, 0.82)
 _LARGEST = 200
 
 Row = dict[str, object]
@@ -157,13 +176,12 @@ def _differences(simulations: int, seed: int) -> Iterator[Row]:
 
 
 def _class_differences(simulations: int, seed: int) -> Iterator[Row]:
-    pairs = (((0.8, 0.95), (0.7, 0.9)), ((0.99, 0.99), (0.98, 0.99)))
-    for place, setting in enumerate(product(QUESTIONS, SIZES, PREVALENCES, pairs, (0.0, 0.5))):
-        questions, kind, prevalence, rates, correlation = setting
+    for place, setting in enumerate(product(QUESTIONS, SIZES, PREVALENCES, PAIRS, (0.0, 0.5))):
+        questions, kind, prevalence, (*rates, alike), correlation = setting
         generator = np.random.default_rng([seed, 4, place])
         found: dict[str, Ends] = {"balanced_accuracy": [], "mcc": []}
         for _ in range(simulations):
-            items = _paired(questions, kind, prevalence, rates, correlation, generator)
+            items = _paired(questions, kind, prevalence, rates, correlation, generator, alike)
             for one in metric_differences(items):
                 if one.metric != "accuracy":
                     found[one.metric].append(one.ci)
@@ -179,6 +197,7 @@ def _class_differences(simulations: int, seed: int) -> Iterator[Row]:
                 "sizes": kind,
                 "prevalence": prevalence,
                 "rates": rates,
+                "alike": alike,
                 "correlation": correlation,
             }
 
@@ -187,21 +206,110 @@ def _paired(
     questions: int,
     kind: str,
     prevalence: float,
-    rates: tuple[tuple[float, float], ...],
+    rates: Sequence[tuple[float, float]],
     correlation: float,
     generator: np.random.Generator,
+    alike: float,
 ) -> PairedItems:
-    """Two that agree on seven items of ten more than chance has it."""
+    """Two that judge a share of the items by the same numbers, the others each by its own."""
     size = sizes_of(kind, (1, questions), generator)[0]
     question = np.repeat(np.arange(questions), size)
     gold = generator.binomial(1, chances(prevalence, correlation, (1, questions), generator)[0][question])
     first, second = generator.random((2, len(question)))
-    second = np.where(generator.random(len(question)) < 0.7, first, second)
-    right = []
-    for (tpr, tnr), drawn in zip(rates, (first, second), strict=True):
-        by_gold = [chances(rate, correlation, (1, questions), generator)[0][question] for rate in (tnr, tpr)]
+    second = np.where(generator.random(len(question)) < alike, first, second)
+    right: list[BoolArray] = []
+    by_rates: dict[tuple[float, float], list[FloatArray]] = {}
+    for known, drawn in zip(rates, (first, second), strict=True):
+        # Two of the same rates find the same questions hard.
+        if known not in by_rates:
+            by_rates[known] = [
+                chances(rate, correlation, (1, questions), generator)[0][question] for rate in known[::-1]
+            ]
+        by_gold = by_rates[known]
         right.append(drawn < np.where(gold == 1, by_gold[1], by_gold[0]))
     return PairedItems(gold, right[0], right[1], question)
+
+
+def _ppi(simulations: int, seed: int) -> Iterator[Row]:
+    settings = product((50, 100, 300), SIZES, (0.0, 0.3), (0.8, 0.95), DRAWN)
+    for place, (questions, kind, correlation, share, drawn) in enumerate(settings):
+        generator = np.random.default_rng([seed, 5, place])
+        found: Ends = [_estimated(questions, kind, correlation, share, drawn, generator) for _ in range(simulations)]
+        yield {
+            **_row("coverage of prediction-powered shares", found, np.full(simulations, share)),
+            "questions": questions,
+            "sizes": kind,
+            "correlation": correlation,
+            "share": share,
+            "drawn": drawn,
+        }
+
+
+def _estimated(
+    questions: int, kind: str, correlation: float, share: float, drawn: str, generator: np.random.Generator
+) -> tuple[float, float] | None:
+    """An interval from labels of about a third of the items, and a predictor that is right nine times in ten."""
+    size = sizes_of(kind, (1, questions), generator)[0]
+    question = np.repeat(np.arange(questions), size)
+    types = np.arange(questions) % 2
+    apart = (1 - share) / 2 * (2 * types - 1) if drawn == "types" else np.zeros(questions)
+    of_type = [chances(share + one, correlation, (1, questions), generator)[0] for one in np.unique(apart).tolist()]
+    right = (
+        generator.random(len(question))
+        < (of_type[0] if len(of_type) == 1 else np.where(types, *of_type[::-1]))[question]
+    )
+    predicted = (right ^ (generator.random(len(question)) < 0.1)).astype(float)
+    often = np.where(types[question], 0.5, 1 / 6) if drawn == "types" else np.full(len(question), 1 / 3)
+    dealt = generator.random(questions)[question] if drawn == "questions" else generator.random(len(question))
+    truth = np.where(dealt < often, right, -1)
+    stratum = types[question] if drawn == "types" else np.zeros(len(question), dtype=np.int64)
+    if (np.bincount(stratum[truth >= 0], minlength=int(stratum.max()) + 1) == 0).any():
+        return None
+    return powered(truth, predicted, question, stratum).ci
+
+
+def _power(simulations: int, seed: int) -> Iterator[Row]:
+    for place, setting in enumerate(product((50, 100, 300), SIZES, (0.0, 0.3), (0.1, 0.3))):
+        questions, kind, correlation, discordance = setting
+        generator = np.random.default_rng([seed, 6, place])
+
+        at = discordance / 2
+        for _ in range(5):
+            at = min(
+                discordance,
+                float(np.mean([_detectable(*one) for one in zip(*_alone(setting, at, 200, generator), strict=True)])),
+            )
+        found = [
+            permutation(a - b) <= 0.05 for _, a, b in zip(*_alone(setting, at, simulations, generator), strict=True)
+        ]
+        value = float(np.mean(found))
+        yield {
+            "figure": "power at detectable",
+            "value": value,
+            "ok": _POWER[0] <= value <= _POWER[1],
+            "detectable": round(at, 4),
+            "questions": questions,
+            "sizes": kind,
+            "correlation": correlation,
+            "discordance": discordance,
+        }
+
+
+def _alone(
+    setting: tuple[int, str, float, float], difference: float, data_sets: int, generator: np.random.Generator
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Sizes, and items that only A, and only B, judges rightly: data sets x questions."""
+    questions, kind, correlation, discordance = setting
+    shape = (data_sets, questions)
+    size = sizes_of(kind, shape, generator)
+    differ = generator.binomial(size, chances(discordance, correlation, shape, generator))
+    only_a = generator.binomial(differ, (difference / discordance + 1) / 2)
+    return size, only_a, differ - only_a
+
+
+def _detectable(size: IntArray, only_a: IntArray, only_b: IntArray) -> float:
+    n, a, b = int(size.sum()), int(only_a.sum()), int(only_b.sum())
+    return detectable((a + b) / n, n / difference_deff(size, only_a - only_b, a, b)) or 0.0
 
 
 def _mcc(prevalence: float, tpr: float, tnr: float) -> float:
@@ -265,6 +373,8 @@ _KINDS: Final[dict[str, Callable[[int, int], Iterator[Row]]]] = {
     "classes": _classes,
     "differences": _differences,
     "class-differences": _class_differences,
+    "ppi": _ppi,
+    "power": _power,
     "tests": _tests,
 }
 

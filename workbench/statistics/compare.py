@@ -13,7 +13,7 @@ from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
 from workbench.statistics.intervals import Z95, Ends, compact, design_effects, is_carried, share_ends, share_interval
-from workbench.statistics.rates import matthews_at
+from workbench.statistics.rates import class_rates, mcc_intervals
 from workbench.statistics.records.comparison import GroupComparison, Metric, MetricDifference, PairedFigures
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
 from workbench.statistics.subgroups import benjamini_hochberg
@@ -297,8 +297,8 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
     return _Shares(share, *share_ends(counts.sum(axis=1), n, known), correlation, is_carried(known))
 
 
-def _put_together(known: _Shares, figure: Callable[[FloatArray], float], widest: float = 1.0) -> Ends:
-    """The ends of a figure of shares, at most ``widest`` off 0: as far off as the root of sum r d d', see `rates`.
+def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
+    """The ends of a figure of shares, from -1 to 1: as far off as the root of sum r d d', see `rates`.
 
     d is how far the figure moves where one share alone is at the end of its interval that moves it that way. Pairs that
     make an interval narrower are left out.
@@ -315,7 +315,7 @@ def _put_together(known: _Shares, figure: Callable[[FloatArray], float], widest:
         way = np.where(falls, -1, 1)
         products = np.outer(step * way, step * way) * known.correlation
         ends.append(at + sign * sqrt(float(np.maximum(products, 0.0).sum())))
-    return max(-widest, ends[0]), min(widest, ends[1])
+    return max(-1.0, ends[0]), min(1.0, ends[1])
 
 
 def detectable(discordance: float, n: float) -> float | None:
@@ -369,23 +369,22 @@ class PairedItems(NamedTuple):
 def metric_differences(items: PairedItems) -> list[MetricDifference]:
     """Each figure of A and B and their difference with its interval.
 
-    Definitions as in `statistics.accuracy`. The intervals are put together as that of `difference_interval`: from the
-    shares of incorrect and of correct items that both, only A and only B judge rightly, and the share of correct items.
+    Definitions as in `statistics.accuracy`. That of balanced accuracy is put together as that of `difference_interval`:
+    from the shares of incorrect and of correct items that only A and only B judge rightly; for that of Matthews'
+    correlation see `_matthews_interval`.
     """
     cell = 4 * (items.gold > 0) + 2 * items.right_a + items.right_b
     labels, known = compact(items.question)
     by_question = np.bincount(_PAIRED_CELLS * labels + cell, minlength=_PAIRED_CELLS * len(known)).reshape(-1, 2, 2, 2)
     counts = by_question.sum(axis=0).reshape(1, -1).astype(float)
     sizes = by_question.sum(axis=(2, 3)).T
-    both, only_a, only_b = (by_question[:, :, a, b].T for a, b in ((1, 1), (1, 0), (0, 1)))
+    only_a, only_b = (by_question[:, :, a, b].T for a, b in ((1, 0), (0, 1)))
     alone = [part.sum(axis=0) for part in (only_a, only_b)]
-    shares = _shares(
-        np.concatenate([both, only_a, only_b, sizes[1:]]), np.concatenate([*[sizes] * 3, sizes.sum(axis=0)[None]])
-    )
+    shares = _shares(np.concatenate([only_a, only_b]), np.concatenate([sizes, sizes]))
     ends = {
         "accuracy": difference_interval(sizes.sum(axis=0), *alone),
         "balanced_accuracy": _put_together(shares, _balanced_apart),
-        "mcc": _put_together(shares, _matthews_apart, widest=2.0),
+        "mcc": _matthews_interval(by_question),
     }
     carried = bool(shares.enough[:2].all())
     return [
@@ -396,16 +395,47 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
 
 def _balanced_apart(shares: FloatArray) -> float:
     """Balanced accuracy of A less that of B; the shares are those of `metric_differences`."""
-    _, only_a, only_b = shares[:-1].reshape(3, 2)
+    only_a, only_b = shares.reshape(2, 2)
     return float((only_a - only_b).mean())
 
 
-def _matthews_apart(shares: FloatArray) -> float:
-    """The same of Matthews' correlation."""
-    both, only_a, only_b = shares[:-1].reshape(3, 2)
-    tnr, tpr = (both + np.stack([only_a, only_b])).T
-    a, b = matthews_at(tpr, tnr, shares[-1:]).tolist()
-    return float(a - b)
+def _matthews_interval(by_question: IntArray) -> Ends | None:
+    """The 95 % interval of A's Matthews' correlation less B's, put together from those of both; None for too few.
+
+    d = a - b ends below at d - sqrt(u² + v² - 2 r u v), u the distance of a to its lower end, v that of b to its upper
+    end, and r the correlation of a and b as questions are left out one at a time; above alike. So that two that never
+    differ have no r of 1, a question more of each class is taken for one that only A judges rightly, and one for B.
+    Sources: Zou, "Toward using confidence intervals to compare correlations", Psychological Methods 12, 2007; Efron and
+    Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981, for r.
+
+    Args:
+        by_question: Items by question, gold, whether A is right and whether B is.
+    """
+    questions = len(by_question)
+    whole = np.zeros(questions, dtype=np.int64)
+    ends = [end for axis in (3, 2) for end in mcc_intervals(class_rates(by_question.sum(axis=axis), whole, 1)) if end]
+    if len(ends) < 2:
+        return None
+    counts = by_question.reshape(questions, -1).astype(float)
+    a, b = (one.item() for one in _both(matthews, counts.sum(axis=0, keepdims=True)))
+    counts = np.concatenate([counts, _differing(by_question)])
+    covariance = np.cov(*_both(matthews, counts.sum(axis=0) - counts))
+    spread = float(np.sqrt(covariance[0, 0] * covariance[1, 1]))
+    r = float(covariance[0, 1]) / spread if spread > 0 else 0.0
+    (a_low, a_high), (b_low, b_high) = ends
+    below, above = (a - a_low, b_high - b), (a_high - a, b - b_low)
+    reach = [sqrt(max(u * u + v * v - 2 * r * u * v, 0.0)) for u, v in (below, above)]
+    return max(a - b - reach[0], -2.0), min(a - b + reach[1], 2.0)
+
+
+def _differing(by_question: IntArray) -> FloatArray:
+    """Of each class a question of mean size that only A judges rightly, and one that only B does: four x cells."""
+    of_class = by_question.sum(axis=(2, 3))
+    size = of_class.sum(axis=0) / np.maximum(np.count_nonzero(of_class, axis=0), 1)
+    found = np.zeros((4, 2, 2, 2))
+    for gold in (0, 1):
+        found[2 * gold, gold, 1, 0] = found[2 * gold + 1, gold, 0, 1] = size[gold]
+    return found.reshape(4, -1)
 
 
 def _of_metric(metric: Metric, a: FloatArray, b: FloatArray, ends: Ends | None) -> MetricDifference:

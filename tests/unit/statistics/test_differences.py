@@ -199,6 +199,41 @@ def test_two_that_never_differ_have_no_false_certainty() -> None:
     assert all(one.ci is not None and one.ci[0] < -0.05 and one.ci[1] > 0.05 for one in found.values())
 
 
+def test_mcc_is_put_together_from_both_correlations() -> None:
+    """One is nearly always right and one often wrong: the other's interval is nearly all there is to know."""
+    draw = np.random.default_rng(3)
+    items = [
+        Item(int(draw.random() < 0.4), bool(draw.random() < 0.97), bool(draw.random() < 0.65), place // 2)
+        for place in range(120)
+    ]
+    found = by_metric(items)["mcc"]
+    _, alone = accuracy_rows_of(items)
+    assert found.ci is not None
+    assert found.difference is not None
+    assert alone[1] - alone[0] < found.ci[1] - found.ci[0] < 1.35 * (alone[1] - alone[0])
+    assert found.ci[0] > 0.2
+
+
+def accuracy_rows_of(items: list[Item]) -> list[tuple[float, float]]:
+    """Both correlations' own intervals, as the accuracy table has them."""
+    known = columns(items)
+    found = []
+    for right in (known.right_a, known.right_b):
+        outcome = np.where(right, known.gold, 1 - known.gold)
+        table = accuracy.AccuracyColumns(outcome=outcome.astype(np.int8), gold=known.gold, question=known.question)
+        (row,) = accuracy.accuracy_rows("one", table, "forced")
+        assert row.mcc_ci is not None
+        found.append(row.mcc_ci)
+    return found
+
+
+def test_two_that_nearly_never_differ_are_told_apart_more_surely_than_two_that_do() -> None:
+    items = some(240)
+    nearly = [item._replace(b=item.a != (place == 7)) for place, item in enumerate(items)]
+    widths = [one.ci[1] - one.ci[0] for one in (by_metric(nearly)["mcc"], by_metric(items)["mcc"]) if one.ci]
+    assert 0.02 < widths[0] < widths[1] / 2
+
+
 def test_one_question_leaves_next_to_no_knowledge() -> None:
     accuracy, *others = metric_differences(columns([item._replace(question=7) for item in some(60)]))
     assert accuracy.ci is not None

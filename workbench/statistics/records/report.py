@@ -159,7 +159,8 @@ class CellTests(Struct, frozen=True, kw_only=True):
 
     Attributes:
         method: The test.
-        hypotheses: Over how many distinct tests the q-values are; a type of two subtypes is one.
+        hypotheses: How many distinct tests, or looks, the table takes: each verifier's groups, the two that are all of
+            a scope as one. The q-values of a table that is read alone are over these; in a report, over all tables'.
         exact: How many of them count every way of dealing out the groups.
         drawn: How many draw ways at random, up to 99,999.
         approximate: How many take the normal distribution with the deals' own mean and variance, until they are drawn.

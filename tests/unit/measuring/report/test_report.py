@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from msgspec import structs
 
 from tests.helpers import make_project, numbered
 from tests.hostile_report import hostile_project
@@ -28,7 +29,9 @@ from workbench.measuring.notes import note
 from workbench.measuring.records.triage import Cause
 from workbench.measuring.report.contents import Contents
 from workbench.measuring.report.gathering import gather, write_report
+from workbench.measuring.report.people import methods_section
 from workbench.measuring.reviewing import triage
+from workbench.statistics.records.report import CellTests
 
 WHEN = "2025-01-01 00:00 UTC"
 
@@ -309,3 +312,19 @@ def test_hostile_data_is_written(tmp_path: Path) -> None:
     assert "&lt;script&gt;window.hacked = 1&lt;/script&gt;" in page
     assert "<script" not in re.sub(r"(?ms)^(`{3,})text\n.*?\n\1$", "", text)
     assert len(page) < 1_000_000
+
+
+def test_methods_say_how_many_looks_were_taken(project: Project) -> None:
+    found = gathered(project)
+    tested = {name: report.tests.hypotheses for name, report in found.by.items() if report.tests is not None}
+    # Two verifiers, two groups that are set against each other: one test each. A type of one subtype has none.
+    assert tested == {"type": 2, "domain": 2, "source": 2, "model": 2}
+    said = str(methods_section(found))
+    assert "This report took 8 looks (tests of a cell) in 4 tables." in said
+    one = structs.replace(
+        found, by={"domain": structs.replace(found.by["domain"], tests=CellTests(hypotheses=1, exact=1))}
+    )
+    assert "This report took 1 look (tests of a cell) in 1 table." in str(methods_section(one))
+    none = structs.replace(found, by={"domain": structs.replace(found.by["domain"], tests=None)})
+    assert "look (" not in str(methods_section(none))
+    assert "looks (" not in str(methods_section(none))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Collection
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from types import TracebackType
 from typing import Any
 
 
@@ -74,33 +75,13 @@ class Awake:
         """Seconds of a clock that never goes back and stands still with the process."""
         return time.monotonic() - self._lost - self._late()
 
-    @asynccontextmanager
-    async def timeout(self, seconds: float) -> AsyncIterator[None]:
+    def timeout(self, seconds: float) -> AwakeTimeout:
         """`asyncio.timeout`, of this clock's seconds.
 
         Raises:
             TimeoutError: The time was over, and nothing that had come was left unread.
         """
-        loop = asyncio.get_running_loop()
-        end, stops = self.now() + seconds, self.stops
-        handle: asyncio.TimerHandle
-        async with asyncio.timeout(None) as limit:
-
-            def look() -> None:
-                nonlocal end, stops, handle
-                if self.stops > stops >= 0 and self.now() >= end:
-                    end, stops = self.now() + READ_S, -1
-                if (left := end - self.now()) > 0:
-                    handle = loop.call_later(left, look)
-                else:
-                    # A turn later: whoever is about to be told of bytes that came is told first.
-                    limit.reschedule(loop.time())
-
-            handle = loop.call_later(seconds, look)
-            try:
-                yield
-            finally:
-                handle.cancel()
+        return AwakeTimeout(self, seconds)
 
     async def wait(
         self, tasks: Collection[asyncio.Future[Any]], seconds: float | None, return_when: str = asyncio.ALL_COMPLETED
@@ -123,3 +104,34 @@ class Awake:
             self.stops += 1
         self._due = time.monotonic() + TICK_S
         self._tick = asyncio.get_running_loop().call_later(TICK_S, self._look)
+
+
+class AwakeTimeout:
+    """A limit in seconds of an `Awake`, see there."""
+
+    def __init__(self, awake: Awake, seconds: float) -> None:
+        self._awake, self._seconds = awake, seconds
+        self._limit = asyncio.timeout(None)
+        self._is_longer = False
+
+    async def __aenter__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._end, self._stops = self._awake.now() + self._seconds, self._awake.stops
+        await self._limit.__aenter__()
+        self._handle = self._loop.call_later(self._seconds, self._look)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._handle.cancel()
+        await self._limit.__aexit__(kind, error, trace)
+
+    def _look(self) -> None:
+        now = self._awake.now()
+        if not self._is_longer and self._awake.stops > self._stops and now >= self._end:
+            self._end, self._is_longer = now + READ_S, True
+        if (left := self._end - now) > 0:
+            self._handle = self._loop.call_later(left, self._look)
+        else:
+            # A turn later: whoever is about to be told of bytes that came is told first.
+            self._limit.reschedule(self._loop.time())

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import ssl
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from collections.abc import AsyncIterable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache, partial
 from io import BytesIO
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from msgspec import Struct
 
-from workbench.llm.clock import Awake
+from workbench.llm.clock import Awake, AwakeTimeout
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, malformed
 from workbench.llm.server import DIRECT, FROM_ENVIRONMENT, Route
@@ -129,13 +130,20 @@ class Transport:
         import httpx
 
         extensions = {"timeout": {"connect": min(CONNECT_S, timeout_s), "read": None, "write": None, "pool": None}}
-        request = self._request(
-            "GET" if body is None else "POST",
-            self._address(url),
-            headers=dict(headers),
-            content=body,
-            extensions=extensions,
-        )
+        if isinstance(body, bytes):
+            # What httpx would add to the headers aiohttp adds too.
+            request = self._request(
+                "POST", self._address(url), headers=headers, stream=httpx.ByteStream(body), extensions=extensions
+            )
+            request.read()
+        else:
+            request = self._request(
+                "GET" if body is None else "POST",
+                self._address(url),
+                headers=headers,
+                content=body,
+                extensions=extensions,
+            )
         try:
             if stream:
                 return await self._streamed(request, timeout_s, route)
@@ -162,13 +170,26 @@ class Transport:
             finally:
                 await response.aclose()
 
-    @asynccontextmanager
-    async def _within(self, seconds: float, otherwise: str) -> AsyncIterator[None]:
+    def _within(self, seconds: float, otherwise: str) -> _Within:
+        return _Within(self.awake.timeout(seconds), f"{otherwise} within {seconds:g} s")
+
+
+class _Within:
+    """A limit that fails in the transport's words; a class, since every call has one and a generator costs more."""
+
+    def __init__(self, limit: AwakeTimeout, otherwise: str) -> None:
+        self._limit, self._otherwise = limit, otherwise
+
+    async def __aenter__(self) -> None:
+        await self._limit.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         try:
-            async with self.awake.timeout(seconds):
-                yield
+            await self._limit.__aexit__(kind, error, trace)
         except TimeoutError:
-            raise AttemptFailed("timeout", f"{otherwise} within {seconds:g} s") from None
+            raise AttemptFailed("timeout", self._otherwise) from None
 
 
 def _received(response: httpx.Response, body: bytes) -> Received:

@@ -35,7 +35,7 @@ class Slow:
     version: str = "1"
     isolation: Isolation = "inline"
 
-    def __init__(self, ms: str = "10", journal: str = "") -> None:
+    def __init__(self, ms: str = "50", journal: str = "") -> None:
         self.seconds = float(ms) / 1000
         self.journal = Path(journal) if journal else None
 
@@ -65,7 +65,7 @@ class Staged(Slow):
     name: str = "staged"
     isolation: Isolation = "staged"
 
-    def __init__(self, ms: str = "10", journal: str = "") -> None:
+    def __init__(self, ms: str = "50", journal: str = "") -> None:
         super().__init__(ms, journal)
         self.version = os.environ.get("STAGED_VERSION", "1")
 

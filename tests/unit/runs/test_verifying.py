@@ -46,7 +46,7 @@ def check(project: Project) -> None:
 def test_a_name_is_bound_to_one_configuration(project: Project) -> None:
     info = start(project, "slow", {"ms": "0"}, selection=Selection((), 1))
     assert wait(project, info.run).state == "complete"
-    with pytest.raises(UsageError, match=r"'slow' has another configuration: ms is 0.0, not 10.0") as refused:
+    with pytest.raises(UsageError, match=r"'slow' has another configuration: ms is 0.0, not 50.0") as refused:
         start(project, "slow")
     assert "--name" in refused.value.hint
     own = start(project, "slow", {"ms": "1"}, name="slower", selection=Selection((), 1))

@@ -108,7 +108,7 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
         assert briefing.size.height >= sum(len(str(one.prompt).splitlines()) for one in briefing.options[:3])
         assert standing.region.bottom <= size[1] - 1, "the footer is below it"
         assert not screen.query_one("#home-panels").scroll_offset.y
-        assert " ".join(" ".join(listed(app)).split()).startswith(f"1 {screen.matters[0].sentence} 2 3 conflicts")
+        assert " ".join(" ".join(listed(app)).split()).startswith(f"1) {screen.matters[0].sentence} 2) 3 conflicts")
         shown = text_of(app, "#home-standing Static").splitlines()
         assert [line.split()[0] for line in shown] == ["exact", "rules", "┊"]
         assert "[" in shown[0]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
-from tests.tui.stage import SIZES, opened, press, screen_of, text_of
+from tests.tui.stage import SIZES, opened, press, screen_of, settle, text_of, until
 from tests.unit.measuring.test_watching import watch
 from tests.watched_training import free_rewards
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -44,3 +45,25 @@ async def test_where_none_is_watched_it_says_how(tmp_path: Path) -> None:
         await press(pilot, *":k", "enter")
         assert app.screen.has_class("empty")
         assert "audit=" in text_of(app, "#trainings-empty")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_where_nothing_is_labelled_it_says_what_is_next(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = watch(tmp_path / "p.db", payload="", steps=4, share=0.5)
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, *":k", "enter")
+        screen = screen_of(app, TrainingsScreen)
+        await until(pilot, lambda: screen.training)
+        report = screen.training
+        assert report is not None
+        assert report.all is not None
+        bare = structs.replace(report, scored_by=None, all=structs.replace(report.all, audited=8, labelled=0))
+        assert screen.found is not None
+        screen.show(structs.replace(screen.found, trainings=[bare]))
+        await settle(pilot)
+        assert "Next: Assign (ctrl+p)" in text_of(app, "#trainings-said")
+        assert ":a labels them" in text_of(app, "#trainings-said")
+        some = structs.replace(bare, all=structs.replace(report.all, audited=8, labelled=3))
+        screen.show(structs.replace(screen.found, trainings=[some]))
+        await settle(pilot)
+        assert "Next:" not in text_of(app, "#trainings-said")

@@ -302,9 +302,10 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     by, group, worst = facts.report.by or "", found.row.group or "", found.row
     first = best is facts.best and len(facts.standing.verifiers) > 1
     where = shlex.quote(f"{by}={group}")
+    place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
     yield Matter(
         kind="weakest-cell",
-        sentence=f"{best.verifier}{', the most accurate,' if first else ''} is weakest on {found.place(facts.report)}: "
+        sentence=f"{best.verifier}{', the most accurate,' if first else ''} is weakest on {place}: "
         f"right on {found.figures}, over all on {percent(best.accuracy)} %.",
         about={"verifier": best.verifier, "by": by, "group": group},
         size=worst.n,

@@ -280,7 +280,7 @@ def test_the_weakest_cell_is_weak_for_sure_and_of_the_best_verifier(tmp_path: Pa
     judge(project, "exact", dict.fromkeys(range(1, 83), Outcome.INCORRECT))
     matter = of_kind(project, "weakest-cell")
     assert matter.sentence.startswith(
-        "rules, the most accurate, is weakest on C1 - Single Choice and 1 other: right on 50.0 % ["
+        "rules, the most accurate, is weakest on subtype C1 - Single Choice and 1 other: right on 50.0 % ["
     )
     assert matter.sentence.endswith("] of 40 items, over all on 74.4 %."), "one of two on D2 is as low, maybe by chance"
     assert matter.about == {"verifier": "rules", "by": "subtype", "group": "C1"}
@@ -293,7 +293,7 @@ def test_a_verifier_without_an_error_has_no_weakest_cell_and_the_next_one_is_nam
     assert "weakest-cell" not in said(project)
     judge(project, "exact", rightly(project, dict.fromkeys(range(41, 61), Outcome.INCORRECT)))
     matter = of_kind(project, "weakest-cell")
-    assert matter.sentence.startswith("exact is weakest on C1 - Single Choice: right on ")
+    assert matter.sentence.startswith("exact is weakest on subtype C1 - Single Choice: right on ")
     assert matter.about == {"verifier": "exact", "by": "subtype", "group": "C1"}
     assert weakest_cell(project).verifiers == ("exact",)
 

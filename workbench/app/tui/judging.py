@@ -65,6 +65,7 @@ class JudgingScreen(PersonScreen):
         self._person = ""
         self._busy = False
         self._said = ""
+        self._told = ""
         self._note = ""
         self._news = ""
         self._shown_version = ""
@@ -102,6 +103,13 @@ class JudgingScreen(PersonScreen):
     @abstractmethod
     def store_failed(self, error: BaseException | None) -> None:
         """Go on after something could not be stored; the keys are free again."""
+
+    def trouble(self, error: BaseException | None) -> None:
+        """What stands on the page instead of an item is told once, however often it is tried again."""
+        said = str(error) if self.has_class("empty") else ""
+        if not said or said != self._told:
+            self._told = said
+            super().trouble(error)
 
     # -- storing -----------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ _FIGURES = 33
 
 def matter_text(number: int, matter: Matter, width: int) -> Content:
     """A sentence behind the key that leads where it is dealt with."""
-    key = f" {number} " if number <= NUMBERED else "   "
+    key = f"{number}) " if number <= NUMBERED else "   "
     first, *others = wrap(printable(matter.sentence), max(width - _MARGIN, 20), break_on_hyphens=False) or [""]
     lines = [Content.assemble((key, "bold"), first), *(Content(" " * _MARGIN + line) for line in others)]
     return Content("\n").join(lines)

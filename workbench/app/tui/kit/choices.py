@@ -241,8 +241,8 @@ class PeopleMenu(ChoiceMenu):
         """What is typed goes to the line; the cursor is on the first person."""
         menu = self.query_one(OptionList)
         menu.can_focus = False
-        handing = " · ctrl+r: hand them this app, blind" if self._blind else ""
-        menu.border_subtitle = Content(f"enter: here{handing} · escape: cancel")
+        ways = "ctrl+r: hand over, blind · enter: here, unblinded" if self._blind else "enter: here"
+        menu.border_subtitle = Content(f"{ways} · escape: cancel")
         self.query_one(Line).focus()
         self.action_move(0)
 

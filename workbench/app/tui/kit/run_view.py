@@ -37,13 +37,19 @@ def unsure(usage: RunUsage) -> int:
     return usage.open - usage.in_flight + usage.unsure
 
 
+def _tokens(usage: RunUsage) -> str:
+    """Tokens in and out; nothing where none are known."""
+    known = usage.prompt_tokens or usage.completion_tokens
+    return f"{compact_count(usage.prompt_tokens)}→{compact_count(usage.completion_tokens)} tokens" if known else ""
+
+
 def usage_sentence(usage: RunUsage) -> Content:
     """Calls, tokens and money; then errors by class and the first warning, where there are any."""
     words = [
         f"{usage.calls:,} calls",
         f"{usage.reused:,} replies reused" if usage.reused else "",
         _flight(usage),
-        f"{compact_count(usage.prompt_tokens)}→{compact_count(usage.completion_tokens)} tokens",
+        _tokens(usage),
         money(usage),
         f"{unsure(usage):,} possibly paid" if unsure(usage) > 0 else "",
     ]

@@ -20,6 +20,17 @@ from workbench.measuring.watching_tables import ALIKE, STEPS, WORDINGS, sentence
 _LISTS: Final = ("steps", "alarms", "what looks alike")
 
 
+_UNLABELLED: Final = (
+    "Nothing is labelled yet, so nothing tells what was right. "
+    "Next: Assign (ctrl+p) gives them to people, :a labels them."
+)
+
+
+def _lacks_labels(report: TrainingReport) -> bool:
+    """Whether what was audited waits for people."""
+    return report.scored_by is None and report.all is not None and report.all.audited > 0 and not report.all.labelled
+
+
 class TrainingsScreen(TableScreen, LiveScreen):
     """One training at a time, as one of three lists.
 
@@ -70,7 +81,8 @@ class TrainingsScreen(TableScreen, LiveScreen):
         if report is None:
             self.say("none")
             return
-        self.put("said", Content("\n").join(Content(printable(line)) for line in sentences(report)))
+        said = [*sentences(report), *([_UNLABELLED] if _lacks_labels(report) else [])]
+        self.put("said", Content("\n").join(Content(printable(line)) for line in said))
         columns: Any = (STEPS, WORDINGS, ALIKE)[self._list]
         self.table.show_records(columns, enumerate(self.listed))
         self.say(f"{printable(report.training)} · {_LISTS[self._list]} · {len(self.listed):,} listed")

@@ -1,0 +1,58 @@
+"""What stands on a screen is not told again, nor what is not known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import OptionList
+
+from tests.tui.labelling import desk, make
+from tests.tui.stage import opened, press, until
+from workbench.app.tui.item_flow import ItemFeed
+from workbench.app.tui.kit.briefing_view import matter_text
+from workbench.app.tui.kit.choices import PeopleMenu
+from workbench.app.tui.kit.run_view import usage_sentence
+from workbench.core.errors import StoreError
+from workbench.core.run import RunUsage
+from workbench.core.status import Matter
+
+
+async def test_a_page_that_says_why_there_is_no_item_says_it_without_further_notices(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries = []
+
+    def fail(*_: object) -> None:
+        tries.append(1)
+        raise StoreError("The database is locked.", "Wait.")
+
+    monkeypatch.setattr(ItemFeed, "next", fail)
+    async with desk(make(tmp_path)) as there:
+        told = [one for one in there.app._notifications if "locked" in one.message]
+        assert there.screen.has_class("empty")
+        assert len(told) == 1
+        for _ in range(3):
+            there.screen._look_again()
+            await there.settle()
+        assert len(tries) == 4
+        assert len([one for one in there.app._notifications if "locked" in one.message]) == 1
+
+
+async def test_the_menu_of_people_names_the_blind_way_first(tmp_path: Path) -> None:
+    async with opened(make(tmp_path)) as (app, pilot):
+        app.open_screen("annotate")
+        await until(pilot, lambda: isinstance(app.screen, PeopleMenu) and app.screen.query(OptionList))
+        await press(pilot)
+        said = str(app.screen.query_one(OptionList).border_subtitle)
+        assert said.startswith("ctrl+r: hand over, blind · enter: here, unblinded")
+
+
+def test_a_sentence_s_key_is_told_apart_from_a_count() -> None:
+    matter = Matter(kind="conflicts", sentence="2 conflicts wait.", size=2, screen="conflicts")
+    assert matter_text(1, matter, 80).plain == "1) 2 conflicts wait."
+
+
+def test_tokens_of_which_nothing_is_known_are_not_shown() -> None:
+    assert "tokens" not in usage_sentence(RunUsage(calls=3)).plain
+    assert "900→12 tokens" in usage_sentence(RunUsage(calls=3, prompt_tokens=900, completion_tokens=12)).plain

@@ -14,7 +14,9 @@ from workbench.benchmarks.presets import PRESETS, license_as_published, paper_so
 from workbench.benchmarks.sampling.planning import plan_in
 from workbench.config.verifiers import NamedVerifier, verifiers
 from workbench.core.errors import UsageError
+from workbench.core.verdict import VerifierInput
 from workbench.verifiers.registry import Registry
+from workbench.verifiers.reward.served import RewardModel
 
 call = pytest.fixture(in_process)
 
@@ -88,6 +90,25 @@ def test_the_five_judges_are_read_and_can_be_made(tmp_path: Path) -> None:
         assert isinstance(one, NamedVerifier), one
         assert Registry().load(one.kind, one.options)
         assert f"--judge {name}" in preset_text("verifybench-judges")
+
+
+def test_the_reward_models_of_code_are_shown_turns_of_user_and_assistant(tmp_path: Path) -> None:
+    (tmp_path / "workbench.toml").write_text(preset_text("code-reward-models"))
+    found = verifiers(tmp_path / "p.db")
+    assert len(found) == 3
+    item = VerifierInput(item=1, question="Add one. [sep]", reference="r", completion="def f(x): ...")
+    for one in found.values():
+        assert isinstance(one, NamedVerifier), one
+        made = Registry().load(one.kind, one.options)
+        assert isinstance(made, RewardModel)
+        asked = made.request(item)
+        assert asked.task == "pooling"
+        assert asked.query is not None
+        assert asked.query.endswith(f"\n\n{item.question}")
+        (turn,) = asked.texts
+        assert turn.endswith(f"\n\n{item.completion}")
+        assert len(asked.query) > len(item.question) + 20
+        assert len(turn) > len(item.completion) + 10
 
 
 def test_they_are_printed(call: Call) -> None:

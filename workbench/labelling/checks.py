@@ -139,15 +139,13 @@ def checks(project: Project) -> list[CheckInfo]:
 
 def report(project: Project) -> list[CheckScore]:
     """How well everybody answers checks, in the order they came; people who answered none are left out."""
-    from workbench.statistics.intervals import wilson
-
     reader = project.database.reader()
     scores: list[CheckScore] = []
     for person in people.everyone(project.database):
         tally = check_items.tally(reader, person.id)
         if not tally.answered and person.paused_at is None:
             continue
-        lo, hi = wilson(tally.right, tally.answered)
+        lo, hi = _interval(reader, person.id) or (None, None)
         scores.append(
             CheckScore(
                 annotator=person.name,
@@ -161,6 +159,17 @@ def report(project: Project) -> list[CheckScore]:
             )
         )
     return scores
+
+
+def _interval(connection: people.Connection, person: int) -> tuple[float, float] | None:
+    """That of a person's accuracy on checks, by question; None for too few questions."""
+    import numpy as np
+
+    from workbench.statistics.intervals import design_effects, intervals
+
+    answered, right = np.array(check_items.by_question(connection, person), dtype=np.int64).reshape(-1, 2).T
+    known = design_effects(answered, right, np.zeros(len(answered), dtype=np.int64), 1)
+    return intervals(np.array([right.sum()]), np.array([answered.sum()]), known)[0]
 
 
 def review(connection: people.Connection, person: int, policy: AnnotationPolicy) -> None:

@@ -48,8 +48,9 @@ class CheckScore(Struct, frozen=True, kw_only=True):
         n: Checks answered.
         right: Those with the known answer.
         accuracy: ``right / n``; None without any.
-        lo: Lower end of Wilson's 95 % interval.
-        hi: Its upper end.
+        lo: Lower end of its 95 % interval, by question like that of a verifier's accuracy; None for too few questions
+            to say.
+        hi: The upper end.
         paused: Whether the person gets no items for now.
         why: Why they are paused.
     """
@@ -58,8 +59,8 @@ class CheckScore(Struct, frozen=True, kw_only=True):
     n: int
     right: int
     accuracy: float | None
-    lo: float
-    hi: float
+    lo: float | None
+    hi: float | None
     paused: bool
     why: str = ""
 

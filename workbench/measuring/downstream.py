@@ -229,7 +229,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _points(found: _BenchmarkScores, rows: Mapping[str, AccuracyRow]) -> list[DownstreamPoint]:
-    from workbench.statistics.intervals import wilson
+    from workbench.statistics.intervals import count_interval
 
     points = []
     for verifier, (score, lines) in found.of.items():
@@ -245,7 +245,7 @@ def _points(found: _BenchmarkScores, rows: Mapping[str, AccuracyRow]) -> list[Do
                 ci=row.ci,
                 n=row.n,
                 score=score,
-                score_ci=wilson(score * size, size) if size is not None and is_share else None,
+                score_ci=count_interval(score * size, size) if size is not None and is_share else None,
                 scores=len(lines),
             )
         )

@@ -126,7 +126,7 @@ def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfR
         mixed=int(picks.mixed.sum()),
         completions=completions,
         accuracy=accuracy,
-        ci=mean_interval(picks.picked, completions) if there else None,
+        ci=mean_interval(picks.picked, completions),
         random=random,
         oracle=oracle,
         gain=_gain(accuracy, random),

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, grade
-from workbench.statistics.intervals import alone, compact, share_ends
+from workbench.statistics.intervals import FEWEST, Ends, alone, compact, intervals
 
 # -- Choices made on some questions and judged on the others, so that no figure flatters the choice behind it.
 
@@ -328,17 +328,19 @@ def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
     return chance
 
 
-def mean_interval(share: FloatArray, completions: int) -> tuple[float, float]:
+def mean_interval(share: FloatArray, completions: int) -> Ends | None:
     """A 95 % interval for the mean of one share a question, that of `share_ends` for items that would vary as much.
 
     With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but never more than
     there are completions; G where p is 0 or 1. Where few questions are wrong, or right, those many count as one trial
-    each: five questions, all right, are [.478, 1].
+    each: five questions, all right, are [.478, 1]. Fewer than two questions can't say: None.
     """
-    questions, p = len(share), float(share.mean())
+    questions = len(share)
+    if questions < FEWEST:
+        return None
+    p = float(share.mean())
     items = float(questions)
-    if 0 < p < 1 and questions > 1:
+    if 0 < p < 1:
         variance = float(share.var(ddof=1)) / questions
         items = min(completions, p * (1 - p) / variance) if variance else float(completions)
-    (low,), (high,) = share_ends(np.array([p * items]), np.array([items]), alone(questions))
-    return float(low), float(high)
+    return intervals(np.array([p * items]), np.array([items]), alone(questions))[0]

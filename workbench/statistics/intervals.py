@@ -110,6 +110,23 @@ def count_interval(right: float, n: int) -> Ends | None:
     return intervals(np.array([right]), np.array([n]), alone(n))[0]
 
 
+def intervals_by_question(
+    right: BoolArray | FloatArray, question: IntArray, group: IntArray, groups: int
+) -> list[Ends | None]:
+    """Of each group the 95 % interval of `share_ends` for the share of True, where groups may share questions.
+
+    Args:
+        right: One value an item, or by what share it is right.
+        question: Each item's question, any integers; items of one question and group are a cluster.
+        group: Each item's group, from 0 to ``groups - 1``.
+    """
+    found = clusters(question, group, groups)
+    in_cluster = np.bincount(found.of_item, weights=right, minlength=len(found.group))
+    known = design_effects(found.items, in_cluster, found.group, groups)
+    n = np.bincount(group, minlength=groups)
+    return intervals(np.bincount(group, weights=right, minlength=groups), n, known)
+
+
 def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> list[Ends | None]:
     """Of each group the ends of `share_ends`; None where `FEWEST` clusters or more don't carry it."""
     ends = zip(*(side.tolist() for side in share_ends(right, n, known)), strict=True)

@@ -252,8 +252,9 @@ def _with_questions(group: IntArray, question: IntArray) -> IntArray:
 
 
 def half_width(accuracy: float, n: int, deff: float) -> float:
-    """Half of the 95 % interval of ``analysis.intervals`` for an accuracy on ``n`` items.
+    """Half of the 95 % interval an accuracy on ``n`` items will have, of `intervals.share_ends` for many questions.
 
+    It is Wilson's of n / deff items: Student's t and what holds near 0 and 1 depend on the questions still to come.
     It falls as ``n`` grows, from 0.5 without items.
 
     Args:

@@ -24,6 +24,11 @@ from workbench.measuring.store import figures
 from workbench.statistics.intervals import share_interval, wilson
 from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, GoldLabels
 
+# Both completions of three questions right, both of the other three wrong: the design effect is 6/5 · 6 / (12 · .25) =
+# 2.4, so that Wilson's of 2.5 in 5 with Student's t of 5 degrees of freedom, 2.570582, is .5 ± 2.570582
+# sqrt(1.25 + 2.570582²/4) / (5 + 2.570582²). Of twelve independent items it would be .5 ± .246.
+HALF_BY_QUESTION = (0.5 - 0.377246, 0.5 + 0.377246)
+
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
@@ -130,9 +135,19 @@ def test_checks_are_no_part_of_agreement(project: Project, record: Record) -> No
     assert (found.items, found.percent_agreement) == (1, 1)
     assert (person(found, "ann").checks.share, person(found, "bob").checks.share) == (1, 0)
     assert person(found, "bob").checks.n == 1
-    by_checks = found.ceiling[-1]
+
+
+def test_checks_of_several_questions_say_how_high_a_verifier_can_be_measured(project: Project, record: Record) -> None:
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO check_items SELECT id, 'correct', '2025-01-01' FROM completions")
+    for item in (1, 2):
+        record.say("ann", item, "c", kind="check")
+    assert of(project).ceiling == []
+    for item in range(3, 13):
+        record.say("ann", item, "c" if item < 7 else "i", kind="check")
+    (by_checks,) = of(project).ceiling
     assert (by_checks.source, by_checks.annotator_accuracy) == ("checks", 0.5)
-    assert by_checks.accuracy_ci == pytest.approx(wilson(1, 2))
+    assert by_checks.accuracy_ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
 
 
 def test_surplus_labels_count_and_are_told(project: Project, record: Record) -> None:
@@ -157,7 +172,7 @@ def test_people_are_held_against_rulings_gold_and_their_own_repeats(project: Pro
     assert (bob.upheld.n, bob.upheld.share) == (2, 0.5)
     assert (ann.imported.n, ann.imported.share, bob.imported.share) == (4, 0.75, 0.25)
     assert (ann.repeats.n, ann.repeats.share, bob.repeats.n, bob.repeats.share) == (2, 0.5, 0, None)
-    assert ann.repeats.ci == pytest.approx(wilson(1, 2))
+    assert ann.repeats.ci == share_interval(np.array([True, False]), np.arange(2))
     assert (found.repeats.n, found.repeats.share) == (2, 0.5)
 
 
@@ -287,6 +302,44 @@ def test_completions_of_a_question_are_one_cluster(project: Project, record: Rec
     assert expected is not None
     assert found.percent_ci == pytest.approx(expected)
     assert expected[0] < wilson(8, 12)[0]
+
+
+def test_shares_of_a_person_are_as_sure_as_their_questions(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c i c i c i i c i c i c", "c i c i c i c i c i c i"))
+    for item in range(1, 13):
+        record.say("bob", item, "c", kind="repeat")
+    with project.database.write() as connection:
+        connection.execute("UPDATE completions SET imported_gold = id % 2")
+    found = of(project)
+    ann, bob = person(found, "ann"), person(found, "bob")
+    for share in (ann.with_others, ann.imported, bob.with_others):
+        assert (share.n, share.share) == (12, 0.5)
+        assert share.ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
+    # One of every question equals the first, the other doesn't: questions are all alike, and a design effect is 1.
+    assert bob.repeats.share == 0.5
+    assert bob.repeats.ci == found.repeats.ci == pytest.approx(wilson(6, 12, 2.570582), abs=1e-6)
+
+
+def test_a_person_by_the_consensus_and_by_rulings_is_as_sure_as_their_questions(
+    project: Project, record: Record
+) -> None:
+    record.table(("ann", "bob", "cy"), ("c i c i c i i c i c i c", *["c i c i c i c i c i c i"] * 2))
+    for item in range(1, 13):
+        record.say("dee", item, "c" if item % 2 else "i", kind="adjudication")
+    ann = person(of(project), "ann")
+    assert (ann.consensus.n, ann.consensus.share) == (12, 0.5)
+    assert ann.consensus.ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
+    assert (ann.upheld.n, ann.upheld.share) == (12, 0.5)
+    assert ann.upheld.ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
+
+
+def test_one_question_says_nothing_of_how_sure_a_person_is(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c c", "c i"))
+    found = of(project)
+    share = person(found, "ann").with_others
+    assert (share.n, share.share, share.ci, found.percent_ci) == (2, 0.5, None, None)
+    assert "too few questions to say" in agreement_text(found)
+    assert "Wilson by question" not in agreement_text(found)
 
 
 def test_the_ceiling_follows_from_agreement(project: Project, record: Record) -> None:

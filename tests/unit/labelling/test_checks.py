@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
+from tests.unit.labelling.said import Record
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.errors import AnnotationError
 from workbench.core.project import Project
@@ -292,12 +293,31 @@ def test_the_report_counts_answers_in_force(project: Project) -> None:
         at_work.submit(following(at_work), Answer(verdict="correct", subtype="A1"))
     (score,) = checks.report(project)
     assert (score.annotator, score.n, score.right, score.accuracy, score.paused) == ("amira", 2, 1, 0.5, False)
-    assert (round(score.lo, 3), round(score.hi, 3)) == (0.095, 0.905)
+    # Clopper and Pearson's of half a success in one trial: the design effect of two questions that differ is 2.
+    assert (score.lo, score.hi) == pytest.approx((0.000386, 0.999614), abs=1e-6)
     at_work.submit(at_work.open(2), Answer(verdict="incorrect", subtype="A1"))
     (score,) = checks.report(project)
     assert (score.n, score.right) == (2, 2)
     assert [(check.answered, check.right) for check in checks.checks(project)] == [(1, 1), (1, 1)]
     at_work.close()
+
+
+def test_checks_of_one_question_say_nothing_of_how_sure_it_is(tmp_path: Path) -> None:
+    """Nor are twelve of six questions twelve trials; by hand as in test_agreement."""
+    made = make_project(tmp_path, numbered(12))
+    record = Record(made)
+    with made.database.write() as connection:
+        connection.execute("INSERT INTO check_items SELECT id, 'correct', '2025-01-01' FROM completions")
+    for item in (1, 2):
+        record.say("ann", item, "c", kind="check")
+    (score,) = checks.report(made)
+    assert (score.n, score.accuracy, score.lo, score.hi) == (2, 1.0, None, None)
+    for item in range(3, 13):
+        record.say("ann", item, "c" if item < 7 else "i", kind="check")
+    (score,) = checks.report(made)
+    assert (score.n, score.right) == (12, 6)
+    assert (score.lo, score.hi) == pytest.approx((0.122754, 0.877246), abs=1e-6)
+    made.close()
 
 
 def test_whoever_is_too_often_wrong_is_paused_in_the_same_transaction(project: Project) -> None:

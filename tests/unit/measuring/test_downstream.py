@@ -118,12 +118,16 @@ def test_over_all_benchmarks_it_is_the_mean_rank(project: Project, tmp_path: Pat
 
 
 def test_shares_of_a_known_number_of_items_have_intervals(project: Project, tmp_path: Path) -> None:
-    from statsmodels.stats.proportion import proportion_confint
-
     report = reported(project, tmp_path, [line("best", 0.6, n=500), line("middle", 0.5)])
     first, second = report.points
-    assert first.score_ci == pytest.approx(proportion_confint(300, 500, method="wilson"))
+    # Wilson's of 300 of 500 with Student's t of 499 degrees of freedom, 1.964729.
+    assert first.score_ci == pytest.approx((0.556347, 0.642121), abs=1e-6)
     assert second.score_ci is None
+    # Clopper and Pearson's where fewer than three items are wrong: of all of five, .025 to the fifth root of it.
+    (sure,) = reported(project, tmp_path, [line("best", 1, n=5)]).points
+    assert sure.score_ci == pytest.approx((0.025 ** (1 / 5), 1.0))
+    (single,) = reported(project, tmp_path, [line("best", 1, n=1)]).points
+    assert single.score_ci is None
     percent = reported(project, tmp_path, [line("best", 60, n=500), line("middle", 0.5, n=500)])
     assert [point.score_ci for point in percent.points] == [None, None]
 
@@ -252,8 +256,11 @@ def test_a_model_scores_the_mean_accuracy_of_its_samples(sampled: Project, tmp_p
         ("always-incorrect", "sums"): pytest.approx(2 / 3),
         ("judge", "sums"): 1.0,
     }
-    low, high = found["old", "sums"].ci
-    assert 0 < low < 2 / 3 < high < 1
+    ends = found["old", "sums"].ci
+    assert ends is not None
+    assert 0 < ends[0] < 2 / 3 < ends[1] < 1
+    # A single question says nothing of others.
+    assert found["new", "riddles"].ci is None
     assert "avg@k" in downstream_text(report)
 
 

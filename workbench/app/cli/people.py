@@ -253,9 +253,16 @@ def _show_scores(scores: Sequence[CheckScore]) -> None:
     if not scores:
         say("Nobody has answered a check.")
     for score in scores:
-        share = "–" if score.accuracy is None else f"{score.accuracy:.1%} [{score.lo:.1%}, {score.hi:.1%}]"
         paused = f"\tpaused{f': {score.why}' if score.why else ''}" if score.paused else ""
-        show(f"{score.annotator}\t{score.right} of {score.n} right\t{share}{paused}")
+        show(f"{score.annotator}\t{score.right} of {score.n} right\t{_checks_share(score)}{paused}")
+
+
+def _checks_share(score: CheckScore) -> str:
+    if score.accuracy is None:
+        return "–"
+    if score.lo is None or score.hi is None:
+        return f"{score.accuracy:.1%} (too few questions to say how sure)"
+    return f"{score.accuracy:.1%} [{score.lo:.1%}, {score.hi:.1%}]"
 
 
 def _changed(report: ChecksChanged, file: Path | None = None) -> Output:

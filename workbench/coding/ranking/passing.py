@@ -228,7 +228,7 @@ def _row(dataset: str, k: int, counts: Iterable[tuple[int, int]]) -> PassRow:
         fewer=int((~enough).sum()),
         solutions=number,
         value=float(shares.mean()) if there else None,
-        ci=mean_interval(shares, number) if there else None,
+        ci=mean_interval(shares, number),
     )
 
 

@@ -63,7 +63,7 @@ class PassRow(Struct, frozen=True, kw_only=True):
         fewer: Problems with fewer: they don't count.
         solutions: Solutions of those that count.
         value: Mean over problems of 1 - C(n - c, k) / C(n, k); None without problems.
-        ci: Its 95 % interval, problems as units.
+        ci: Its 95 % interval, problems as units; None for fewer than two.
     """
 
     dataset: str

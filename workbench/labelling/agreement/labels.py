@@ -19,14 +19,16 @@ from workbench.statistics.records.agreement import AnnotatorQuality, Confounded,
 
 if TYPE_CHECKING:
     from workbench.statistics.agreement.ceiling import GoldMade
+    from workbench.statistics.agreement.figures import Rated
     from workbench.statistics.agreement.ratings import Ratings
     from workbench.statistics.confusion import IntArray
 
 
 class Outcomes(NamedTuple):
-    """Labels held against something, two lists of one length: whose it was, and whether it was the same."""
+    """Labels held against something, lists of one length: whose it was, of which question, whether it was the same."""
 
     person: list[int]
+    question: list[int]
     same: list[bool]
 
 
@@ -117,8 +119,10 @@ def counted(
         surplus=_surplus(store.overlap(reader, task), subject.tolist(), np.bincount(item).tolist()),
         focused_ms=np.array([label.focused_ms for label in blind], dtype=np.int64),
         completed=_completed(item.tolist(), [label.created_at for label in blind]),
-        upheld=held.against((label.annotator, label.value, about[label.subject].ruling) for label in blind),
-        imported=held.against((label.annotator, label.value, about[label.subject].imported) for label in blind),
+        upheld=held.against(_expecting(label, about[label.subject], about[label.subject].ruling) for label in blind),
+        imported=held.against(
+            _expecting(label, about[label.subject], about[label.subject].imported) for label in blind
+        ),
         checks=held.against(checks),
         repeats=held.against(repeats),
     )
@@ -142,6 +146,14 @@ def _names(project: Project, there: set[int]) -> dict[int, str]:
     return {person.id: person.name for person in people.everyone(project.database) if person.id in there}
 
 
+def _expecting(label: store.Label, about: AgreementSubject, expected: str | None) -> _Expected:
+    return label.annotator, label.value, expected, about.question
+
+
+_Expected = tuple[int, str, str | None, int]
+"""Whose label it is, what it says, what is expected, and of which question."""
+
+
 class _LabelComparison(NamedTuple):
     """How labels are held against something.
 
@@ -153,12 +165,13 @@ class _LabelComparison(NamedTuple):
     place: dict[int, int]
     coarse: bool
 
-    def against(self, labels: Iterable[tuple[int, str, str | None]]) -> Outcomes:
-        """Of (person, said, expected) those with something to expect."""
-        found = Outcomes([], [])
-        for person, said, expected in labels:
+    def against(self, labels: Iterable[_Expected]) -> Outcomes:
+        """Those with something to expect."""
+        found = Outcomes([], [], [])
+        for person, said, expected, question in labels:
             if expected is not None:
                 found.person.append(self.place[person])
+                found.question.append(question)
                 found.same.append(said[:1] == expected[:1] if self.coarse else said == expected)
         return found
 
@@ -250,21 +263,23 @@ def confounded(pairs: Sequence[PairAgreement]) -> list[Confounded]:
 
 
 def annotator_rows(
-    ratings: Ratings, people: Sequence[str], categories: Sequence[str], beside: FirstPassLabels | None
+    rated: Rated, people: Sequence[str], categories: Sequence[str], beside: FirstPassLabels | None
 ) -> list[AnnotatorQuality]:
     """Each person's row.
 
     Args:
+        rated: The ratings, with each item's question, or the item itself.
         beside: What a project knows beyond the ratings; None for ratings from a file.
     """
     import numpy as np
 
-    from workbench.statistics.agreement.figures import median, modelled, share_of, with_others
+    from workbench.statistics.agreement.figures import NO_SHARE, median, modelled, shares, with_others
     from workbench.statistics.confusion import defined
 
-    none = [share_of(0, 0)] * len(people)
-    model = modelled(ratings)
-    others = with_others(ratings)
+    ratings = rated.ratings
+    none = [NO_SHARE] * len(people)
+    model = modelled(ratings, rated.cluster)
+    others = with_others(ratings, rated.cluster)
     labels = np.bincount(ratings.annotator, minlength=len(people)).tolist()
     upheld = imported = checks = repeats = fast = none
     times: list[float] = [float("nan")] * len(people)
@@ -275,7 +290,7 @@ def annotator_rows(
         )
         timed = beside.focused_ms >= 0
         person, ms = ratings.annotator[timed], beside.focused_ms[timed]
-        fast = _tallies(Outcomes(person.tolist(), (ms < FAST_MS).tolist()), len(people))
+        fast = shares(ms < FAST_MS, rated.cluster[ratings.item[timed]], person, len(people))
         times, unblinded = median(person, ms, len(people)).tolist(), beside.unblinded
 
     def hit(person: int, category: str) -> float | None:
@@ -305,17 +320,15 @@ def annotator_rows(
 
 def _tallies(outcomes: Outcomes, people: int) -> list[Share]:
     """Each person's share of the same."""
-    from workbench.statistics.agreement.figures import share_of
+    import numpy as np
 
-    n, right = [0] * people, [0] * people
-    for place, is_same in zip(outcomes.person, outcomes.same, strict=True):
-        n[place] += 1
-        right[place] += is_same
-    return [share_of(k, of) for k, of in zip(right, n, strict=True)]
+    from workbench.statistics.agreement.figures import shares
+
+    person, question = (np.array(numbers, dtype=np.int64) for numbers in (outcomes.person, outcomes.question))
+    return shares(np.array(outcomes.same, dtype=np.bool_), question, person, people)
 
 
 def of_all(outcomes: Outcomes) -> Share:
-    """The share of the same among all."""
-    from workbench.statistics.agreement.figures import share_of
-
-    return share_of(sum(outcomes.same), len(outcomes.same))
+    """The share of the same among all; what several people say of one question is no independent evidence either."""
+    (share,) = _tallies(outcomes._replace(person=[0] * len(outcomes.same)), 1)
+    return share

@@ -288,7 +288,7 @@ def agreement(
         cohen_kappa=pairs,
         shared_by=shared_by,
         confounded=confounded(pairs),
-        per_annotator=annotator_rows(found.ratings, found.people, found.categories, found),
+        per_annotator=annotator_rows(rated, found.people, found.categories, found),
         by=by,
         groups=_by_group(rated, found) if by else [],
         over_time=_over_time(rated, found),
@@ -369,14 +369,14 @@ def agreement_of_file(
         )
     rated = _rated(columns, level)
     closed = figures(rated)
-    nothing = of_all(Outcomes([], []))
+    nothing = of_all(Outcomes([], [], []))
     report = AgreementReport(
         **structs.asdict(closed),
         task=None,
         level=level,
         annotators=len(columns.annotators),
         cohen_kappa=pair_rows(rated.ratings, rated.cluster, columns.annotators, {}),
-        per_annotator=annotator_rows(rated.ratings, columns.annotators, columns.values, None),
+        per_annotator=annotator_rows(rated, columns.annotators, columns.values, None),
         ceiling=ceilings(closed, nothing) if len(columns.values) == 2 and level == "nominal" else [],
         repeats=nothing,
         interval_by="item",

@@ -106,7 +106,7 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
             "agreement %",
             percent(report.percent_agreement),
             percents(report.percent_ci),
-            f"Wilson by {report.interval_by}" if report.paired else "undefined: no item has two labels",
+            _behind_percent(report),
         ),
         _coefficient(report, f"alpha {report.level}", report.krippendorff_alpha, report.alpha_ci),
         _coefficient(report, "AC1", report.gwet_ac1, report.ac1_ci),
@@ -117,9 +117,25 @@ def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
     if report.repeats.n:
         own = report.repeats
         rows.append(
-            ("own repeats %", percent(own.share), percents(own.ci), f"n {own.n:,}: second labels like the first")
+            (
+                "own repeats %",
+                percent(own.share),
+                percents(own.ci),
+                f"n {own.n:,}: second labels like the first{'' if own.ci else f'; {few_of(report)}'}",
+            )
         )
     return rows
+
+
+def _behind_percent(report: AgreementReport) -> str:
+    if not report.paired:
+        return "undefined: no item has two labels"
+    return f"Wilson by {report.interval_by}" if report.percent_ci else few_of(report)
+
+
+def few_of(report: AgreementReport) -> str:
+    """Why a share has no interval: there is only one question (or item), or one that outweighs all others."""
+    return f"too few {report.interval_by}s to say"
 
 
 def _coefficient(report: AgreementReport, name: str, value: float | None, ci: Ends | None) -> tuple[str, str, str, str]:

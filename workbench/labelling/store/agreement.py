@@ -13,6 +13,10 @@ GROUPS = ("type", "subtype", "domain", "source", "dataset")
 """What agreement can be broken down by."""
 
 _VALUE: dict[Task, str] = {"correctness": "verdict", "type": "subtype"}
+_QUESTION: dict[Task, str] = {
+    "correctness": "(SELECT c.question_id FROM completions AS c WHERE c.id = e.subject)",
+    "type": "e.subject",
+}
 
 _NO_CHECK: dict[Task, str] = {
     "correctness": "e.subject NOT IN (SELECT completion_id FROM check_items)",
@@ -132,11 +136,12 @@ def overlap(connection: sqlite3.Connection, task: Task) -> dict[int, int]:
 
 
 class Second(NamedTuple):
-    """What a person said of something, and what it is held against."""
+    """What a person said of something, what it is held against, and the row id of the question."""
 
     annotator: int
     said: str
     expected: str
+    question: int
 
 
 def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
@@ -147,7 +152,8 @@ def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
         "AND l.subject = e.subject AND l.annotator_id = e.annotator_id AND l.kind = 'label' "
         "AND l.created_at < e.created_at AND NOT EXISTS (SELECT 1 FROM label_events AS x WHERE x.task = l.task "
         "AND x.subject = l.subject AND x.annotator_id = l.annotator_id AND x.supersedes = l.uuid "
-        "AND x.created_at < e.created_at) ORDER BY l.created_at DESC, l.uuid DESC LIMIT 1) AS before "
+        "AND x.created_at < e.created_at) ORDER BY l.created_at DESC, l.uuid DESC LIMIT 1) AS before, "
+        f"{_QUESTION[task]} "
         "FROM label_events AS e WHERE e.task = ? AND e.kind = 'repeat' AND e.unblinded = 0 "
         f"AND e.{value} IS NOT NULL AND {IN_FORCE} AND before IS NOT NULL ORDER BY e.id",
         (task,),
@@ -158,8 +164,9 @@ def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
 def checks(connection: sqlite3.Connection) -> list[Second]:
     """People's blind verdicts on items whose answer is known, each with that answer."""
     rows = connection.execute(
-        "SELECT e.annotator_id, e.verdict, k.verdict FROM label_events AS e "
-        "JOIN check_items AS k ON k.completion_id = e.subject WHERE e.task = 'correctness' AND e.kind = 'check' "
+        "SELECT e.annotator_id, e.verdict, k.verdict, c.question_id FROM label_events AS e "
+        "JOIN check_items AS k ON k.completion_id = e.subject JOIN completions AS c ON c.id = e.subject "
+        "WHERE e.task = 'correctness' AND e.kind = 'check' "
         f"AND e.unblinded = 0 AND e.verdict IS NOT NULL AND {IN_FORCE} ORDER BY e.id"
     )
     return [Second(*row) for row in rows]

@@ -134,6 +134,17 @@ def tally(connection: sqlite3.Connection, annotator: int) -> CheckTally:
     return CheckTally(*row)
 
 
+def by_question(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int]]:
+    """Of each question with checks that a person has answered, how many they are and how many are right."""
+    rows = connection.execute(
+        "SELECT count(*), sum(e.verdict = k.verdict) FROM check_items AS k "
+        "JOIN label_events AS e ON e.subject = k.completion_id JOIN completions AS c ON c.id = k.completion_id "
+        f"WHERE e.annotator_id = ? AND {_ANSWERED} GROUP BY c.question_id",
+        (annotator,),
+    )
+    return rows.fetchall()
+
+
 def has_typed(connection: sqlite3.Connection, question: int, annotator: int) -> bool:
     """Whether a person has typed a question for a check."""
     row = connection.execute(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct, structs
@@ -13,7 +13,7 @@ from workbench.statistics.agreement.clustered import Evidence, evidence, interva
 from workbench.statistics.agreement.coefficients import alpha, fleiss, pabak, summed
 from workbench.statistics.agreement.ratings import Ratings, Units, units
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
-from workbench.statistics.intervals import compact, wilson
+from workbench.statistics.intervals import compact, intervals_by_question
 from workbench.statistics.records.agreement import FEWEST_DIFFERING, FEWEST_RARER, Ends, Figures, Level, Share
 
 MOST_LISTED = 100
@@ -108,9 +108,22 @@ def _evidence(found: Units, cluster: IntArray) -> Evidence:
     return Evidence(*(part.min(keepdims=True) for part in each))
 
 
-def share_of(right: float, n: int) -> Share:
-    """A count, which may be a sum of shares, out of n."""
-    return Share(n=n, share=right / n, ci=wilson(right, n)) if n else Share(n=0, share=None, ci=None)
+NO_SHARE: Final = Share(n=0, share=None, ci=None)
+"""Of nothing."""
+
+
+def shares(right: FloatArray | BoolArray, cluster: IntArray, group: IntArray, groups: int) -> list[Share]:
+    """Each group's share, with its interval by cluster, see `statistics.intervals.share_ends`.
+
+    Args:
+        right: Whether, or by what share, each of the things counted is the same.
+        cluster: Each one's question, at least 0: what is said of completions of one question goes together.
+        group: Whose it is, from 0 to ``groups - 1``.
+    """
+    n = np.bincount(group, minlength=groups).tolist()
+    total = np.bincount(group, weights=right, minlength=groups).tolist()
+    ends = intervals_by_question(right, cluster, group, groups)
+    return [Share(n=of, share=k / of, ci=ci) if of else NO_SHARE for k, of, ci in zip(total, n, ends, strict=True)]
 
 
 def blocks(completed: Sequence[str], size: int, most: int) -> list[IntArray]:
@@ -203,15 +216,19 @@ FEWEST = 3
 """With fewer people a consensus can't say who is right."""
 
 
-def with_others(ratings: Ratings) -> list[Share]:
-    """For each person, the mean share of the others who say the same, over the items others labelled too."""
+def with_others(ratings: Ratings, cluster: IntArray) -> list[Share]:
+    """For each person, the mean share of the others who say the same, over the items others labelled too.
+
+    Args:
+        cluster: Each item's question, or the item itself.
+    """
     size = np.bincount(ratings.item, minlength=ratings.items)[ratings.item]
     cell = ratings.item * ratings.categories + ratings.value
     same = np.unique(cell, return_inverse=True, return_counts=True)
     alike = same[2][same[1]]
     paired = size > 1
     share = (alike[paired] - 1) / (size[paired] - 1)
-    return _shares(ratings.annotator[paired], share, ratings.annotators)
+    return shares(share, cluster[ratings.item[paired]], ratings.annotator[paired], ratings.annotators)
 
 
 class Modelled(NamedTuple):
@@ -227,24 +244,23 @@ class Modelled(NamedTuple):
     hit: FloatArray
 
 
-def modelled(ratings: Ratings) -> Modelled | None:
-    """Everyone by the model; None with fewer than three people, or too many categories for it."""
+def modelled(ratings: Ratings, cluster: IntArray) -> Modelled | None:
+    """Everyone by the model; None with fewer than three people, or too many categories for it.
+
+    Args:
+        cluster: Each item's question, or the item itself.
+    """
     if np.count_nonzero(np.bincount(ratings.annotator)) < FEWEST or not 1 < ratings.categories <= MOST_CATEGORIES:
         return None
     found = consensus(ratings)
     paired = np.bincount(ratings.item, minlength=ratings.items)[ratings.item] > 1
-    right = (found.labels[ratings.item] == ratings.value)[paired].astype(float)
+    right = (found.labels[ratings.item] == ratings.value)[paired]
     hit = np.diagonal(found.confusion, axis1=1, axis2=2).copy()
     for category in range(ratings.categories):
         expected = summed(ratings.annotator, found.probability[ratings.item, category], ratings.annotators)
         hit[expected < 1, category] = np.nan
-    return Modelled(_shares(ratings.annotator[paired], right, ratings.annotators), hit)
-
-
-def _shares(person: IntArray, right: FloatArray, people: int) -> list[Share]:
-    n = np.bincount(person, minlength=people).tolist()
-    total = summed(person, right, people).tolist()
-    return [share_of(k, of) for k, of in zip(total, n, strict=True)]
+    agreement = shares(right, cluster[ratings.item[paired]], ratings.annotator[paired], ratings.annotators)
+    return Modelled(agreement, hit)
 
 
 def median(person: IntArray, times: IntArray, people: int) -> FloatArray:

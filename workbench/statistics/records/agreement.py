@@ -31,7 +31,7 @@ class Figures(Struct, frozen=True, kw_only=True):
         paired: Those with two or more; agreement is about these.
         labels: Labels that count.
         percent_agreement: Mean over paired items of the share of agreeing pairs of labels; None without such items.
-        percent_ci: Its 95 % interval (Wilson, clustered).
+        percent_ci: Its 95 % interval (Wilson, clustered); None for too few questions to say.
         fleiss_kappa: None where items differ in their number of labels, or with one category only.
         fleiss_ci: Its 95 % interval, by leaving out one question at a time; None where too few hold differing or rarer
             labels to say. So are the other intervals.
@@ -98,7 +98,11 @@ class Confounded(Struct, frozen=True, kw_only=True):
 
 
 class Share(Struct, frozen=True, kw_only=True):
-    """A count out of n, as a share with Wilson's 95 % interval; both None where n is 0."""
+    """A count out of n, as a share with its 95 % interval; both None where n is 0.
+
+    Attributes:
+        ci: By question (or item, see ``interval_by``), like that of accuracy; None also for too few to say.
+    """
 
     n: int
     share: float | None

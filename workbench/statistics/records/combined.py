@@ -25,7 +25,7 @@ class BestOfRow(Struct, frozen=True, kw_only=True):
         mixed: Those of them that have correct and incorrect completions: only there does a pick matter.
         completions: Completions of these questions.
         accuracy: Chance that the pick is correct; picks among equals are even. None without questions.
-        ci: Its 95 % interval, questions as units; None without questions.
+        ci: Its 95 % interval, questions as units; None for fewer than two.
         random: The floor: chance that a random completion is correct.
         oracle: The ceiling, pass@n: chance that any of the n is correct.
         gain: ``accuracy`` less ``random``.
@@ -368,7 +368,7 @@ class ModelAverage(Struct, frozen=True, kw_only=True):
         undecided: Samples without a verdict of the verifier that says what is correct; 0 where gold does.
         left_out: Samples that don't count: without gold, or undecided where the protocol leaves such out.
         accuracy: The mean over questions of the share of their samples that are correct.
-        ci: Its 95 % interval, by question.
+        ci: Its 95 % interval, by question; None for a single one.
     """
 
     verifier: str
@@ -381,7 +381,7 @@ class ModelAverage(Struct, frozen=True, kw_only=True):
     undecided: int
     left_out: int
     accuracy: float
-    ci: tuple[float, float]
+    ci: tuple[float, float] | None
 
 
 class DownstreamStep(Struct, frozen=True, kw_only=True):
@@ -411,8 +411,9 @@ class DownstreamPoint(Struct, frozen=True, kw_only=True):
         ci: Its 95 % interval, clustered by question.
         n: Items it counts.
         score: Mean over seeds, then over the steps compared.
-        score_ci: Its 95 % interval over the benchmark's items; None where their number is not given or the scores are
-            no shares.
+        score_ci: Its 95 % interval over the benchmark's items, like that of accuracy with every item as a question of
+            its own, since a file doesn't say which belong together; None where their number is not given or one, or
+            the scores are no shares.
         scores: Lines of the file behind it.
     """
 

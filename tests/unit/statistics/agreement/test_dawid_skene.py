@@ -37,7 +37,7 @@ def test_it_knows_who_errs_to_which_side() -> None:
         for person in range(3):
             hit = generator.random() < (sensitivity, specificity)[1 - true][person]
             cells.append((item, person, true if hit else 1 - true))
-    found = modelled(of_cells(cells, 1_500, 3, 2))
+    found = modelled(of_cells(cells, 1_500, 3, 2), np.arange(1_500))
     assert found is not None
     assert found.hit[:, 1] == pytest.approx(sensitivity, abs=0.04)
     assert found.hit[:, 0] == pytest.approx(specificity, abs=0.04)
@@ -75,13 +75,13 @@ def test_full_agreement_is_believed() -> None:
 
 
 def test_two_people_have_no_consensus() -> None:
-    assert modelled(drawn(np.arange(50) % 2, (0.9, 0.9), 2, 2, seed=1)) is None
+    assert modelled(drawn(np.arange(50) % 2, (0.9, 0.9), 2, 2, seed=1), np.arange(50)) is None
 
 
 def test_a_class_a_person_never_met_has_no_figure() -> None:
     cells = [(item, person, 1) for item in range(20) for person in range(3)]
     cells += [(item, person, 0) for item in range(20, 40) for person in (0, 1, 3)]
-    found = modelled(of_cells(cells, 40, 4, 2))
+    found = modelled(of_cells(cells, 40, 4, 2), np.arange(40))
     assert found is not None
     assert np.isnan(found.hit[2, 0])
     assert np.isnan(found.hit[3, 1])
@@ -90,6 +90,6 @@ def test_a_class_a_person_never_met_has_no_figure() -> None:
 
 def test_agreement_with_the_others_is_a_mean_of_shares() -> None:
     cells = [(0, 0, 1), (0, 1, 1), (0, 2, 0), (1, 0, 1), (1, 1, 0), (2, 2, 1)]
-    found = with_others(of_cells(cells, 3, 3, 2))
+    found = with_others(of_cells(cells, 3, 3, 2), np.arange(3))
     assert [share.n for share in found] == [2, 2, 1]
     assert [share.share for share in found] == pytest.approx([0.25, 0.25, 0.0])

@@ -238,6 +238,7 @@ async def test_who_comes_back_from_giving_work_is_asked_who_does_it(tmp_path: Pa
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter")
         assert "Nobody has anything to label" in text_of(app, "#annotate-empty")
+        assert title(app) == ""
         await press(pilot, "question_mark", "escape")
         assert "Nobody has anything to label" in text_of(app, "#annotate-empty")
         await press(pilot, "question_mark")

@@ -80,7 +80,9 @@ class PersonScreen(WorkbenchScreen):
         return super().check_action(action, parameters)
 
     def shown_name(self, name: str) -> str:
-        """A person's name for the first line of the screen: the coordinator works as them."""
+        """A person's name for the first line of the screen: the coordinator works as them; "" while nobody does."""
+        if not name:
+            return ""
         return printable(name) if self.workbench.annotator is not None else f"as {printable(name)}"
 
     def action_switch_person(self) -> None:

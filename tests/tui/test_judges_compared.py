@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 import pytest
@@ -10,21 +13,61 @@ from textual.pilot import Pilot
 
 from tests.background import runner_ends
 from tests.helpers import make_project, numbered
-from tests.servers.scripted import Received, ScriptedServer, scripted
+from tests.servers.scripted import Received, Scripted, ScriptedServer, chat_reply, scripted
 from tests.tui.stage import SIZES, opened, press, screen_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.core.project import Project
+from workbench.core.verdict import Outcome
+from workbench.measuring.studies import duel_report
 from workbench.runs import verifying
+from workbench.runs.store.probes import duels
 
 ITEMS = 4
 
 
-def says(received: Received) -> str:
-    """A judge that finds all correct; who compares two finds the first better, whichever that is."""
-    words = str(received.body["messages"])
-    return "The first is better.\nBetter: 1" if "Better:" in words else "It is right.\nFinal Judgment: Yes"
+_PREFERS = {0: "heron", 1: "first", 2: "wren", 3: "tie"}
+"""What who compares examinations looks for, by item."""
+_REJECTED = {"heron": [], "wren": [3]}
+"""What each judge finds incorrect; of items 1 and 3, which are."""
+_WRITTEN = {"heron": [10, 20, 30, 60], "wren": [20, 20, 20, 20]}
+"""Tokens of each judge's replies, by item."""
+
+
+def says(received: Received) -> Scripted:
+    """Two judges, each in words of its own for each item; who compares them prefers by item."""
+    words = str(received.body["messages"][-1]["content"])
+    item, name = int(words.partition("problem number ")[2][0]), received.body["model"]
+    if "Examination 1:" in words:
+        first, _ = examinations(words)
+        wanted = _PREFERS[item]
+        place = {"first": "1", "tie": "tie"}.get(wanted) or ("1" if wanted in first else "2")
+        reply = f"Reasons.\nThoroughness: {place}\nLogic: 1\nAnalysis: tie\nOverall: {place}"
+        return Scripted(body=chat_reply(reply))
+    verdict = "No" if item in _REJECTED.get(name, []) else "Yes"
+    body = chat_reply(f"The {name} looks at {item}.\nFinal Judgment: {verdict}")
+    written = _WRITTEN.get(name, [20] * ITEMS)[item]
+    usage = {"prompt_tokens": 100 * (item + 1), "completion_tokens": written, "total_tokens": written}
+    return Scripted(body={**body, "usage": usage})
+
+
+def examinations(words: str) -> tuple[str, str]:
+    """What stands first and what stands second in a request of a duel."""
+    first, _, second = words.partition("Examination 1:")[2].partition("Examination 2:")
+    return first, second.partition("Give your reasons")[0]
+
+
+def figures_of(text: str, named: str) -> dict[str, dict[str, str]]:
+    """The rows of the table whose first column is of that name: its cells by row and column, read by place."""
+    lines = text.splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith(named))
+    table = list(takewhile(str.strip, lines[begin:]))
+    width = max(map(len, table))
+    gaps = [place for place in range(width - 1) if all(line[place : place + 2].strip() == "" for line in table)]
+    edges = [place for place in gaps if place + 1 not in gaps]
+    cells = [[line[a:b].strip() for a, b in pairwise([0, *(edge + 1 for edge in edges), width])] for line in table]
+    return {row[0]: dict(zip(cells[0], row, strict=True)) for row in cells[1:]}
 
 
 @pytest.fixture
@@ -35,7 +78,9 @@ def server() -> Iterator[ScriptedServer]:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[Project]:
-    with runner_ends(make_project(tmp_path, numbered(ITEMS))) as project:
+    rows = [{**row, "question": f"problem number {number}"} for number, row in enumerate(numbered(ITEMS))]
+    rows = [{**row, "question_id": f"q{number}"} for number, row in enumerate(rows)]
+    with runner_ends(make_project(tmp_path, rows)) as project:
         yield project
 
 
@@ -72,19 +117,42 @@ async def said(app: WorkbenchApp, pilot: Pilot[None], **values: str) -> str:
     return shown.text
 
 
+def stored_costs(project: Project, run: int) -> tuple[float, float, float]:
+    """Accuracy, and tokens read and written by item, straight from what a run has stored."""
+    reader = project.database.reader()
+    right = reader.execute(
+        "SELECT avg((v.outcome = ?) = c.imported_gold) FROM verdicts AS v JOIN completions AS c "
+        "ON c.id = v.completion_id WHERE v.run_id = ?",
+        (int(Outcome.CORRECT), run),
+    ).fetchone()[0]
+    sums = reader.execute(
+        "SELECT sum(r.prompt_tokens), sum(r.completion_tokens) FROM verdict_calls AS c "
+        "JOIN responses AS r ON r.id = c.response_id WHERE c.run_id = ?",
+        (run,),
+    ).fetchone()
+    return right, sums[0] / ITEMS, sums[1] / ITEMS
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_what_judges_cost_is_seen_beside_how_good_they_are(
     project: Project, server: ScriptedServer, size: tuple[int, int]
 ) -> None:
-    judge(project, server, "heron")
+    for name in ("heron", "wren"):
+        judge(project, server, name)
+    stored = {one.verifier: stored_costs(project, one.run) for one in verifying.runs(project)}
+    assert stored == {"heron": (0.5, 250, 30), "wren": (0.75, 250, 20)}
     async with opened(project, size=size) as (app, pilot):
         await form_by_keys(app, pilot, "Cost")
         text = await said(app, pilot)
-        row = next(line for line in text.splitlines() if line.startswith("heron"))
-        assert project.database.reader().execute("SELECT count(*) FROM verdicts").fetchone() == (ITEMS,)
-        assert any(word.replace(".", "", 1).isdigit() for word in row.split()[1:])
         await press(pilot, "escape")
         screen_of(app, VerbScreen)
+    shown = figures_of(text, "verifier")
+    assert list(shown)[:2] == ["wren", "heron"]
+    for name, (accuracy, read, written) in stored.items():
+        row = shown[name]
+        assert (float(row["accuracy"]), float(row["tokens in"]), float(row["tokens"])) == (accuracy, read, written)
+        assert (row["n"], row["calls"], row["executing"]) == (str(ITEMS), "1.0", "0")
+    assert (shown["wren"]["leads"], shown["heron"]["leads"]) == ("●", "")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -114,8 +182,21 @@ async def test_a_duel_of_two_judges_is_fought_in_the_app(
     async with opened(project, size=size) as (app, pilot):
         await form_by_keys(app, pilot, "Duel")
         text = await said(app, pilot, a="heron", b="wren", option=f"base_url={server.url} model=d")
-        assert "heron" in text
-        assert "wren" in text
-        assert len(server.received) > before
-        duel = next(one for one in verifying.runs(project) if one.verifier.startswith("duel/"))
-        assert duel.state == "complete"
+    asked = [examinations(str(one.body["messages"][-1]["content"])) for one in server.received[before:]]
+    orders = Counter(
+        (int(first.partition("looks at ")[2][0]), "heron" in first, "wren" in second) for first, second in asked
+    )
+    assert orders == {(item, as_first, as_first): 1 for item in range(ITEMS) for as_first in (True, False)}
+    duel = next(one for one in verifying.runs(project) if one.verifier.startswith("duel/"))
+    assert duel.state == "complete"
+    winners = [
+        json.loads(str(trace))["winners"]["overall"] for _, _, trace in duels(project.database.reader(), duel.run)
+    ]
+    assert winners == ["a", "tie", "b", "tie"]
+    shown = figures_of(text, "dimension")
+    expected = {"overall": (1, 1, 2, 1), "thoroughness": (1, 1, 2, 1), "logic": (0, 0, 4, 4), "analysis": (0, 0, 4, 0)}
+    columns = ("A wins", "B wins", "ties", "by place")
+    assert {
+        row.dimension: (row.a, row.b, row.ties, row.flipped) for row in duel_report(project, duel.run).rows
+    } == expected
+    assert {name: tuple(int(row[column]) for column in columns) for name, row in shown.items()} == expected

@@ -188,7 +188,7 @@ _FAMILIES: Final[dict[Family, Callable[[_Project], Iterator[Audited]]]] = {
 _WHY: Final[dict[Family, str]] = {
     "accuracy": "no verifier has a complete run",
     "confusion": "no verifier has a complete run",
-    "compare": "fewer than two verifiers have a complete run",
+    "compare": "fewer than two verifiers have a complete run, or no gold",
     "agreement": "nobody has labelled",
     "ensembles": "fewer than two verifiers, or too few questions to deal out",
     "estimates": "fewer than two verifiers, or no gold",

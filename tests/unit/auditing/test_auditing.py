@@ -10,7 +10,7 @@ from typing import Any, get_args
 import pytest
 from msgspec import structs
 
-from tests.helpers import CREATED, make_project
+from tests.helpers import CREATED, make_project, numbered
 from tests.unit.labelling.said import Record
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.auditing.auditing import audit
@@ -148,6 +148,29 @@ def test_a_new_project_has_nothing_to_count_and_says_why(tmp_path: Path) -> None
     report: AuditReport = audit(make_project(tmp_path))
     assert report.differences == []
     assert all(one.figures == 0 and one.reason for one in report.families)
+
+
+@pytest.mark.parametrize("lacks", ["gold", "a verdict", "all but excluded items"])
+def test_groups_in_which_nothing_counts_are_counted_alike(tmp_path: Path, lacks: str) -> None:
+    """Of the real code problems none has gold, and a set of solutions may be without a verdict."""
+    rows = [row | {"subtype": ("A1", "B1")[place // 2 % 2], "model": "m"} for place, row in enumerate(numbered(40))]
+    lacking = [place for place, row in enumerate(rows) if row["subtype"] == "B1"]
+    for place in lacking:
+        rows[place] |= {"model": "n", "dataset": "second"} | ({"gold": None} if lacks == "gold" else {})
+    project = make_project(tmp_path, rows)
+    for name in ("judge", "rules"):
+        judged = [place for place in range(40) if lacks != "a verdict" or place not in lacking]
+        said = [(place + 1, Verdict(outcome=Outcome(place % 3 == 0))) for place in judged]
+        add_complete_run(project, name, said, kind="judge")
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO code_problems (question_id) SELECT id FROM questions")
+        if lacks == "all but excluded items":
+            states = [(place + 1,) for place in lacking]
+            connection.executemany("UPDATE item_states SET state = 'excluded' WHERE completion_id = ?", states)
+        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (1, 40)")
+    report = audit(project)
+    assert report.differences == []
+    assert {one.family for one in report.families if one.figures} >= {"accuracy", "confusion", "compare", "code"}
 
 
 def test_an_unknown_family_is_refused(project: Project) -> None:

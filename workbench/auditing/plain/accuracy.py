@@ -15,7 +15,8 @@ def figures(frame: Any, protocol: str, by: str | None) -> dict[str, Value]:
     found = {f"all | {name}": value for name, value in _row(frame, protocol).items()}
     whole = accuracy(counted(frame, protocol))
     found["all | micro"] = whole
-    groups = frame[frame["gold"].notna() & frame["outcome"].notna()]
+    # A group that has no gold, or no verdict, is a row of nothing.
+    groups = frame[frame["state"] != "excluded"]
     if by is None:
         shares = [accuracy(part) for _, part in counted(frame, protocol).groupby("type")]
         found["all | macro"] = ratio(sum(share or 0.0 for share in shares), len(shares))

@@ -10,12 +10,12 @@ from workbench.auditing.plain.rates import Value, ratio
 
 def passes(frame: Any, k: int) -> dict[str, Value]:
     """Data set -> mean over problems of 1 - C(n - c, k) / C(n, k), a solution passing where the verifier accepts it."""
-    solutions = frame[frame["problem"] & (frame["state"] != "excluded")]
+    solutions = frame[frame["problem"] & (frame["state"] != "excluded") & frame["outcome"].notna()]
     found: dict[str, Value] = {}
     for dataset, part in solutions.groupby("dataset"):
         shares = []
         for _, problem in part.groupby("question"):
-            n, c = int(problem["outcome"].notna().sum()), int((problem["outcome"] == 1).sum())
+            n, c = len(problem), int((problem["outcome"] == 1).sum())
             if n >= k:
                 shares.append(1 - comb(n - c, k) / comb(n, k))
         found[f"{dataset} | pass@{k}"] = ratio(sum(shares), len(shares))

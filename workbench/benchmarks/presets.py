@@ -24,7 +24,7 @@ PRESETS: Final[dict[str, str]] = {
     SOURCES: "the 41 sources of VerifyBench's table 7 with licences and questions drawn, as CSV",
     "verifybench-models": "the 22 models of table 6, as a plan for: workbench complete",
     "verifybench-judges": "the five judges of VerifyBench-Hard, as verifiers for workbench.toml",
-    "code-reward-models": "the reward models of Scoring Verifiers, asked in turns as in figure 15, for workbench.toml",
+    "code-reward-models": "reward models of Scoring Verifiers, asked in turns as in figure 15, for workbench.toml",
 }
 """What there is, and what it is."""
 _NO_LICENCE: Final = "self-curated"

@@ -95,7 +95,8 @@ def test_the_five_judges_are_read_and_can_be_made(tmp_path: Path) -> None:
 def test_the_reward_models_of_code_are_shown_turns_of_user_and_assistant(tmp_path: Path) -> None:
     (tmp_path / "workbench.toml").write_text(preset_text("code-reward-models"))
     found = verifiers(tmp_path / "p.db")
-    assert len(found) == 3
+    assert set(found) == {"AceCodeRM-7B", "AceCodeRM-32B", "Nemotron-70B-Reward"}
+    assert "neither releases nor how they were served" in preset_text("code-reward-models")
     item = VerifierInput(item=1, question="Add one. [sep]", reference="r", completion="def f(x): ...")
     for one in found.values():
         assert isinstance(one, NamedVerifier), one

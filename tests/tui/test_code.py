@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from tests.coding import make_code_project
-from tests.tui.solved import CLIP, OUTCOMES, add_outcomes, solved_project
+from tests.tui.solved import CLIP, DOUBLE, OUTCOMES, add_outcomes, solved_project
 from tests.tui.stage import add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu
@@ -91,8 +92,8 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
         screen_of(app, CodeScreen)
         assert "suite base, execution (run 1)" in text_of(app, "#code-caption")
         assert [line.split() for line in table(app)[1:3]] == [
-            ["›own/clip", "clip", "7", "14", "17", "50", "ran", "6/7", "base:5", "plus:30"],
-            ["own/double", "double", "1", "100", "100", "–", "base:1"],
+            ["›own/clip", "clip", "6/7", "14", "17", "50", "base:5", "plus:30"],
+            ["own/double", "double", "1/1", "100", "100", "–", "base:1"],
         ]
         await enter(pilot, "slash", "Limit a")
         assert [line.split()[0] for line in table(app)[1:2]] == ["›own/clip"]
@@ -107,6 +108,31 @@ async def test_problems_are_listed_searched_filtered_sorted_and_jumped_to(projec
         assert app.screen.query_one(VirtualTable).selected_id == 1
         await enter(pilot, "at", "nowhere")
         assert text_of(app, "PromptBar .trouble") == "No problem has the task id 'nowhere'."
+
+
+async def test_the_tests_of_every_suite_are_told_whatever_else_is_long(tmp_path: Path) -> None:
+    tests = CLIP.suites["base"][:1]
+    suites = {"base": tests * 12, "plus": tests * 25, "whole": tests}
+    problem = structs.replace(CLIP, task_id="HumanEval/149", entry_point="correct_bracketing", suites=suites)
+    solutions = [{"completion": f"def clip(x):\n    return {number}\n", "gold": False} for number in range(20)]
+    double = [{"completion": "def double(a):\n    return 2 * a\n", "gold": True}]
+    project = make_code_project(tmp_path, {problem.task_id: solutions, "own/double": double}, problem, DOUBLE)
+    add_outcomes(project, "execution", "base", {1: "p" * 12}, complete=False)
+    add_outcomes(project, "harder", "plus", dict.fromkeys(range(1, 21), "f" * 25))
+    with project.database.write() as connection:
+        connection.execute("INSERT INTO datasets (name, created_at) VALUES ('another one', '2026')")
+        connection.execute("UPDATE questions SET dataset_id = 2 WHERE key = 'own/double'")
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter")
+        await until(pilot, lambda: "data set" in table(app)[0])
+        assert table(app)[0].endswith(" tests")
+        assert table(app)[1].split() == [
+            *("›HumanEval/149", "code", "corr…", "20/20", "0", "0", "100", "base:12", "plus:25", "whole:1")
+        ]
+        await pilot.resize_terminal(100, 24)
+        await until(pilot, lambda: " sol. " in table(app)[0])
+        assert table(app)[1].endswith(" base:12 plus:25 whole:1")
+    project.close()
 
 
 async def test_another_runs_outcomes_are_counted(project: Project) -> None:

@@ -39,7 +39,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
     CSS_PATH = "code.tcss"
     TITLE_TEXT = "Code"
     WORDS = WORDS
-    PREFIX, ABOVE, KIND = "code", ("caption",), ("problem", "task id")
+    PREFIX, ABOVE, KIND, WIDE = "code", ("caption",), ("problem", "task id"), 100
     SEARCH_HINT = "part of a task id, an entry point or a prompt"
     JUMP_HINT = "row number, or a task id"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
@@ -86,10 +86,14 @@ class CodeScreen(CatalogScreen, LiveScreen):
     def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
         """The problems of a query."""
         return PagedSource(
-            _columns(asked.beside, several=self._several),
+            _columns(asked.beside, several=self._several, wide=self.wide),
             problems.ProblemTable(self.project, asked),
             lambda row: row.id,
         )
+
+    def fill(self) -> None:
+        """A column for solutions and one for how many were run, or one for both."""
+        self.change()
 
     def find(self, name: str) -> list[int]:
         """Problems by their task ids."""
@@ -232,40 +236,58 @@ def _done(row: ProblemRow) -> Cell:
     return Cell(f"ran {row.done}/{row.solutions}", "warning" if row.done else "dim")
 
 
+def _ran(row: ProblemRow) -> Cell:
+    """How many solutions were run, of how many."""
+    if row.done and not row.judged:
+        return Cell("untested", "warning")
+    return Cell(f"{row.done}/{row.solutions}", "" if row.done == row.solutions else "warning" if row.done else "dim")
+
+
 def _whole_percent(share: float | None) -> str:
     return percent(share, 0)
 
 
-def _columns(beside: SuiteRun | None, *, several: bool) -> Columns[ProblemRow]:
-    """The columns; that of another suite where one has been run, and of data sets where there are several."""
+def _columns(beside: SuiteRun | None, *, several: bool, wide: bool) -> Columns[ProblemRow]:
+    """The columns; that of another suite where one has been run, and of data sets where there are several.
+
+    Args:
+        wide: There is room for solutions and for how many of them were run, each in a column.
+    """
     return (
-        word("problem", lambda row: row.task_id, key="task_id", room=(12, 24)),
+        word("problem", lambda row: row.task_id, key="task_id", room=(12 if wide else 13, 24)),
         word("data set", lambda row: row.dataset, key="dataset", room=(8, 14), tone="dim", there=several),
         column(
-            "entry point",
+            "entry point" if wide else "entry",
             lambda row: row.entry_point,
             lambda name: name or Cell(NONE, "dim"),
             words=True,
             key="entry_point",
-            room=(11, 20),
+            room=(11 if wide else 5, 20),
         ),
-        count("sol.", lambda row: row.solutions, key="solutions", room=(4, 9)),
-        column("gold %", lambda row: row.share_correct, _whole_percent, key="gold", room=6),
+        count("sol.", lambda row: row.solutions, key="solutions", room=(4, 9), there=wide),
+        column("ran", lambda row: row, _ran, key="done", room=(5, 9), there=not wide),
+        column(
+            "gold %" if wide else "gold%",
+            lambda row: row.share_correct,
+            _whole_percent,
+            key="gold",
+            room=6 if wide else 5,
+        ),
         column("pass@1", lambda row: row.pass_at_1, _whole_percent, key="passing", room=6, tone="bold"),
         column(
             "" if beside is None else printable(beside.suite),
             lambda row: row.beside,
             _whole_percent,
             key="beside",
-            room=(5, 8),
+            room=(5, 8 if wide else 5),
             there=beside is not None,
         ),
-        column("run", lambda row: row, _done, words=True, key="done", room=(7, 14)),
+        column("run", lambda row: row, _done, words=True, key="done", room=(7, 14), there=wide),
         word(
             "tests",
             lambda row: " ".join(f"{suite}:{tests}" for suite, tests in row.tests.items()) or "none",
             key="tests",
-            room=(16, 30),
+            room=(23, 30),
             tone="dim",
         ),
     )

@@ -2,5 +2,6 @@
 
 records: differences, families and what is not covered. shown: the figures as commands count them. plain: the same by
 pandas and scipy, without a line of the code that is checked. store: what both are counted from, as frames.
-auditing: one beside the other. tables: the report for a terminal.
+covering: which commands' figures those are, and which not. auditing: one beside the other. tables: the report for a
+terminal.
 """

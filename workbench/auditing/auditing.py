@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any, Final, NamedTuple, get_args
 
 from workbench.auditing import shown
+from workbench.auditing.covering import UNCOVERED
 from workbench.auditing.plain import accuracy, agreement, calibration, code, compare, confusion, ensembles, estimates
 from workbench.auditing.records import AuditDifference, AuditedFamily, AuditReport, Family
 from workbench.auditing.store import frames
@@ -22,14 +23,6 @@ _BY: Final = (None, "type", "subtype", "model")
 _PROTOCOLS: Final[tuple[Protocol3, ...]] = get_args(Protocol3)
 _TASKS: Final = ("correctness", "type")
 _PASSES: Final = (1, 5)
-UNCOVERED: Final = (
-    "intervals, p- and q-values, design effects, detectable differences",
-    "baselines, best single verifiers, best k and weights of ensembles",
-    "chances by Platt's sigmoid and isotonic maps; MAE and R² of rankings",
-    "in rankings, true scores and verifiers' scores are taken as the tool reads them",
-    "groups by domain, source, data set, reason, length, crossed or of own columns; selections; gold other than final",
-    "validity, disagreements, best of n, downstream scores, probes, duels, sweeps, the paper's tables",
-)
 
 
 class Audited(NamedTuple):
@@ -71,7 +64,9 @@ def audit(project: Project, only: Sequence[str] = ()) -> AuditReport:
         differ = [one for one, off in found if off]
         families.append(_summary(family, [one for one, _ in found], len(differ)))
         differences += differ[:MOST]
-    return AuditReport(tolerance=TOLERANCE, families=families, differences=differences, uncovered=list(UNCOVERED))
+    return AuditReport(
+        tolerance=TOLERANCE, families=families, differences=differences, uncovered=[one.words for one in UNCOVERED]
+    )
 
 
 def _read(project: Project) -> _Project:

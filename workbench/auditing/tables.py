@@ -38,5 +38,10 @@ def audit_text(report: AuditReport) -> str:
     blocks = [said, listed(_FAMILIES, report.families)]
     if report.differences:
         blocks.append(listed(_DIFFERENCES, report.differences))
-    blocks.append(fill(f"Not counted again: {'; '.join(report.uncovered)}.", _WIDTH))
+    blocks.append(_uncovered(report))
     return "\n\n".join(blocks) + "\n"
+
+
+def _uncovered(report: AuditReport) -> str:
+    kinds = [fill(one, _WIDTH, initial_indent="- ", subsequent_indent="  ") for one in report.uncovered]
+    return "\n".join([f"Not counted again, {counted(len(kinds), 'kind')} of figures:", *kinds])

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from tests.helpers import add_items, make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.kit.queue_view import QueueRequest
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
@@ -87,6 +87,24 @@ async def test_the_first_queue_is_there_with_why_and_every_verdict(project: Proj
         detail = text_of(screen.app, "#queue-detail Static")
         assert all(f"{number} {name} " in detail for number, name in enumerate(("alpha", "beta", "gamma"), 1))
         assert "not reviewed yet" in detail
+
+
+async def test_no_line_ends_between_a_verifier_and_what_it_says(tmp_path: Path) -> None:
+    made = make_project(tmp_path, numbered(2))
+    names = ("exact", "gpt-oss", "judge of two words", "math-verify", "numeric-1", "xverify")
+    for name in names:
+        add_run(made, name, {1: NO, 2: YES})
+    async with disagreements(made) as (screen, pilot):
+        text = screen.query_one("#queue-detail Static", Static)
+        said = ["gold ✓ correct", *(f"{number} {name} ✗ incorrect" for number, name in enumerate(names, 1))]
+        for width in (80, 60, 110):
+            await pilot.resize_terminal(width, 24)
+            await until(pilot, lambda width=width: screen.size.width == width)  # type: ignore[misc]
+            await settle(pilot)
+            drawn = [text.render_line(y).text.strip() for y in range(text.size.height)]
+            assert [part for line in drawn for part in line.split("   ")][: len(said)] == said, width
+        assert len(drawn[0]) > 80
+    made.close()
 
 
 async def test_why_an_item_is_here_is_said_when_it_is_asked_for(project: Project) -> None:

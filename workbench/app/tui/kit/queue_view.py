@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -197,12 +197,13 @@ def _done(reviews: Sequence[Review]) -> Cell:
     return Cell("●", "accent") if reviews else Cell("·", "dim")
 
 
-def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool) -> Content:
+def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width: int) -> Content:
     """Who says what of an item, and what stands decided, in full words.
 
     Args:
         verifiers: Those of the queue, in the order of the strip.
         reasons: Also why it is in the queue, and where.
+        width: Cells of a line: none ends between a verifier's number, its name and what it says.
     """
     said = {vote.verifier: vote.verdict for vote in item.votes}
     words = [Content.assemble(("gold ", "bold"), _word(item.gold))]
@@ -213,7 +214,7 @@ def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool) -> Co
     ]
     decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in item.reviews)
     lines = [
-        Content("   ").join(words),
+        *_lines_of(words, width),
         Content.assemble(("Decided  ", "bold"), printable(decided))
         if decided
         else Content.styled("not reviewed yet · enter opens it · d says why it is here", "$text-muted"),
@@ -222,6 +223,19 @@ def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool) -> Co
         lines.append(Content.assemble(("Why  ", "bold"), printable(item.why)))
         lines.append(Content.styled(f"Score {item.score:.2f}; the highest come first.", "$text-muted"))
     return Content("\n").join(lines)
+
+
+def _lines_of(parts: Iterable[Content], width: int) -> Iterator[Content]:
+    """Parts side by side, as many a line as there is room for."""
+    line = Content()
+    for part in parts:
+        longer = Content("   ").join((line, part)) if line else part
+        if line and longer.cell_length > width:
+            yield line
+            line = part
+        else:
+            line = longer
+    yield line
 
 
 NOTHING = "Nothing of this kind is left here: w chooses another queue, f and h change what is listed."

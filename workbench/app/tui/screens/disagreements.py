@@ -139,6 +139,8 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def on_resize(self, event: events.Resize) -> None:
         """All queues are listed where there is room."""
         self.set_class(self.wide and event.size.height >= TALL, "tall")
+        if self._detailed:
+            self._show_detail(self._detailed)
 
     def fill(self) -> None:
         """Words where there is room for them, else symbols."""
@@ -309,7 +311,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def _show_detail(self, rows: Sequence[Disagreement]) -> None:
         self._detailed = rows
         names = () if self.found is None else self.found.queue.verifiers
-        self.put_detail(view.detail(rows[0], names, reasons=self.reasons) if rows else view.NOTHING)
+        # Beside the text are its padding and, where it is long, a bar to scroll by.
+        room = self.size.width - 3
+        self.put_detail(view.detail(rows[0], names, reasons=self.reasons, width=room) if rows else view.NOTHING)
 
     def action_reasons(self) -> None:
         """Say what is counted here, and why the item is in the queue; or no more."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -35,7 +36,10 @@ if TYPE_CHECKING:
 
 
 _MIXES = "type", "model", "length"
-"""What the mix of labelled items is looked at by, beside what items are grouped by; the first one is shown."""
+"""What the mix of labelled items is looked at by, alone and two at once, beside what items are grouped by.
+
+The first one is shown.
+"""
 
 
 class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
@@ -100,13 +104,14 @@ def estimate(
     kept = _kept(project, found, outcomes[verifier])
     shares = _shares(found, outcomes, verifier, groups, protocol, kept)
     _check_labels(shares[0], f"No item that {verifier} has judged has gold ({gold}, protocol {protocol}).")
-    kinds = dict.fromkeys((*_MIXES, *([by] if by else [])))
+    kinds = dict.fromkeys((*_MIXES, *map(",".join, combinations(_MIXES, 2)), *([by] if by else [])))
     checks = [_check(everything, wanted, shares[0], kind) for kind in kinds]
-    uneven = [one.by for one in checks if one.p is not None and one.p < LEVEL / len(checks)]
+    uneven = _uneven(checks)
     with step("estimating"):
         rows = [row for share in shares for row in _rows(share, by)]
-        if uneven and uneven != [by]:
-            rows += [_weighed(share, _groups(everything, wanted, ",".join(uneven)), uneven) for share in shares]
+        strata = _strata(uneven)
+        if strata not in ("", by):
+            rows += [_weighed(share, _groups(everything, wanted, strata), strata) for share in shares]
     mix_by = by or (*uneven, _MIXES[0])[0]
     return EstimateReport(
         verifier=verifier,
@@ -228,17 +233,29 @@ def _check(everything: Columns, wanted: Selection, share: _EstimatedShare, by: s
     return SampleCheck(by=by, p=mix_p(np.greater_equal(share.truth, 0), group, share.question))
 
 
-def _weighed(share: _EstimatedShare, groups: Groups, by: Sequence[str]) -> EstimateRow:
+def _uneven(checks: Sequence[SampleCheck]) -> list[str]:
+    """What labelled items are another mix by; of two at once where it is neither alone, so that only cells tell."""
+    found = [one.by for one in checks if one.p is not None and one.p < LEVEL / len(checks)]
+    alone = {by for by in found if "," not in by}
+    return [by for by in found if by in alone or not alone & set(by.split(","))]
+
+
+def _strata(uneven: Sequence[str]) -> str:
+    """Everything that the labelled items are another mix by, each once; "" for nothing."""
+    return ",".join(dict.fromkeys(",".join(uneven).split(",")))
+
+
+def _weighed(share: _EstimatedShare, groups: Groups, strata: str) -> EstimateRow:
     """All items, stratified by several properties at once."""
     from workbench.statistics.intervals import compact
 
     regrouped = _regrouped(share, groups)
-    return structs.replace(_row(regrouped, None, compact(regrouped.group)[0]), strata=",".join(by))
+    return structs.replace(_row(regrouped, None, compact(regrouped.group)[0]), strata=strata)
 
 
 def _headline(rows: Sequence[EstimateRow], uneven: Sequence[str]) -> int | None:
     """The row of accuracy on all items that may be quoted."""
-    wanted = ",".join(uneven) or None
+    wanted = _strata(uneven) or None
     for place, one in enumerate(rows):
         if (one.quantity, one.group, one.strata) == ("accuracy", None, wanted) and one.estimate is not None:
             return place
@@ -388,7 +405,7 @@ def _why_none(report: EstimateReport) -> str:
     """Why nothing may be quoted for all items."""
     if not report.uneven:
         return report.rows[0].reason or ""
-    strata = ",".join(report.uneven)
+    strata = _strata(report.uneven)
     weighed = next(one for one in report.rows if (one.quantity, one.strata) == ("accuracy", strata))
     return (
         f"Labelled items are another mix by {_in_words(strata)} than the others, so that their share, corrected by "
@@ -445,8 +462,8 @@ def _notes(report: EstimateReport) -> Iterator[str]:
     for check in report.checks:
         if check.by in report.uneven:
             yield (
-                f"Labelled items are another mix by {check.by} than the others (p {p_value(check.p or 0)}): they are "
-                "hardly a random sample, and only groups weighed by their items tell of all."
+                f"Labelled items are another mix by {_in_words(check.by)} than the others (p {p_value(check.p or 0)}): "
+                "they are hardly a random sample, and only groups weighed by their items tell of all."
             )
     yield from sample_sentences(report.samples, report.by)
     if report.in_conflict:

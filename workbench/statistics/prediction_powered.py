@@ -202,6 +202,8 @@ def _deff(labels: FloatArray, share: float, n: int, questions: int) -> float:
 
 _FEWEST_OF_GROUP = 10
 """Groups of fewer questions are taken together."""
+_AT_ONCE = 100_000
+"""Questions whose groups stand in one array: of a million, crossed groups would take a gigabyte."""
 
 
 def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | None:
@@ -227,10 +229,14 @@ def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | N
         return None
     share = np.bincount(group, minlength=groups) / len(group)
     weight = np.where(labelled, 1 / some, -1 / (len(labelled) - some))
-    weights = np.bincount(place, weights=weight, minlength=questions)
-    of_cells = np.bincount(place * groups + group, weights=weight, minlength=questions * groups)
-    parts = of_cells.reshape(questions, groups)[:, 1:] - weights[:, None] * share[1:]
-    off, covariance = parts.sum(axis=0), parts.T @ parts
+    off, covariance = np.zeros(groups - 1), np.zeros((groups - 1, groups - 1))
+    for first in range(0, questions, _AT_ONCE):
+        part = slice(None) if questions <= _AT_ONCE else (place >= first) & (place < first + _AT_ONCE)
+        many = min(_AT_ONCE, questions - first)
+        cell = (place[part] - first).astype(np.int64) * groups + group[part]
+        of_cells = np.bincount(cell, weights=weight[part], minlength=many * groups).reshape(many, groups)
+        parts = of_cells[:, 1:] - of_cells.sum(axis=1, keepdims=True) * share[1:]
+        off, covariance = off + parts.sum(axis=0), covariance + parts.T @ parts
     rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
     side = min(len(np.unique(place[labelled])), len(np.unique(place[~labelled])))
     if not 0 < rank < side:

@@ -148,7 +148,8 @@ def test_another_mix_of_types_is_said(tmp_path: Path, said: dict[str, dict[int, 
     report = estimate(project, "judge")
     assert [(one.group, one.labelled, one.unlabelled) for one in report.mix] == [("A", 30, 70), ("B", 3, 97)]
     assert report.uneven == ["type"]
-    assert {check.by for check in report.checks} == {"type", "model", "length"}
+    crossed = {"type,model", "type,length", "model,length"}
+    assert {check.by for check in report.checks} == {"type", "model", "length"} | crossed
     assert report.checks[0].p is not None
     assert report.checks[0].p < 0.001
     text = " ".join(estimate_text(report).split())
@@ -202,6 +203,40 @@ def test_labels_mostly_of_one_model_are_weighed_or_there_is_no_headline(tmp_path
     text = " ".join(estimate_text(none).split())
     assert "No estimate. Labelled items are another mix by model than the others" in text
     assert "No labelled item in: n." in text
+
+
+@pytest.mark.parametrize("second", ["model", "length"])
+def test_label_rates_that_differ_in_cells_of_two_properties_only_are_found(tmp_path: Path, second: str) -> None:
+    """As many labels of each type and of each model, but of one type with one model most: 7 points too many."""
+    chance = random.Random(4)
+    rows, is_easy = [], []
+    for number in range(800):
+        kind, other = number // 2 % 2, number // 4 % 2
+        is_easy.append(kind == other)
+        has_gold = chance.random() < (0.5 if is_easy[-1] else 0.08)
+        rows.append(
+            {
+                "question_id": f"q{number // 2}",
+                "completion_id": f"c{number}",
+                "subtype": ("A1", "B1")[kind],
+                "model": "mn"[other] if second == "model" else "m",
+                "completion": "x" * (2_000 if other and second == "length" else 50),
+                "gold": number % 3 == 0 if has_gold else None,
+            }
+        )
+    project = make_project(tmp_path, rows)
+    right = [chance.random() < (0.95 if easy else 0.6) for easy in is_easy]
+    add_run(project, "judge", {n + 1: Outcome(int((n % 3 == 0) == right[n])) for n in range(800)})
+    add_run(project, "rules", {n + 1: Outcome(int((n % 3 == 0) == (chance.random() < 0.9))) for n in range(800)})
+    report = estimate(project, "judge")
+    truth = sum(right) / 800
+    assert (report.rows[0].estimate or 0) - truth > 0.04
+    assert report.uneven == [f"type,{second}"]
+    assert report.headline is not None
+    quoted = report.rows[report.headline]
+    assert quoted.ci is not None
+    assert quoted.ci[0] <= truth <= quoted.ci[1]
+    assert f"another mix by type and {second} than the others" in " ".join(estimate_text(report).split())
 
 
 def test_an_even_mix_is_not_spoken_of(project: Project) -> None:

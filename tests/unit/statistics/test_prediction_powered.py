@@ -285,3 +285,12 @@ def test_labels_at_random_are_seldom_called_uneven(*, whole: bool) -> None:
         known = np.isin(question if whole else np.arange(600), drawn)
         found.append((mix_p(known, group, question) or 1) < 0.05)
     assert np.mean(found) <= 0.06
+
+
+def test_the_mix_of_many_questions_is_counted_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = np.random.default_rng(1)
+    question = np.repeat(np.arange(150), 4)
+    group, known = chance.choice(4, 600, p=[0.4, 0.3, 0.2, 0.1]), chance.random(600) < 0.3
+    expected = mix_p(known, group, question)
+    monkeypatch.setattr("workbench.statistics.prediction_powered._AT_ONCE", 40)
+    assert mix_p(known, group, question) == pytest.approx(expected, rel=1e-9)

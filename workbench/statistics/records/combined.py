@@ -284,9 +284,10 @@ class EstimateReport(Struct, frozen=True, kw_only=True):
         headline: Which of ``rows`` may be quoted for all items: the stratified one where a check found the labels
             uneven; None where that can't be had.
         by: What groups are; None for all items only.
-        checks: Whether the labelled items are a random sample, looked at by type, model and length and by what items
-            are grouped by.
-        uneven: Those of ``checks`` that find it unlikely: p below .05, shared out evenly among them.
+        checks: Whether the labelled items are a random sample, looked at by type, model and length, by any two of
+            them crossed, and by what items are grouped by.
+        uneven: Those of ``checks`` that find it unlikely: p below .05, shared out evenly among them; crossed ones
+            where neither of their parts does.
         mix_by: What ``mix`` counts questions by.
         mix: The mix.
         in_conflict: Items without gold because those who labelled them differ; they are hardly a random sample.

@@ -11,6 +11,7 @@ import pytest
 from tests.helpers import add_items
 from tests.tui.labelling import ITEMS, Desktop, desk, labels, make, rows
 from tests.tui.stage import notices, until
+from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.pace import BREAK_S, AtWork
 from workbench.config import Settings
 from workbench.config.settings import AnnotationPolicy
@@ -81,6 +82,27 @@ async def test_a_narrow_terminal_leaves_out_what_matters_least(project: Project)
         await it.settle()
         assert set(narrow.split(" · ")) < set(it.title().split(" · "))
         assert "s each · ≈ 45 s to go" in it.title()
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+async def test_the_first_line_stands_still_while_items_change(project: Project, width: int) -> None:
+    async with desk(project, "amira", (width, 24)) as it:
+        it.app.at_work = AtWork(clock := Clock())
+        it.screen.on_mount()
+        it.app.paces["amira"]._took = dict.fromkeys(range(1000, 2000), 9000)
+        await it.press("ampersand")
+        bar, seen = it.screen.query_one(TitleBar), []
+        for key, waits in (("1", 20), ("0", 20), ("s", 0), ("1", 0), ("left_square_bracket", 0), ("0", 20), ("z", 0)):
+            clock.ahead += waits
+            it.app.at_work.touch()
+            await it.press(key)
+            before, name, _ = str(bar.render()).partition("amira")
+            said = bar.remark.split(" · ")
+            seen.append(
+                (before, name, [part.split()[-1] for part in said if part.endswith((" done", " left", " each"))])
+            )
+        assert seen == [(seen[0][0], "amira", seen[0][2])] * len(seen)
+        assert "Annotate" in seen[0][0]
 
 
 async def test_pace_counts_labels_not_corrections_and_not_what_is_taken_back(project: Project) -> None:

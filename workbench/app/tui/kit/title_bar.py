@@ -56,6 +56,8 @@ class TitleBar(Static):
         super().__init__(id=id, markup=False)
         self.title = title
         self._parts: Sequence[RemarkPiece] = (RemarkPiece(remark),)
+        self._moment: str | None = None
+        self._way_room: int | None = None
         self.remark = remark
 
     def on_mount(self) -> None:
@@ -63,18 +65,28 @@ class TitleBar(Static):
 
     def on_resize(self) -> None:
         """There may be room for more, or for less."""
-        self.say_parts(self._parts)
+        self._way_room = None
+        self.say_parts(self._parts, self._moment)
 
     def say(self, remark: str) -> None:
         """Replace the remark."""
         self.say_parts((RemarkPiece(remark),))
 
-    def say_parts(self, parts: Sequence[RemarkPiece]) -> None:
-        """Replace the remark by as many pieces as there is room for."""
-        self._parts = parts
+    def say_parts(self, parts: Sequence[RemarkPiece], moment: str | None = None) -> None:
+        """Replace the remark by as many pieces as there is room for.
+
+        Args:
+            moment: What was said last, or nothing yet; it comes and goes behind the others, which stand still: they are
+                chosen as if it were always there, and what went of the way here comes back only at another width.
+        """
+        self._parts, self._moment = parts, moment
         room = self.size.width - cell_len(self.title) - 4 if self.size.width else None
-        self.remark = fitted(parts, room)
-        way = way_here(self._passed(), 0 if room is None else room - cell_len(self.remark))
+        self.remark = fitted(parts, room) if moment is None else _with_moment(parts, moment, room)
+        way_room = 0 if room is None else room - cell_len(self.remark)
+        if moment is not None and room is not None:
+            way_room = min(way_room, room - cell_len(_with_moment(parts, _LONGER, room)), self._way_room or way_room)
+            self._way_room = max(way_room, 1)
+        way = way_here(self._passed(), way_room)
         line = Content.assemble(
             (way, "$foreground-muted"), (self.title, "bold"), "  ", (self.remark, "$foreground-muted")
         )
@@ -114,6 +126,18 @@ def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
         if room is None or cell_len(remark) <= room or last is None or last.rank == 0:
             return remark
         kept.remove(last)
+
+
+_USUAL: Final = "saved ✓ unsuitable"
+"""About as long as what is said for a moment, mostly."""
+_LONGER: Final = f"{_USUAL} · fast: 0.1 s"
+"""About as long as what is said at times."""
+
+
+def _with_moment(parts: Sequence[RemarkPiece], moment: str, room: int | None) -> str:
+    """The pieces that have room beside what is said for a moment, and that behind them."""
+    left = None if room is None else room - max(cell_len(_USUAL), cell_len(moment)) - 3
+    return " · ".join(filter(None, (fitted(parts, left), moment)))
 
 
 # -- A label in one line: symbol and word for everything, never colour alone.

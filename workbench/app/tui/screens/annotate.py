@@ -379,7 +379,8 @@ class AnnotateScreen(ItemFlow):
 
     def draw_line(self) -> None:
         """Title and the person's own label."""
-        self.query_one(TitleBar).say_parts(list(self._title_parts()))
+        moment = ("your earlier label" if self._revisiting else "", self._said)
+        self.query_one(TitleBar).say_parts(list(self._title_parts()), " · ".join(filter(None, moment)))
         if self._current is None:
             return
         item = self._current.item
@@ -409,11 +410,8 @@ class AnnotateScreen(ItemFlow):
             if self._progress.away:
                 yield RemarkPiece(f"{self._progress.away:,} in a bundle", rank=4)
             yield from pace_parts(self.pace, self._progress.left)
-        if self._revisiting:
-            yield RemarkPiece("your earlier label")
         if not self._auto:
             yield RemarkPiece("auto-advance off", rank=3)
-        yield RemarkPiece(self._said)
 
 
 def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:

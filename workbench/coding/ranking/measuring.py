@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Struct, structs
 
 from workbench.coding import formats
-from workbench.coding.ranking.scored import Rater, ranks_of, raters, scored
+from workbench.coding.ranking.scored import Rater, named_raters, ranks_of, raters, scored
 from workbench.coding.ranking.selecting import How, select_stored
 from workbench.coding.ranking.truth import Truth
-from workbench.core.errors import UsageError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -259,7 +258,7 @@ def compared(
     seed: int = 0,
 ) -> RankedVerifiers:
     """The figures with the solutions they are counted from; arguments and errors as with `ranking`."""
-    chosen = _chosen(raters(project, truth), verifiers)
+    chosen = named_raters(raters(project, truth), verifiers)
     kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
     problems = list(scored(project, truth, chosen, selection=selection))
     if k is not None:
@@ -283,15 +282,6 @@ def compared(
         seed=seed,
     )
     return RankedVerifiers(report=report, problems=problems, verifiers=tuple(rater.name for rater in chosen))
-
-
-def _chosen(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater]:
-    known = ", ".join(rater.name for rater in there) or "none yet"
-    unknown = [name for name in verifiers if name not in {rater.name for rater in there}]
-    if unknown or not there:
-        wanted = ", ".join(unknown) or "any verifier besides the truth"
-        raise UsageError(f"There is no complete run with scores of {wanted}.", f"Verifiers with scores: {known}.")
-    return [rater for rater in there if not verifiers or rater.name in verifiers]
 
 
 def _kept(

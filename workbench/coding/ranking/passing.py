@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from msgspec import Struct, structs
 
 from workbench.coding import formats
+from workbench.coding.ranking.scored import Rater, named_raters, raters
 from workbench.coding.ranking.selecting import SelectedSet
 from workbench.coding.ranking.truth import TOGETHER, ProblemOutcomes, Truth, outcomes_by_problem, runs_in_words
 from workbench.coding.records.figures import (
     Bins,
+    GivenScores,
     HistogramReport,
     ModelPasses,
     OutcomeShares,
@@ -335,17 +337,23 @@ BINS: Final = 20
 """Bins of scores from 0 to 1."""
 
 
-def histograms(sets: Iterable[SelectedSet], counts: Mapping[int, int] = {}) -> list[HistogramReport]:
+def histograms(
+    sets: Iterable[SelectedSet],
+    counts: Mapping[int, int] = {},
+    given: Mapping[str, list[GivenScores]] = {},
+) -> list[HistogramReport]:
     """Histograms of what was selected, one a data set; problems with nothing selected don't count.
 
     Args:
         counts: How many tests problems have, by row id (`tests_of_problems`).
+        given: What verifiers gave the same solutions, by data set (`given_scores`).
     """
     by_dataset: dict[str, list[SelectedSet]] = {}
     for one in sets:
         if one.picked.ranked:
             by_dataset.setdefault(one.line.dataset or "", []).append(one)
-    return [_histogram(dataset, there, counts) for dataset, there in by_dataset.items()]
+    found = (_histogram(dataset, there, counts) for dataset, there in by_dataset.items())
+    return [structs.replace(one, given=given.get(one.dataset, [])) for one in found]
 
 
 def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> dict[int, int]:
@@ -353,6 +361,45 @@ def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet
     questions = [one.problem.question for one in sets if one.problem is not None]
     found = tests.test_counts(project.database.reader(), "question", questions, truth.suites or TOGETHER)
     return {question: sum(by_suite.values()) for question, by_suite in found.items()}
+
+
+def given_scores(
+    project: Project, truth: Truth, sets: Sequence[SelectedSet], verifiers: Sequence[str]
+) -> dict[str, list[GivenScores]]:
+    """What verifiers gave the solutions that were selected by true scores, by data set.
+
+    Raises:
+        UsageError: One of them gives no scores, or some that are no shares.
+    """
+    chosen = named_raters(raters(project, truth), verifiers)
+    items: dict[str, list[int]] = {}
+    for one in sets:
+        if one.problem is not None and one.picked.ranked:
+            there: dict[Id, int] = {solution.solution_id: solution.item for solution in one.problem.solutions}
+            items.setdefault(one.line.dataset or "", []).extend(there[key] for key in one.line.selected)
+    return {dataset: [_given(project, rater, these) for rater in chosen] for dataset, these in items.items()}
+
+
+def _given(project: Project, rater: Rater, items: Sequence[int]) -> GivenScores:
+    import numpy as np
+
+    from workbench.statistics.confusion import align, defined
+
+    known = columns(project)
+    score = known.score(rater.run)
+    of_all = np.full(len(known.item), np.nan) if score is None else score
+    there = align(np.array(items, dtype=np.int64), known.item, of_all, np.float64("nan")).tolist()
+    given = [one for one in map(defined, there) if one is not None]
+    if any(not 0 <= one <= 1 for one in given):
+        raise UsageError(f"The scores of {rater.name} are no shares from 0 to 1, of which histograms are drawn.")
+    return GivenScores(
+        verifier=rater.name,
+        run=rater.run,
+        solutions=len(given),
+        without=len(items) - len(given),
+        mean_score=sum(given) / len(given) if given else None,
+        scores=_bins(given),
+    )
 
 
 def outcome_shares(project: Project, selection: Selection | None = None) -> list[OutcomeShares]:

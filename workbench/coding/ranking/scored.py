@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from workbench.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Truth, outcomes_by_problem
 from workbench.core.code import ASSERTION, BROKEN, NOT_RUN, PASS, Failure
+from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import Outcome
@@ -34,6 +35,20 @@ def raters(project: Project, truth: Truth | None = None) -> list[Rater]:
     known = columns(project)
     own = () if truth is None else truth.runs.values()
     return [Rater(name=name, run=run) for run, name in runs.items() if run not in own and _has_scores(known.score(run))]
+
+
+def named_raters(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater]:
+    """Those of these names; all where none is named.
+
+    Raises:
+        UsageError: One of them gives no scores, or there is none at all.
+    """
+    known = ", ".join(rater.name for rater in there) or "none yet"
+    unknown = [name for name in verifiers if name not in {rater.name for rater in there}]
+    if unknown or not there:
+        wanted = ", ".join(unknown) or "any verifier besides the truth"
+        raise UsageError(f"There is no complete run with scores of {wanted}.", f"Verifiers with scores: {known}.")
+    return [rater for rater in there if not verifiers or rater.name in verifiers]
 
 
 def scored(

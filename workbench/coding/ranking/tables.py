@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from workbench.coding.ranking.truth import runs_in_words
 from workbench.coding.records.figures import (
+    Bins,
     HistogramReport,
     HistogramsReport,
     ModelPasses,
@@ -299,9 +300,17 @@ def _parts(one: HistogramReport) -> Iterator[str]:
         + ("" if one.mean_tests is None else f", {one.mean_tests:.1f} tests a problem")
     )
     for title, bins in (("Scores of the selected solutions", one.scores), ("Best less worst score", one.gaps)):
-        edges = [f"{edge:.2f}" for edge in bins.edges]
-        yield f"{title}\n{_bars(dict(zip(edges, bins.counts, strict=False)))}"
+        yield f"{title}\n{_binned(bins)}"
     yield "Selected solutions of a problem\n" + _bars({str(size): count for size, count in one.sizes.items()})
+    for given in one.given:
+        mean = NONE if given.mean_score is None else f"{given.mean_score:.2f}"
+        without = f", {given.without:,} without a score" if given.without else ""
+        head = f"Scores of the same solutions by {inert(given.verifier)}, run {given.run} (mean {mean}{without})"
+        yield f"{head}\n{_binned(given.scores)}"
+
+
+def _binned(bins: Bins) -> str:
+    return _bars(dict(zip((f"{edge:.2f}" for edge in bins.edges), bins.counts, strict=False)))
 
 
 def _bars(counts: Mapping[str, int]) -> str:

@@ -170,6 +170,24 @@ class OutcomeShares(Struct, frozen=True, kw_only=True):
     ground_truth: SharesOfTests | None
 
 
+class GivenScores(Struct, frozen=True, kw_only=True):
+    """A verifier's scores of the solutions that true scores have selected: figure 5b of the paper as data.
+
+    Attributes:
+        run: Where they come from.
+        solutions: Selected solutions that it gave a score.
+        without: Those that it gave none.
+        mean_score: None where it scored none of them.
+    """
+
+    verifier: str
+    run: int
+    solutions: int
+    without: int
+    mean_score: float | None
+    scores: Bins
+
+
 class HistogramReport(Struct, frozen=True, kw_only=True):
     """What was selected of one data set: the figures 3 and 4 and appendix C of the paper as data.
 
@@ -181,6 +199,7 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
         scores: Scores of the selected solutions.
         gaps: Best less worst selected score of each problem.
         sizes: Problems by number of selected solutions.
+        given: What verifiers gave the same solutions, where any are named.
     """
 
     dataset: str
@@ -191,6 +210,7 @@ class HistogramReport(Struct, frozen=True, kw_only=True):
     gaps: Bins
     sizes: dict[int, int]
     mean_tests: float | None = None
+    given: list[GivenScores] = []
 
 
 class HistogramsReport(Struct, frozen=True, kw_only=True):

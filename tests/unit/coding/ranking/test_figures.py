@@ -9,6 +9,7 @@ import pytest
 
 from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
 from workbench.coding.ranking.passing import (
+    given_scores,
     histograms,
     outcome_shares,
     pass_by_tests,
@@ -20,6 +21,7 @@ from workbench.coding.ranking.selecting import How, select_stored
 from workbench.coding.ranking.tables import histograms_text, passes_as, saturation_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.records.figures import HistogramsReport
+from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 
 LADDER = {f"s{passed}": "p" * passed + "f" * (16 - passed) + "|" for passed in range(0, 17, 4)}
@@ -109,6 +111,29 @@ def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:
     assert [found.scores.counts[place] for place in (0, 5, 10, 15, 19)] == [1, 1, 2, 1, 2]
     assert [found.gaps.counts[place] for place in (10, 19)] == [1, 1]
     assert found.mean_score == pytest.approx((0 + 0.25 + 0.5 + 0.75 + 1 + 1 + 0.5) / 7)
+
+
+def test_scores_of_written_tests_are_those_of_the_solutions_that_true_scores_select(tmp_path: Path) -> None:
+    """Figure 5b: the set stays as it is, whatever is said of it, and what is not selected doesn't count."""
+    project = scored_project(tmp_path, {"t": LADDER | {"again": LADDER["s4"]}, "u": {"a": "pp|", "b": "pf|"}})
+    said = {"t/s0": 0.3, "t/s4": 0.3, "t/s8": 1.0, "t/s12": 0.31, "t/s16": 0.3, "t/again": 0.9, "u/a": 0.0, "u/b": None}
+    run = put_scores(project, "utg", said)
+    put_scores(project, "reward", dict.fromkeys(said, -2.5))
+    truth = truth_of(project)
+    sets = list(select_stored(project, How(), truth))
+    (found,) = histograms(sets, given=given_scores(project, truth, sets, ["utg"]))
+    (plain,) = histograms(sets)
+    assert (found.scores, found.sizes, plain.given) == (plain.scores, plain.sizes, [])
+    (given,) = found.given
+    assert (given.verifier, given.run, given.solutions, given.without) == ("utg", run, 6, 1)
+    assert given.mean_score == pytest.approx((3 * 0.3 + 0.31 + 1) / 6)
+    assert {place: count for place, count in enumerate(given.scores.counts) if count} == {0: 1, 6: 4, 19: 1}
+    text = histograms_text(HistogramsReport(histograms=[found], shares=[]))
+    assert f"Scores of the same solutions by utg, run {run} (mean 0.37, 1 without a score)" in text
+    with pytest.raises(UsageError, match="reward are no shares from 0 to 1"):
+        given_scores(project, truth, sets, ["reward"])
+    with pytest.raises(UsageError, match="no complete run with scores of nobody"):
+        given_scores(project, truth, sets, ["nobody"])
 
 
 def test_outcomes_are_shared_out_by_run_suite_and_ground_truth(tmp_path: Path) -> None:

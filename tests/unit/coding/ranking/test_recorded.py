@@ -178,6 +178,15 @@ def test_selections_histograms_and_the_default_take_what_is_recorded(call: Call,
         ("MBPP-R+", 2, 5),
     ]
     assert [one["mean_tests"] for one in histograms] == [4, 2.5]
+    by_chrf = json.loads(call("code", "histograms", database, "--verifier", "chrf", "--json")[1])["histograms"]
+    assert [one | {"given": []} for one in by_chrf] == histograms
+    scores = [json.loads(line)["score"] for line in call("verdicts", database, "--verifier", "chrf")[1].splitlines()]
+    given = [one["given"][0] for one in by_chrf]
+    assert [(one["solutions"], one["without"]) for one in given] == [(14, 0), (5, 0)]
+    assert sum(one["mean_score"] * one["solutions"] for one in given) == pytest.approx(sum(scores))
+    code, out, err = call("code", "histograms", "--from", database, "--verifier", "chrf")
+    assert (code, out) == (2, "")
+    assert "--verifier" in err
 
 
 @pytest.mark.parametrize("words", [("--truth", "recorded", "--suite", "base"), ("--suite", "base")])

@@ -231,6 +231,10 @@ def _output(report: RankingReport, options: CodeMetricsOptions, refused: Sequenc
 class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
+    verifiers: Annotated[
+        tuple[str, ...],
+        option("What this verifier gave the selected solutions, too (repeatable).", "--verifier", metavar="NAME"),
+    ] = ()
     k: SolutionsEach = 5
     rules: SelectionRules = "released"
     truth: Truth = None
@@ -243,15 +247,23 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
     """Show scores, score gaps and sizes of a selection as histograms, and what came of the tests of each run.
 
     The selection is that of: workbench code select. The tests' shares (passed, failed by an assertion, by else) stand
-    beside it for a database. Exit code 3: some lines of FILE were refused.
+    beside it for a database. A verifier's scores, such as those of tests that a model wrote, are shown of the same
+    solutions. Exit code 3: some lines of FILE were refused.
     """
-    from workbench.coding.ranking.passing import histograms, outcome_shares, tests_of_problems
+    from workbench.coding.ranking.passing import given_scores, histograms, outcome_shares, tests_of_problems
     from workbench.coding.ranking.selecting import How, select_from, select_stored
     from workbench.coding.ranking.tables import histograms_text
     from workbench.coding.ranking.truth import truth_of
     from workbench.coding.records.figures import HistogramsReport
 
-    require_one(options.database, options.source, truth=options.truth, suite=options.suites, where=options.where)
+    require_one(
+        options.database,
+        options.source,
+        verifier=options.verifiers,
+        truth=options.truth,
+        suite=options.suites,
+        where=options.where,
+    )
     how = How(k=options.k, rules=options.rules)
     if options.source is not None:
         found = select_from(options.source, how)
@@ -261,7 +273,8 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
         meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
         sets = list(select_stored(project, how, meant, chosen))
         counts = tests_of_problems(project, meant, sets)
-        report = HistogramsReport(histograms=histograms(sets, counts), shares=outcome_shares(project, chosen))
+        given = given_scores(project, meant, sets, options.verifiers) if options.verifiers else {}
+        report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
     return Output(report, histograms_text)
 
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from sklearn.metrics import accuracy_score, roc_auc_score
 
-from tests.helpers import make_project
+from tests.helpers import CREATED, make_project
 from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, Protocol3, Verdict
 from workbench.measuring.scores import fit, threshold_text
 
 ITEMS = 200
@@ -94,6 +95,51 @@ def test_rows_without_a_score_keep_their_verdicts_and_only_what_counts_is_counte
     assert (forced.unscored, forced.fitted.error, forced.fitted.n) == (20, 10, ITEMS)
     assert (decided.unscored, decided.fitted.n) == (10, ITEMS - 10)
     assert "20 rows without a score: no threshold moves their verdicts." in threshold_text(forced)
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol3))
+@pytest.mark.parametrize("seed", range(3))
+def test_what_it_says_it_counts_is_a_count_item_by_item(tmp_path: Path, seed: int, protocol: Protocol3) -> None:
+    """Items without gold, in conflict, excluded or checks; verdicts of all kinds with scores and without."""
+    chance, items = random.Random(seed), range(1, 121)
+    rows = [
+        {
+            "question_id": f"q{(n - 1) // 2}",
+            "gold": chance.choice((True, False, None)),
+            "source": f"s{(n - 1) // 2 % 3}",
+        }
+        for n in items
+    ]
+    project = make_project(tmp_path, rows)
+    said = {
+        item: Verdict(
+            outcome=(outcome := Outcome(chance.randrange(4))),
+            reason="unparsed" if outcome >= Outcome.ABSTAIN else None,
+            score=round(chance.random(), 2) if chance.random() < 0.8 else None,
+        )
+        for item in items
+        if chance.random() < 0.9
+    }
+    add_complete_run(project, "rm", said.items())
+    left_out = {item for item in items if chance.random() < 0.15}
+    checks = {item for item in items if chance.random() < 0.05}
+    with project.database.write() as connection:
+        states = [(item, chance.choice(("excluded", "conflict"))) for item in left_out]
+        connection.executemany("INSERT INTO item_states (completion_id, state) VALUES (?, ?)", states)
+        connection.executemany("INSERT INTO check_items VALUES (?, 'correct', ?)", [(one, CREATED) for one in checks])
+        connection.execute("INSERT INTO changes (first_id, last_id) VALUES (1, 120)")
+    report = fit(project, "rm", protocol=protocol, on=ON)
+    assert report.rest is not None
+    counted = {
+        item: verdict
+        for item, verdict in said.items()
+        if rows[item - 1]["gold"] is not None and item not in left_out | checks
+        if protocol != "decided" or verdict.score is not None or verdict.outcome < Outcome.ABSTAIN
+    }
+    fitted = [item for item in counted if rows[item - 1]["source"] == "s0"]
+    assert (report.fitted.n, report.rest.n) == (len(fitted), len(counted) - len(fitted))
+    assert report.unscored == sum(verdict.score is None for verdict in counted.values())
+    assert f"{report.unscored} rows without a score" in threshold_text(report)
 
 
 def test_one_class_is_refused(project: Project) -> None:

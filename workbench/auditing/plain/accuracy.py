@@ -15,15 +15,14 @@ def figures(frame: Any, protocol: str, by: str | None) -> dict[str, Value]:
     found = {f"all | {name}": value for name, value in _row(frame, protocol).items()}
     whole = accuracy(counted(frame, protocol))
     found["all | micro"] = whole
-    # A group that has no gold, or no verdict, is a row of nothing.
-    groups = frame[frame["state"] != "excluded"]
     if by is None:
         shares = [accuracy(part) for _, part in counted(frame, protocol).groupby("type")]
         found["all | macro"] = ratio(sum(share or 0.0 for share in shares), len(shares))
         return found
     shares = [accuracy(part) for _, part in counted(frame, protocol).groupby(by)]
     found["all | macro"] = ratio(sum(share or 0.0 for share in shares), len(shares))
-    for group, part in groups.groupby(by):
+    # A group in which nothing counts is a row of nothing.
+    for group, part in frame.groupby(by):
         row = _row(part, protocol)
         wider = frame[frame[AGAINST[by]] == part[AGAINST[by]].iloc[0]] if by in AGAINST else frame
         base = accuracy(counted(wider, protocol))

@@ -107,6 +107,20 @@ def test_verifiers_with_one_weakness_outvote_gold_but_do_not_make_it_improbable(
     assert recall(outvoted(votes, gold), flipped) < 0.3
 
 
+@pytest.mark.parametrize("noise", [0.05, 0.1])
+def test_dawid_skene_is_right_nine_times_in_ten_where_its_assumption_holds(noise: float) -> None:
+    sure, wrong = 0, 0
+    for seed in range(20):
+        chance = np.random.default_rng(seed)
+        truth = (chance.random(400) < 0.3).astype(np.int64)
+        votes = [np.where(chance.random(400) < accuracy, truth, 1 - truth) for accuracy in (0.9, 0.85, 0.8, 0.75)]
+        gold = np.where(chance.random(400) < noise, 1 - truth, truth)
+        found = outvoted(votes, gold) >= 0.9
+        sure, wrong = sure + int(found.sum()), wrong + int((found & (gold != truth)).sum())
+    assert sure > 100
+    assert wrong / sure >= 0.9
+
+
 def test_gold_of_one_class_only_makes_nobody_suspect() -> None:
     _, votes, question = world(6)
     assert improbable(features(votes), np.ones(120, dtype=np.int64), question).max() < 0.01

@@ -14,6 +14,7 @@ from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, scr
 from tests.unit.labelling.conflicting import disputed
 from workbench.app.tui.app import SCREENS, WorkbenchApp
 from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.app.tui.screens.begin import BeginScreen
 from workbench.app.tui.screens.conflicts import ConflictsScreen
@@ -115,6 +116,23 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
         assert "n 80" in shown[0]
         await press(pilot, "end")
         assert briefing.highlighted == len(kinds) - 1
+
+
+async def test_where_a_verifier_is_weakest_may_be_more_than_so_few_questions_say(tmp_path: Path) -> None:
+    rows = [
+        {**row, "question_id": row["completion_id"], "subtype": name}
+        for row, name in zip(numbered(2), ("A1", "B1"), strict=True)
+    ]
+    project = make_project(tmp_path, rows)
+    add_run(project, "rules", {1: Outcome.CORRECT, 2: Outcome.CORRECT})
+    async with opened(project) as (app, pilot):
+        screen = screen_of(app, HomeScreen)
+        place = next(place for place, one in enumerate(screen.matters, 1) if one.kind == "weakest-cell")
+        said = " ".join(" ".join(listed(app)).split())
+        assert f"{place}) On which subtype rules is weakest: too few questions to say." in said
+        await press(pilot, str(place))
+        screen_of(app, AccuracyScreen)
+    project.close()
 
 
 async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None:

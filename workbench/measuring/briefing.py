@@ -294,13 +294,24 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     best = next((row for row in facts.measured if row.accuracy != 1), None)
     if best is None or best.accuracy is None:
         return
-    from workbench.measuring.conclusions import weakest
+    from workbench.measuring.conclusions import too_few_to_say, weakest
 
     found = weakest(facts.report, best.verifier)
-    if found is None:
-        return
-    by, group, worst = facts.report.by or "", found.row.group or "", found.row
+    by = facts.report.by or ""
     first = best is facts.best and len(facts.standing.verifiers) > 1
+    if found is None:
+        if too_few_to_say(facts.report, best.verifier):
+            yield Matter(
+                kind="weakest-cell",
+                sentence=f"On which {by} {best.verifier}{', the most accurate,' if first else ''} is weakest: "
+                "too few questions to say.",
+                about={"verifier": best.verifier, "by": by},
+                size=best.n,
+                screen="accuracy",
+                command=f"workbench accuracy DB --by {by}",
+            )
+        return
+    group, worst = found.row.group or "", found.row
     where = shlex.quote(f"{by}={group}")
     place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
     yield Matter(

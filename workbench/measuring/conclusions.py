@@ -12,6 +12,7 @@ from workbench.measuring.entries import BASELINES, CONSTANTS
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 _CHANCE: Final = " (may be chance)"
+_TOO_FEW: Final = "(too few questions to say how sure)"
 _NAMED: Final = 3
 """The most verifiers that a sentence names before it counts the others."""
 
@@ -61,6 +62,13 @@ def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | N
     return Weakness(least, ties, may_be_chance(least))
 
 
+def too_few_to_say(report: AccuracyReport, verifier: str) -> bool:
+    """Whether a verifier errs in some of several groups, of which not two have enough questions to be held together."""
+    cells = [row for row in report.rows if row.group is not None and row.verifier == verifier and row.n]
+    erring = any(row.accuracy is not None and row.accuracy != 1 for row in cells)
+    return erring and len(cells) > 1 and sum(row.ci is not None for row in cells) < 2
+
+
 def _upper_end(row: AccuracyRow) -> float:
     return 1.0 if row.ci is None else row.ci[1]
 
@@ -89,7 +97,7 @@ def _best(known: Sequence[AccuracyRow]) -> str:
     ties = sum(row.accuracy == best.accuracy for row in known) - 1
     figures = in_words(best)
     if best.accuracy == 1:
-        figures = f"right on all {counted(best.n, 'item')} {percent_interval(best.ci)}"
+        figures = f"right on all {counted(best.n, 'item')} {percent_interval(best.ci) if best.ci else _TOO_FEW}"
     if len(known) == 1:
         return f"{best.verifier} is {figures if best.accuracy == 1 else f'right on {figures}'}."
     return f"{best.verifier}{_and_others(ties)} {'are' if ties else 'is'} the most accurate: {figures}."
@@ -130,13 +138,16 @@ def _constant(row: AccuracyRow) -> _Constant:
 def _weakest(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
     found = weakest(report, known[0].verifier if len(known) == 1 else None)
     if found is None:
-        return ""
+        few = next((row.verifier for row in known if too_few_to_say(report, row.verifier)), None)
+        return "" if few is None else f"Where {few} is weakest: too few questions to say."
     who = f"{found.row.verifier} is weakest on" if len(known) == 1 else f"The weakest cell is {found.row.verifier} on"
     return f"{who} {found.place(report)}: {found.figures}."
 
 
 def in_words(row: AccuracyRow) -> str:
     """A row's accuracy with its interval and its items."""
+    if row.ci is None:
+        return f"{percent(row.accuracy)} % of {counted(row.n, 'item')} {_TOO_FEW}"
     return f"{percent(row.accuracy)} % {percent_interval(row.ci)} of {counted(row.n, 'item')}"
 
 

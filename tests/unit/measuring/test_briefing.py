@@ -22,7 +22,9 @@ from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.accuracy import accuracy
 from workbench.measuring.briefing import KINDS, briefed, ranked
+from workbench.measuring.conclusions import conclusion
 from workbench.measuring.reviewing.queues import queue
 from workbench.measuring.reviewing.triage import weakest_cell
 from workbench.runs.store import runs, verdicts
@@ -296,6 +298,34 @@ def test_a_verifier_without_an_error_has_no_weakest_cell_and_the_next_one_is_nam
     assert matter.sentence.startswith("exact is weakest on subtype C1 - Single Choice: right on ")
     assert matter.about == {"verifier": "exact", "by": "subtype", "group": "C1"}
     assert weakest_cell(project).verifiers == ("exact",)
+
+
+def test_too_few_questions_to_say_where_it_is_weakest_is_said(tmp_path: Path) -> None:
+    project = make_project(
+        tmp_path,
+        [
+            {**row, "question_id": row["completion_id"], "subtype": name}
+            for row, name in zip(numbered(2), ("A1", "B1"), strict=True)
+        ],
+    )
+    judge(project, "rules", {1: Outcome.CORRECT, 2: Outcome.CORRECT})
+    matter = of_kind(project, "weakest-cell")
+    assert matter.sentence == "On which subtype rules is weakest: too few questions to say."
+    assert matter.about == {"verifier": "rules", "by": "subtype"}
+    assert conclusion(accuracy(project, by="subtype"))[-1] == "Where rules is weakest: too few questions to say."
+    assert weakest_cell(project).verifiers == ("rules",)
+
+
+def test_an_interval_that_one_question_has_not_is_said_in_words(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    judge(project, "rules", {1: Outcome.CORRECT, 2: Outcome.CORRECT})
+    assert (
+        conclusion(accuracy(project))[0] == "rules is right on 50.0 % of 2 items (too few questions to say how sure)."
+    )
+    judge(project, "exact", {1: Outcome.CORRECT, 2: Outcome.INCORRECT})
+    assert conclusion(accuracy(project))[0] == (
+        "exact is the most accurate: right on all 2 items (too few questions to say how sure)."
+    )
 
 
 def test_without_types_there_is_no_cell(tmp_path: Path) -> None:

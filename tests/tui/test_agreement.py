@@ -129,7 +129,8 @@ async def test_the_cell_under_the_cursor_is_told_in_full(tmp_path: Path) -> None
         for part in ("ann – bob", "6 items, ≠ 2", "agreement 66.7 %", "kappa", "in common: maths 6"):
             assert part in text
         await press(pilot, "left")
-        assert "own repeats ↺ 100.0 (1)" in text_of(app, "#agreement-cell")
+        assert "own repeats ↺ 100.0 (1) too few questions to say" in text_of(app, "#agreement-cell")
+        assert "with others 66.7 (6) [" in text_of(app, "#agreement-cell")
         await press(pilot, "right", "right")
         assert "no item in common" in text_of(app, "#agreement-cell")
 

@@ -13,7 +13,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.core.text.figures import NONE, compact_count, counted, number, percent
 from workbench.labelling.agreement import text as words
 from workbench.measuring.briefing import agreement_sentence
-from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, Figures, PairAgreement
+from workbench.statistics.records.agreement import AgreementReport, AnnotatorQuality, Figures, PairAgreement, Share
 from workbench.tables.table import Column, Columns
 
 Measure = Literal["kappa", "agreement", "differing"]
@@ -62,7 +62,7 @@ def _first(report: AgreementReport) -> Content:
     return Content.assemble(
         "agreement ",
         (f"{percent(report.percent_agreement)} %", "bold"),
-        f" {words.percents(report.percent_ci)} · alpha ",
+        f" {words.percents(report.percent_ci) or f'[{words.TOO_FEW}]'} · alpha ",
         (number(report.krippendorff_alpha), "bold"),
         f" {_interval(report.alpha_ci, report.krippendorff_alpha)}",
     )
@@ -149,7 +149,7 @@ def differing(pair: PairAgreement) -> int:
 
 
 def cell_sentence(
-    row: AnnotatorQuality | None, column: AnnotatorQuality | None, pair: PairAgreement | None, by: str | None
+    row: AnnotatorQuality | None, column: AnnotatorQuality | None, pair: PairAgreement | None, report: AgreementReport
 ) -> Content:
     """Everything about the cell under the cursor, in two lines."""
     if row is None or column is None:
@@ -157,9 +157,8 @@ def cell_sentence(
     if row.name == column.name:
         return Content.assemble(
             (printable(row.name), "bold"),
-            f" · {counted(row.labels, 'label')} · own repeats ↺ {words.share(row.repeats)}"
-            f" {words.percents(row.repeats.ci)}\nwith others {words.share(row.with_others)}"
-            f" {words.percents(row.with_others.ci)}",
+            f" · {counted(row.labels, 'label')} · own repeats ↺ {_sure(row.repeats, report)}"
+            f"\nwith others {_sure(row.with_others, report)}",
         )
     names = Content.assemble((printable(row.name), "bold"), " – ", (printable(column.name), "bold"))
     if pair is None:
@@ -167,11 +166,19 @@ def cell_sentence(
         why = f" that counts: {counted(unblinded, 'label')} of theirs unblinded" if unblinded else ""
         return names + Content(f" · no item in common{why}")
     kappa = "undefined (one class)" if pair.kappa is None else number(pair.kappa)
+    by = report.shared_by
     shares = f"in common: {words.shared(pair, by=by)}" if by else ""
     return names + Content(
         f" · {counted(pair.n, 'item')}, ≠ {differing(pair):,} · agreement {percent(pair.agreement)} %"
-        f" · kappa {kappa} {words.ends(pair.ci)}\n{printable(shares)}"
+        f" · kappa {kappa} {_interval(pair.ci, pair.kappa)}\n{printable(shares)}"
     )
+
+
+def _sure(found: Share, report: AgreementReport) -> str:
+    """A share with its interval, or with why it has none."""
+    if found.share is None:
+        return NONE
+    return f"{words.share(found)} {words.percents(found.ci) or words.few_of(report)}"
 
 
 # -- the lower table -------------------------------------------------------------------------------

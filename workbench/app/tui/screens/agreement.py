@@ -172,7 +172,7 @@ class AgreementScreen(LiveScreen):
     @on(DataTable.CellHighlighted)
     def _tell_cell(self) -> None:
         if self.report is not None:
-            sentence = view.cell_sentence(*self.chosen, self.pair, self.report.shared_by)
+            sentence = view.cell_sentence(*self.chosen, self.pair, self.report)
             self.query_one("#agreement-cell", Static).update(sentence)
 
     # -- the lower table ---------------------------------------------------------------------------

@@ -199,7 +199,9 @@ def test_saturation_and_histograms_print_one_document(call: Call, database: Path
     assert "Nothing is measured: no problem is left." in call("saturation", database)[1]
     document = json.loads(call("histograms", database, "--json")[1])
     assert (document["histograms"][0]["sizes"], len(document["shares"])) == ({"3": 1}, 1)
-    assert "What came of tests" in call("histograms", database)[1]
+    _, out, err = call("histograms", database)
+    assert "What came of tests" in out
+    assert "2 problems; the fastest perfect solution stands in for it in 1, left out: 1." in err
     code, out, err = call("histograms", "--from", written(tmp_path, candidates((1, 1, 1)), "bad"), "--json")
     assert (code, json.loads(out)["refused"]) == (3, 1)
     assert "rows.jsonl:2:" in err

@@ -293,3 +293,35 @@ def test_in_every_selection_of_the_shared_problems_the_reference_has_rank_1(
         assert all(line["selected"][0] == line["ground_truth"] for line in found)
         assert {line["ground_truth_from"] for line in found} <= {"reference", "canonical"}
         assert {line["scores"][0] for line in found} == {1.0}
+
+
+def test_the_reference_of_every_shared_problem_is_first_and_table_2_needs_no_execution(
+    call: Call, shared_data: Path, tmp_path: Path
+) -> None:
+    """The real problems with some of their solutions: selected, written in the released shape, read back, measured."""
+    need_a_sandbox()
+    rows = [json.loads(line) for line in (shared_data / "code" / "solutions.jsonl").read_text("utf-8").splitlines()]
+    by_outcomes = {(row["task_id"], row["per_test"]): row for row in rows if "t" not in row["plus"]}
+    some = [row for _, row in sorted(by_outcomes.items())]
+    taken = [
+        row for place, row in enumerate(some) if [one["task_id"] for one in some[:place]].count(row["task_id"]) < 3
+    ]
+    made, again = tmp_path / "p.db", tmp_path / "again.db"
+    assert call("import", made, shared_data / "code" / "problems.jsonl", "--dataset", "shared")[0] == 0
+    assert call("import", made, lines(tmp_path / "solutions.jsonl", taken), "--dataset", "shared")[0] == 0
+    assert call("verify", made, "execution", "-o", "suite=base,plus")[0] == 0
+    for words in ((), ("--k", "2"), ("--suite", "base"), ("--filter", "stderr", "--exact")):
+        code, out, err = call("code", "select", made, *words)
+        assert code == 0, err
+        found = [json.loads(line) for line in out.splitlines()]
+        assert len(found) == 40
+        firsts = {(one["selected"][0], one["ground_truth"], one["ranks"][0], one["scores"][0]) for one in found}
+        assert firsts == {("reference", "reference", 1, 1.0)}, words
+    assert call("code", "select", made, "--write", tmp_path / "set.jsonl")[0] == 0
+    assert call("import", again, tmp_path / "set.jsonl", "--dataset", "HE-R+")[0] == 0
+    assert call("import", again, lines(tmp_path / "MBPP-R+.jsonl", MBPP), "--dataset", "MBPP-R+")[0] == 0
+    assert call("verify", again, "chrf")[0] == 0
+    code, out, err = call("code", "metrics", again, "--truth", "recorded", "--paper")
+    assert code == 0, err
+    assert "truth: recorded; problems: HE-R+ 40, MBPP-R+ 2" in " ".join(out.split())
+    assert "execution" not in call("runs", again)[1]

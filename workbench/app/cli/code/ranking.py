@@ -246,7 +246,8 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
 def histograms_command(options: CodeHistogramsOptions) -> Output:
     """Show scores, score gaps and sizes of a selection as histograms, and what came of the tests of each run.
 
-    The selection is that of: workbench code select. The tests' shares (passed, failed by an assertion, by else) stand
+    The selection is that of: workbench code select, but that no reference solution is run: what then stands for a
+    ground truth, or is left out, is said. The tests' shares (passed, failed by an assertion, by else) stand
     beside it for a database. A verifier's scores, such as those of tests that a model wrote, are shown of the same
     solutions. Exit code 3: some lines of FILE were refused.
     """
@@ -275,7 +276,20 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
         counts = tests_of_problems(project, meant, sets)
         given = given_scores(project, meant, sets, options.verifiers) if options.verifiers else {}
         report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
-    return Output(report, histograms_text)
+    return Output(report, histograms_text, after=list(_without_reference(sets)))
+
+
+def _without_reference(sets: Sequence[SelectedSet]) -> Iterator[str]:
+    """What `code select` would do otherwise, since it runs reference solutions."""
+    lines = [one.line for one in sets]
+    stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
+    none = sum(line.reason == "no_ground_truth" for line in lines)
+    if stand_ins or none:
+        yield (
+            f"Without a known ground truth: {counted(stand_ins + none, 'problem')}; the fastest perfect solution stands "
+            f"in for it in {stand_ins:,}, left out: {none:,}."
+        )
+        yield "  code select runs their reference solutions: code select DB --write FILE; code histograms --from FILE"
 
 
 # -- ``workbench code saturation DB``

@@ -285,9 +285,10 @@ def _without_reference(sets: Sequence[SelectedSet]) -> Iterator[str]:
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
     none = sum(line.reason == "no_ground_truth" for line in lines)
     if stand_ins or none:
+        unknown = counted(stand_ins + none, "problem")
         yield (
-            f"Without a known ground truth: {counted(stand_ins + none, 'problem')}; the fastest perfect solution stands "
-            f"in for it in {stand_ins:,}, left out: {none:,}."
+            f"Without a known ground truth: {unknown}; the fastest perfect solution stands in for it in {stand_ins:,}, "
+            f"left out: {none:,}."
         )
         yield "  code select runs their reference solutions: code select DB --write FILE; code histograms --from FILE"
 

@@ -69,7 +69,11 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
         others_in_all: The others, likewise.
     """
     kind, others, equal = _KINDS[check]
+    from workbench.statistics.subgroups import FEWEST
+
     if effect.difference is None or effect.ci is None:
+        if min(effect.exposed, effect.others) >= FEWEST:
+            return f"Too few questions to tell: most of {exposed:,} {kind} or of {others_in_all:,} {others} are of one."
         return (
             f"Too few to tell: {exposed:,} {kind} ({others}: {others_in_all:,}); ten of each are needed that are alike "
             f"in {equal}."

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from math import sqrt
 
 import numpy as np
 from msgspec import Struct
 
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import FEWEST as FEWEST_QUESTIONS
 from workbench.statistics.intervals import Z95, tally, wilson
 
 # -- p-values of many tests at once.
@@ -112,7 +113,8 @@ class Effect(Struct, frozen=True, kw_only=True):
         exposed: Completions of the kind in question, in strata that have both kinds.
         others: The others there.
         strata: Strata that have both kinds.
-        difference: The share accepted of the exposed less that of the others; None for too few.
+        difference: The share accepted of the exposed less that of the others; None for too few, of them or of their
+            questions.
         ci: Its 95 % interval, clustered; None for too few.
     """
 
@@ -128,8 +130,10 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
 
     Strata count by w = n1 n0 / (n1 + n0). Each side's share is sum(w p) / sum(w), its interval Wilson's over strata
     with z' = z sqrt(sum w² v) / sum(w sqrt(v)), v = p (1 - p) / n, each stratum's n divided by the difference's
-    design effect; the difference's ends follow from both (Newcombe's square-and-add). It keeps its coverage where
-    shares are near 0, as they are for verifiers that rarely err, and a normal interval would have no width.
+    design effect and Student's t of the side's effective questions in place of z, as in `intervals.share_ends`; nothing
+    where either side rests on too few questions. Of Clopper and Pearson's interval, which that takes near 0 and 1,
+    there is none over strata: in its stead v is taken at Wilson's centre, so that where a verifier rarely errs the
+    interval has a width. The difference's ends follow from both (Newcombe's square-and-add).
     Sources: Mantel and Haenszel, JNCI 22, 1959; Newcombe, "Interval estimation for the difference between independent
     proportions", Statistics in Medicine 17, 1998; Yan and Su, "Stratified Wilson and Newcombe confidence intervals for
     multiple binomial proportions", Statistics in Biopharmaceutical Research 2, 2010.
@@ -160,7 +164,14 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
     shares = counts[:, :, 1] / n
     influence[both] = _influences(weights, shares, n)
     deff = _design_effect(influence.ravel()[cell], question)
-    sides = [_side(shares[:, side], n[:, side], weights, deff) for side in (1, 0)]
+    mass = np.zeros((groups, 2))
+    mass[both] = weights[:, None] / n
+    quantiles = [_quantile(mass.ravel()[kind], question[of]) for kind, of in _by_side(cell >> 1)]
+    if None in quantiles:
+        return found
+    sides = [
+        _side(shares[:, side], n[:, side] / deff, weights, t or Z95) for side, t in zip((1, 0), quantiles, strict=True)
+    ]
     (p1, low1, high1), (p0, low0, high0) = sides
     difference = p1 - p0
     return Effect(
@@ -196,15 +207,35 @@ def _design_effect(influence: FloatArray, question: IntArray) -> float:
     return max(known / (known - 1) * float(sums @ sums) / alone, 1.0)
 
 
-def _side(shares: FloatArray, n: IntArray, weights: FloatArray, deff: float) -> tuple[float, float, float]:
+def _by_side(kind: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
+    """Of the exposed, then of the others: the stratum and side of each, and which of all they are."""
+    for side in (1, 0):
+        of = (kind & 1) == side
+        yield kind[of], of
+
+
+def _quantile(mass: FloatArray, question: IntArray) -> float | None:
+    """Student's t for a side whose items weigh so much; None for too few questions, as `intervals.is_carried` has it.
+
+    What one question weighs counts as its size in `intervals.Clustering`.
+    """
+    from scipy.special import stdtrit
+
+    _, sizes = tally(question, mass)
+    squares = float((sizes**2).sum())
+    if float(sizes.sum()) ** 2 / squares < FEWEST_QUESTIONS:
+        return None
+    return float(stdtrit(max(squares**2 / float((sizes**4).sum()) - 1, 1.0), 0.975))
+
+
+def _side(shares: FloatArray, effective: FloatArray, weights: FloatArray, z: float) -> tuple[float, float, float]:
     """One side's share over strata, and the ends of its interval."""
-    effective = n / deff
     # Where all or none are accepted the variance is that of Wilson's centre: it must not vanish.
-    centre = (shares * effective + Z95**2 / 2) / (effective + Z95**2)
-    errors = np.sqrt(centre * (1 - centre) / (effective + Z95**2))
+    centre = (shares * effective + z**2 / 2) / (effective + z**2)
+    errors = np.sqrt(centre * (1 - centre) / (effective + z**2))
     scale = float(np.sqrt((weights**2 * errors**2).sum()) / (weights * errors).sum())
     low, high = 0.0, 0.0
     for weight, share, size in zip(weights.tolist(), shares.tolist(), effective.tolist(), strict=True):
-        ends = wilson(share * size, size, Z95 * scale)
+        ends = wilson(share * size, size, z * scale)
         low, high = low + weight * ends[0], high + weight * ends[1]
     return float((weights * shares).sum()), low, high

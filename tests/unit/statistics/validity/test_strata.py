@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from math import hypot
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm, t
 from statsmodels.stats.contingency_tables import StratifiedTable
-from statsmodels.stats.proportion import confint_proportions_2indep
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from workbench.statistics.confusion import BoolArray, IntArray
 from workbench.statistics.subgroups import Effect, stratified_difference
@@ -25,9 +28,20 @@ def items(counts: list[tuple[int, int, int, int]]) -> Items:
 
 def test_one_stratum_is_newcombe_s_interval() -> None:
     found = stratified_difference(*items([(40, 10, 30, 30)]))
-    low, high = confint_proportions_2indep(40, 50, 30, 60, compare="diff", method="newcomb")
+    (p1, low1, high1), (p0, low0, high0) = (
+        (k / n, *proportion_confint(k, n, alpha=0.05, method="wilson")) for k, n in ((40, 50), (30, 60))
+    )
+    newcombe = confint_proportions_2indep(40, 50, 30, 60, compare="diff", method="newcomb")
+    assert newcombe == pytest.approx((p1 - p0 - hypot(p1 - low1, high0 - p0), p1 - p0 + hypot(high1 - p1, p0 - low0)))
+    # The same with t of 49 and of 59 degrees of freedom.
+    (low1, high1), (low0, high0) = (
+        proportion_confint(k, n, alpha=2 * norm.sf(t.isf(0.025, n - 1)), method="wilson")
+        for k, n in ((40, 50), (30, 60))
+    )
     assert found.difference == pytest.approx(0.3)
+    assert found.ci is not None
     # Up to the factor G / (G - 1) of the clusters' variance.
+    low, high = p1 - p0 - hypot(p1 - low1, high0 - p0), p1 - p0 + hypot(high1 - p1, p0 - low0)
     assert found.ci == pytest.approx((low, high), abs=1e-3)
 
 
@@ -109,3 +123,25 @@ def test_intervals_cover_where_completions_of_a_question_are_alike() -> None:
         assert found.ci is not None
         covered += found.ci[0] <= 0 <= found.ci[1]
     assert covered >= 0.92 * 400
+
+
+@pytest.mark.parametrize("questions", [20, 50])
+def test_whole_questions_of_very_unequal_sizes_are_not_taken_for_many(questions: int) -> None:
+    """A normal distribution in place of Student's covers .71 and .82 here; fewer questions say nothing."""
+    random = np.random.default_rng(0)
+    sizes = np.minimum(np.ceil(random.pareto(1.2, questions) + 1), 80).astype(int)
+    question = np.repeat(np.arange(questions), sizes)
+    ends = []
+    for _ in range(300):
+        exposed = (random.random(questions) < 0.4)[question]
+        mood = 0.84 * random.normal(size=questions)[question] + 0.55 * random.normal(size=len(question))
+        found = stratified_difference(mood < 0.4, exposed, np.zeros(len(question), dtype=np.int64), question)
+        ends += [found.ci] if found.ci else []
+    assert len(ends) > 50
+    assert np.mean([low <= 0 <= high for low, high in ends]) >= 0.92
+
+
+def test_two_questions_in_which_all_is_alike_say_nothing_of_others() -> None:
+    question = np.repeat([0, 1], 40)
+    found = stratified_difference(question == 0, question == 0, np.zeros(80, dtype=np.int64), question)
+    assert (found.exposed, found.others, found.difference, found.ci) == (40, 40, None, None)

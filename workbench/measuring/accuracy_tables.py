@@ -53,7 +53,13 @@ def _noise(report: AccuracyReport) -> tuple[Table, ...]:
         ends(lambda row: row.ci),
     )
     note = "It takes labels to be wrong independently of verdicts, and on both classes alike."
-    return (table("Accuracy against labels without error.", columns, report.label_noise, notes=(note,)),)
+    unlikely = (
+        "–: half of the labels may be wrong, or a verifier agrees with them more, or less, than labels so noisy allow: "
+        "then errors are not independent."
+    )
+    has_none = any(row.ci is None and row.measured_ci is not None for row in report.label_noise)
+    notes = (note, unlikely) if has_none else (note,)
+    return (table("Accuracy against labels without error.", columns, report.label_noise, notes=notes),)
 
 
 def _main(report: AccuracyReport) -> Table:

@@ -178,8 +178,10 @@ def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: End
     """Accuracy against labels without error, A = (a - w) / (1 - 2 w), with its 95 % interval from both intervals.
 
     A verifier that is right with the chance A, whatever the label, agrees with it with A (1 - w) + (1 - A) w. None
-    where half of the labels or more may be wrong. Source: Rogan and Gladen, American Journal of Epidemiology 107, 1978,
-    for errors of gold on both classes alike; intervals by Zou and Donner, as above.
+    where half of the labels or more may be wrong, and where the whole interval lies outside 0 to 1: labels so noisy,
+    were they wrong independently, would not agree with a verifier as much, or as little. Source: Rogan and Gladen,
+    American Journal of Epidemiology 107, 1978, for errors of gold on both classes alike; intervals by Zou and Donner,
+    as above.
 
     Args:
         measured: Accuracy against the labels there are.
@@ -193,6 +195,8 @@ def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: End
         found + sign * sqrt((_without_noise(end, wrong) - found) ** 2 + max(0.0, *(sign * one for one in moved)) ** 2)
         for sign, end in zip((-1, 1), ci, strict=True)
     )
+    if wrong and not (low < 1 and high > 0):
+        return None
     return min(max(found, 0.0), 1.0), (min(max(low, 0.0), 1.0), min(max(high, 0.0), 1.0))
 
 

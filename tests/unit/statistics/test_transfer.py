@@ -145,3 +145,20 @@ def test_of_labels_without_error_accuracy_is_what_was_measured() -> None:
     assert accuracy_behind_noise(0.8, (0.7, 0.9), 0.2, (0.1, 0.5)) is None
     _, (low, high) = accuracy_behind_noise(0.8, (0.7, 0.9), 0.05, (0.02, 0.09)) or (0, (1.0, 0.0))
     assert low < (0.7 - 0.05) / 0.9 < (0.9 - 0.05) / 0.9 < high
+
+
+@pytest.mark.parametrize("measured", [0.5, 0.7, 0.8, 0.9])
+@pytest.mark.parametrize("wrong", [0.01, 0.05, 0.2])
+def test_noise_makes_intervals_wider_however_little_of_it_is_sure(measured: float, wrong: float) -> None:
+    plain = (measured - 0.04, measured + 0.03)
+    for within in (0.0, wrong / 2):
+        found = accuracy_behind_noise(measured, plain, wrong, (wrong - within, wrong + within))
+        if found is not None and found[1][1] < 1:
+            assert found[1][1] - found[1][0] > 0.07
+
+
+def test_a_verifier_that_agrees_with_labels_more_than_their_noise_allows_is_not_called_perfect() -> None:
+    """It would be [1, 1]; who errs where people err is measured like that."""
+    assert accuracy_behind_noise(0.99, (0.97, 1.0), 0.05, (0.02, 0.1)) is None
+    assert accuracy_behind_noise(0.01, (0.0, 0.03), 0.05, (0.04, 0.06)) is None
+    assert accuracy_behind_noise(1.0, (1.0, 1.0), 0.0, (0.0, 0.0)) == (1.0, (1.0, 1.0))

@@ -133,8 +133,8 @@ class NoisyRow(Struct, frozen=True, kw_only=True):
         measured: Accuracy against the gold there is.
         measured_ci: Its 95 % interval, which takes gold for right.
         accuracy: Accuracy against labels without error.
-        ci: Its 95 % interval, which carries the uncertainty of ``wrong``; None as ``measured_ci`` is, and where half of
-            the labels may be wrong.
+        ci: Its 95 % interval, which carries the uncertainty of ``wrong``; None as ``measured_ci`` is, where half of the
+            labels may be wrong, and where labels so noisy would not agree with it as much, or as little.
     """
 
     verifier: str

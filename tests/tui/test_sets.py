@@ -102,7 +102,7 @@ async def test_the_list_says_how_far_people_are_and_what_is_short(tmp_path: Path
         assert [line.partition(",")[0] for line in short] == [
             f"! short  {one} of 3 questions" for one in ("B: 2", "C: 0", "D: 0")
         ]
-        assert "Now 1 items have another gold" in detail(app)
+        assert "Another gold now: 1 item." in detail(app)
         await press(pilot, "down")
         await until(pilot, lambda: detail(app).startswith("picks@1"))
         assert "a (run 1): no later run" in detail(app)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from workbench.core.text.figures import aligned, percent
+from workbench.core.text.figures import aligned, counted, percent
 
 if TYPE_CHECKING:
     from workbench.benchmarks.records import DiffRow, Flip, SetDiff
@@ -77,7 +77,7 @@ def changed_lines(changed: Mapping[str, int]) -> Iterator[str]:
     """What is not as it was when the set was frozen."""
     for what, count in changed.items():
         if count:
-            yield f"Now {count:,} items have another {'gold' if what == 'gold' else 'answer type'}."
+            yield f"Another {'gold' if what == 'gold' else 'answer type'} now: {counted(count, 'item')}."
 
 
 def left_out_lines(report: SetReport) -> Iterator[str]:

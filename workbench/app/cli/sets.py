@@ -70,7 +70,7 @@ def _list(found: list[SetLine]) -> None:
     _lines(listed(_COLUMNS, found).split("\n"))
     for one in found:
         if other := one.changed["gold"]:
-            say(f"{one.full_name}: {other:,} items have another gold now.")
+            say(f"{one.full_name}: another gold now, of {counted(other, 'item')}.")
 
 
 def _lines(lines: Iterable[str]) -> None:

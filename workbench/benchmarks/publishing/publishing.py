@@ -36,6 +36,7 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.files import part_folder
 from workbench.core.project import Project
 from workbench.core.sets import SetName
+from workbench.core.text.figures import counted
 from workbench.data.formats.writing import Kind, released_line, write_parquet
 from workbench.measuring.store import overview
 from workbench.tables.markdown import markdown_table
@@ -366,8 +367,9 @@ def _notes(manifest: FolderManifest, sets: Sequence[SetContents]) -> Iterator[st
         changed = found.differing
         if changed.gold or changed.types:
             yield (
-                f"{found.name}: gold of {changed.gold:,} items and answer types of {changed.types:,} are not what they "
-                "were when it was frozen; what stood then is published. For what stands now, build a new version."
+                f"{found.name}: gold of {counted(changed.gold, 'item')} and answer types of {changed.types:,} are not "
+                "what they were when it was frozen; what stood then is published. For what stands now, "
+                "build a new version."
             )
         unknown = [
             source.name or "(none)" for source in found.contents.card.sources if source.items and not source.licence

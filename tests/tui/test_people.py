@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from textual.pilot import Pilot
@@ -117,6 +119,42 @@ async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(projec
 def digits(app: WorkbenchApp) -> dict[str, str]:
     assert isinstance(app.screen, PeopleMenu), app.screen
     return {choice.value: choice.key for choice in app.screen._every}
+
+
+async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    may, offers = threading.Event(), rulings.offers
+
+    def slow(*arguments: Any) -> Any:
+        assert may.wait(30)
+        return offers(*arguments)
+
+    monkeypatch.setattr(rulings, "offers", slow)
+    async with coordinator(project) as (app, pilot):
+        app.open_screen("annotate")
+        await until(pilot, lambda: isinstance(app.screen, PersonScreen))
+        await pilot.press("2")
+        assert isinstance(app.screen, PersonScreen)
+        may.set()
+        await until(pilot, lambda: isinstance(app.screen, PersonScreen) and "done" in title(app))
+        assert title(app).startswith("as amira · 2 done")
+        before = project.database.reader().execute("SELECT count(*) FROM label_events").fetchall()
+        may.clear()
+        await pilot.press("P", "1", "escape", "P", "b", "e", "n", "enter")
+        assert isinstance(app.screen, PersonScreen)
+        may.set()
+        await until(pilot, lambda: isinstance(app.screen, PersonScreen) and title(app).startswith("as ben"))
+        assert project.database.reader().execute("SELECT count(*) FROM label_events").fetchall() == before
+        monkeypatch.setattr(rulings, "offers", lambda *_: [] if may.wait(30) else None)
+        may.clear()
+        await pilot.press("P", "1")
+        may.set()
+        await settle(pilot)
+        assert "Nobody else has work here." in notices(app)
+        assert project.database.reader().execute("SELECT count(*) FROM label_events").fetchall() == before
+        await press(pilot, "1")
+        assert project.database.reader().execute("SELECT count(*) FROM label_events").fetchall() != before
+        await press(pilot, "escape")
+        assert not isinstance(app.screen, PersonScreen)
 
 
 async def test_a_persons_digit_stays_theirs_whoever_else_is_listed(project: Project) -> None:

@@ -162,7 +162,7 @@ class WorkbenchApp(App[None]):
         self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
-        self._keys = KeyOrder(self, super().on_event)
+        self.key_order = KeyOrder(self, super().on_event)
         self.paces = defaultdict[str, Pace](Pace)
         self.leaving = self.goes_on = False
         self.told_away = ""
@@ -252,7 +252,7 @@ class WorkbenchApp(App[None]):
             else:
                 self.at_work.touch()
         if isinstance(event, events.Key) and not event.is_forwarded:
-            await self._keys.come(event)
+            await self.key_order.come(event)
         else:
             await super().on_event(event)
 

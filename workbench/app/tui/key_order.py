@@ -29,10 +29,32 @@ class KeyOrder:
         self._held: deque[Key] = deque()
         self._turn = 0
         self._is_busy = False
+        self._waiting: set[DOMNode] = set()
+
+    def wait(self, screen: DOMNode) -> None:
+        """Keys but that to quit wait from now on until `go_on`: a screen reads what it is to ask."""
+        self._waiting.add(screen)
+
+    async def go_on(self, screen: DOMNode, *, dropped: bool = False) -> None:
+        """What a screen asks is there, or it asks nothing.
+
+        Args:
+            dropped: The keys that waited were for a question that doesn't come: nobody gets them.
+        """
+        if screen not in self._waiting:
+            return
+        self._waiting.remove(screen)
+        if dropped:
+            self._held.clear()
+        if self._held and not self._waiting and not self._is_busy:
+            self._is_busy = True
+            await self._begin(self._held.popleft())
 
     async def come(self, key: Key) -> None:
         """A key was pressed: it is taken now, or once those before it are done."""
-        if self._is_busy:
+        if self._waiting and key.key == "ctrl+q":
+            await self._take(key)
+        elif self._is_busy or self._waiting:
             self._held.append(key)
         else:
             self._is_busy = True
@@ -64,7 +86,7 @@ class KeyOrder:
     async def _end(self, turn: int) -> None:
         if turn != self._turn or not self._is_busy:
             return
-        if self._held:
+        if self._held and not self._waiting:
             await self._begin(self._held.popleft())
         else:
             self._is_busy = False

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, PeopleMenu
@@ -30,6 +33,7 @@ _SIGHTED: Final[dict[Role, str]] = {
     "adjudicator": "Gold and verdicts are a key away here: what is decided under these names is marked unblinded. "
     f"So that it is blind, {_BLIND}",
 }
+_OFFERS: Final = "people-offered"
 _THIRD: Final = "It takes a third person, who has not labelled them: type a name, your own if that is you."
 
 
@@ -90,7 +94,21 @@ class PersonScreen(WorkbenchScreen):
         self._offer(asked=True)
 
     def _offer(self, *, asked: bool) -> None:
-        self.in_background(self._candidates, partial(self._ask, asked), group="people")
+        self.workbench.key_order.wait(self)
+        self.in_background(self._candidates, partial(self._ask, asked), group=_OFFERS)
+
+    def _keys_go_on(self, before: Screen[Any], *, dropped: bool = False) -> None:
+        """Let the keys that waited for the menu go there, once a screen is drawn."""
+        before.call_after_refresh(self.workbench.key_order.go_on, self, dropped=dropped)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Where the people can't be read no menu comes."""
+        if event.worker.group == _OFFERS and event.state is WorkerState.ERROR:
+            self._keys_go_on(self, dropped=True)
+
+    def on_unmount(self) -> None:
+        """Nobody is asked any more."""
+        self.app.call_later(self.workbench.key_order.go_on, self, dropped=True)
 
     def _candidates(self) -> tuple[list[Offer], bool]:
         """Who has work in the role, and whether there is some for somebody new."""
@@ -105,8 +123,10 @@ class PersonScreen(WorkbenchScreen):
         self._has_nobody = present is None and not (found or fresh)
         if not (found or fresh or asked):
             self.nobody()
+            self._keys_go_on(self)
             return
         if not (found or fresh):
+            self._keys_go_on(self, dropped=True)
             self.notify("Nobody else has work here.", markup=False)
             return
         sighted = self.ROLE in _SIGHTED
@@ -120,6 +140,7 @@ class PersonScreen(WorkbenchScreen):
             fresh=fresh,
         )
         self.app.push_screen(menu, partial(self._named, present))
+        self._keys_go_on(menu)
 
     def _make_known(self, name: str) -> None:
         """Who settles joins the people, unless they are among them."""

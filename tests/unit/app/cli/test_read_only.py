@@ -145,6 +145,24 @@ def test_commands_that_write_say_in_a_sentence_why_they_can_not(given: Given, tm
         assert files(folder) == before
 
 
+@places
+def test_a_dry_run_that_can_not_be_tried_here_says_so_and_names_a_copy(
+    given: Given, tmp_path: Path, place: Place
+) -> None:
+    content = copied(given, tmp_path)
+    text = f"{COMMANDS['assign']} --dry-run"
+    with place(content) as (folder, user):
+        before = files(folder)
+        run(*words_of(text, content, given, tmp_path))
+        with user():
+            found = run(*words_of(text, folder, given, tmp_path))
+        assert files(folder) == before
+    said = found.stderr.splitlines()
+    assert (found.returncode, found.stdout, len(said)) == (1, "", 2), found.stderr
+    assert "p.db can be read here, but not written: " in said[0]
+    assert said[1].strip().startswith("Nothing was changed. A copy can be written: workbench backup ")
+
+
 def logged(folder: Path, given: Given) -> Path:
     """A database with something in its log that is not in the file."""
     folder.mkdir()

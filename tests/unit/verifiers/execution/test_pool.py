@@ -213,6 +213,7 @@ def test_a_server_that_dies_is_replaced(level: Level) -> None:
 def test_a_server_that_dies_idle_costs_no_solution(level: Level) -> None:
     with SandboxPool(level, 1) as pool:
         assert one(pool, numbered(2)[1][1]).outcomes == "p"
+        assert until(lambda: len(within(pool)) == 1 + AHEAD)
         server, *others = within(pool)
         server.kill()
         # Those it has made ready die with it, a moment later; a solution given to one of them in between is lost.

@@ -106,11 +106,14 @@ class Refusing:
         return Scripted(body=reply)
 
 
-def overloaded_for(seconds: float, after: float = 5.0) -> Refuses:
-    """It has too much to do for a while."""
+def overloaded_for(seconds: float, after: int = 100) -> Refuses:
+    """It has too much to do for a while, from when it has served so many on."""
+    ends: list[float] = []
 
     def refuses(server: Refusing, _: Received) -> Scripted | None:
-        if after <= server.now < after + seconds:
+        if not ends and len(server.served) >= after:
+            ends.append(server.now + seconds)
+        if ends and server.now < ends[0]:
             return refusal(529, "Overloaded", type="overloaded_error")
         return None
 

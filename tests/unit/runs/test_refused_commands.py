@@ -22,7 +22,7 @@ AT_ONCE = 10
 
 
 def test_a_server_that_is_overloaded_for_a_while_costs_few_calls(tmp_path: Path) -> None:
-    refusing = Refusing(overloaded_for(3, after=0.3), speed=1)
+    refusing = Refusing(overloaded_for(3, after=10), speed=1)
     with refused_command(tmp_path, refusing, ITEMS, latency=0.1) as run:
         run.check_whole(run.start(concurrency=str(AT_ONCE)))
         assert 0 < refusing.wasted <= AT_ONCE + 8

@@ -90,6 +90,13 @@ async def opened(chromium: Any, url: str) -> Page:
     return page
 
 
+async def seated(page: Page, project: Project, name: str) -> None:
+    """Wait until keys pressed in a page reach the app, and the person's item can be labelled."""
+    await page.page.wait_for_selector("body.-first-byte")
+    await page.shows("Question number")
+    await at_hand(project, name)
+
+
 async def comes(page: Any, expression: str) -> None:
     """Wait until something is so in a page; `wait_for_function` evaluates text, which its policy forbids."""
     async with asyncio.timeout(PATIENCE_S):
@@ -107,11 +114,8 @@ async def test_two_annotators_at_once(project: Project, chromium: Any) -> None:
 
     async with server_process(project) as (_, address, links):
         pages = [await opened(chromium, f"{address.url}/enter#{links[name]}") for name in ("ann", "ben")]
-        for page in pages:
-            await page.page.wait_for_selector("body.-first-byte")
-            await page.shows("Question number")
         for page, name in zip(pages, links, strict=True):
-            await at_hand(project, name)
+            await seated(page, project, name)
             assert page.page.url == f"{address.url}/"
         ann, ben = pages
         await ann.page.keyboard.press("t")
@@ -247,8 +251,8 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         ann, ben, dora = [
             await opened(chromium, f"{address.url}/enter#{links[name]}") for name in ("ann", "ben", "dora")
         ]
-        for page in (ann, ben):
-            await page.shows("Question number")
+        await seated(ann, project, "ann")
+        await seated(ben, project, "ben")
         await dora.shows("Correct or not?")
         await ann.page.keyboard.press("!")
         await ann.shows("What should the coordinator know?")

@@ -186,8 +186,9 @@ class Assigned(Struct, frozen=True, kw_only=True):
     """What ``assign`` has opened.
 
     Attributes:
-        assigned: Open slots created on the correctness task.
-        type_slots: Open slots created on the type task (one question may serve several items).
+        assigned: Slots created on the correctness task.
+        filled: Those of them that labels given earlier fill at once; the others are open.
+        type_slots: Slots created on the type task (one question may serve several items).
         joined: People who may now claim what was open on the items already, counted once a batch.
         beyond_caps: Slots created that are meant for nobody, since everybody's cap is reached.
         items: Items that were chosen, whether they lacked slots or not.
@@ -203,6 +204,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
 
     assigned: int
     type_slots: int
+    filled: int = 0
     joined: int = 0
     beyond_caps: int = 0
     items: int = 0

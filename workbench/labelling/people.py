@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.database import people, states
 from workbench.core.database.connection import Database
@@ -145,9 +145,9 @@ def assign(
             seed=seed,
             final_too=final_too,
         )
+        assigned = structs.replace(assigned, filled=_count_earlier_labels(connection))
         if dry_run:
             raise _OnlyTriedError
-        _count_earlier_labels(connection)
     return assigned
 
 
@@ -176,18 +176,27 @@ def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[
     return limits
 
 
-def _count_earlier_labels(connection: people.Connection) -> None:
-    """Labels that came before the slots (from a file) fill them, and states follow the new need."""
+def _count_earlier_labels(connection: people.Connection) -> int:
+    """Labels that came before the slots (from a file) fill them, and states follow the new need.
+
+    Returns:
+        How many slots on items were filled.
+    """
+    filled = 0
     for task, subject in list(states.touched(connection)):
-        _fill_slots(connection, task, subject)
+        taken = _fill_slots(connection, task, subject)
+        filled += taken if task == "correctness" else 0
         ledger.refresh(connection, task, subject)
+    return filled
 
 
-def _fill_slots(connection: people.Connection, task: Task, subject: int) -> None:
-    """Give every person with a label in force on the subject a slot, as long as there are open ones."""
-    for person in states.labellers(connection, task, subject):
-        if not assignments.holds(connection, task, subject, person):
-            assignments.take(connection, task, subject, person)
+def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
+    """Give every person with a label in force on the subject a slot, as long as there are open ones; how many."""
+    return sum(
+        assignments.take(connection, task, subject, person)
+        for person in states.labellers(connection, task, subject)
+        if not assignments.holds(connection, task, subject, person)
+    )
 
 
 # -- Which version of the guidelines a person goes by: what their labels name.

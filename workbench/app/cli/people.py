@@ -169,6 +169,9 @@ def _lines(done: Assigned) -> Iterator[str]:
         yield chosen_text(done)
         types = f", {done.type_slots:,} for the answer types of their questions" if done.type_slots else ""
         yield f"{done.assigned:,} slots opened on items{types}."
+        if done.filled:
+            left = done.assigned - done.filled
+            yield f"Labels given earlier fill {done.filled:,} of them at once; {left:,} are open."
     yield from filter(None, [earlier_text(done)])
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -99,10 +101,15 @@ def test_labels_that_fill_slots_are_counted_beforehand_and_nothing_is_written(da
         "2 have a label, which fills a slot of each; 1 has all its slots already; 2 are new."
     )
     assert told in tried.stdout
+    assert "8 slots opened on items," in tried.stdout
+    assert "Labels given earlier fill 2 of them at once; 6 are open." in tried.stdout
     assert "Nothing was written" in tried.stderr
     assert run("history", database).stdout == before
     assert '"y"' not in run("annotators", database, "list", "--json").stdout
     assert run(*words).stdout == tried.stdout
+    with closing(sqlite3.connect(database)) as connection:
+        states = "SELECT state, count(*) FROM assignments WHERE batch_id = 2 AND task = 'correctness' GROUP BY state"
+        assert dict(connection.execute(states)) == {"done": 2, "open": 6}
     again = json.loads(run(*words, "--json").stdout)
     assert (again["items"], again["final"], again["full"], again["labelled"]) == (6, 1, 5, 0)
 

@@ -25,6 +25,7 @@ from bench import (
     start,
     subtypes,
     suspects,
+    throughput,
     triage,
     verifying,
 )
@@ -46,6 +47,7 @@ def main() -> None:
         serving,
         completing,
         rewarding,
+        throughput,
         serve,
         agreement,
         claiming,

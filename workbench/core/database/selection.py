@@ -201,6 +201,8 @@ VERDICT = (
     f"(SELECT x.outcome FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.completion_id = c.id AND x.sample = 0)"
 )
 """An item's outcome by the verifier whose name is bound to the one parameter."""
+_VERDICTS = f"SELECT x.completion_id FROM verdicts AS x WHERE x.run_id = {NEWEST_RUN} AND x.sample = 0"
+_VERDICT_WALKED = f"{_VERDICTS} AND x.completion_id = c.id"
 # The name of the column is the one parameter. What is nested too deeply for SQLite holds nothing.
 _KEPT = (
     "completion_text AS x, json_each(CASE WHEN json_valid(x.extra) THEN x.extra END) AS k "
@@ -233,15 +235,19 @@ _GOLD = ("correct", "incorrect", "none")
 _STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
 
 
-def compile_selection(selection: Selection) -> tuple[str, list[object]]:
+def compile_selection(selection: Selection, *, walked: bool = False) -> tuple[str, list[object]]:
     """The WHERE text (without the limit) and its parameters.
+
+    Args:
+        walked: Whether items are walked one by one until a few are found: their verdicts are looked up one by one then,
+            where otherwise those of the run are read through once.
 
     Raises:
         UsageError: A value can't be one of its field (an unknown state or verdict word).
     """
     texts, parameters = [VISIBLE], list[object]()
     for condition in selection.conditions:
-        text, values = _compile(condition)
+        text, values = _compile(condition, walked=walked)
         texts.append(text)
         parameters.extend(values)
     return " AND ".join(texts), parameters
@@ -386,9 +392,9 @@ def _only_verifier(connection: sqlite3.Connection) -> str:
     )
 
 
-def _compile(condition: Condition) -> tuple[str, list[object]]:
+def _compile(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
     if condition.field.startswith("verdict:"):
-        return _compile_verdict(condition)
+        return _compile_verdict(condition, walked=walked)
     if condition.field == "set":
         return _compile_set(condition)
     if condition.field.startswith(COLUMN):
@@ -436,10 +442,10 @@ def value_of(condition: Condition) -> str:
     return value
 
 
-def _compile_verdict(condition: Condition) -> tuple[str, list[object]]:
-    name = condition.field.removeprefix("verdict:")
+def _compile_verdict(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
+    name, found = condition.field.removeprefix("verdict:"), _VERDICT_WALKED if walked else _VERDICTS
     if condition.value == "none" and condition.operator in ("=", "!="):
-        return f"{VERDICT} IS {'NOT ' if condition.operator == '!=' else ''}NULL", [name]
+        return f"c.id {'NOT ' if condition.operator == '=' else ''}IN ({found})", [name]
     try:
         value = int(Outcome.of(condition.value))
     except KeyError:
@@ -447,4 +453,4 @@ def _compile_verdict(condition: Condition) -> tuple[str, list[object]]:
             f"{condition.value!r} is no verdict.",
             nearest(condition.value, ("correct", "incorrect", "abstain", "error", "none"), "Verdicts"),
         ) from None
-    return f"{VERDICT} {_OPERATORS[condition.operator]} ?", [name, value]
+    return f"c.id IN ({found} AND x.outcome {_OPERATORS[condition.operator]} ?)", [name, value]

@@ -80,7 +80,7 @@ def first_ids(
 
 def _walked(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex, after: int) -> Iterator[int]:
     if query.search:
-        where = compile_selection(Selection(query.conditions))
+        where = compile_selection(Selection(query.conditions), walked=True)
         yield from searching.matching(connection, index, query.search, where, after)
     else:
         for (item,) in connection.execute(*first_ids_query(query, after)):
@@ -89,7 +89,7 @@ def _walked(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex
 
 def first_ids_query(query: BrowseQuery, after: int) -> tuple[str, list[object]]:
     """The SQL of ``first_ids`` without a search: completions are walked by row id, so nothing is sorted."""
-    where, parameters = compile_selection(Selection(query.conditions))
+    where, parameters = compile_selection(Selection(query.conditions), walked=True)
     walked = items_for(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     return f"SELECT c.id FROM {walked} WHERE c.id > ? AND {where} ORDER BY c.id", [after, *parameters]
 

@@ -243,3 +243,34 @@ def test_projects_of_any_size_have_the_columns_browse_needs(tmp_path: Path) -> N
     project: Project = make_project(tmp_path)
     assert list(ids(project.database.reader(), BrowseQuery(sort="gold", search="x"))) == []
     assert rows(project.database.reader(), [], {}) == []
+
+
+@pytest.mark.parametrize("operator", ["=", "!="])
+@pytest.mark.parametrize("word", ["correct", "incorrect", "abstain", "error", "none"])
+def test_verdicts_read_through_and_looked_up_choose_the_same(synthetic: Database, operator: str, word: str) -> None:
+    reader = synthetic.reader()
+    asked = query(f"verdict:{VERIFIER}{operator}{word}")
+    told = [row.verdicts.get(VERIFIER, "none") for row in rows(reader, range(1, ITEMS + 1), newest_runs(reader))]
+    wanted = [
+        item
+        for item, verdict in enumerate(told, 1)
+        if (verdict == word if operator == "=" else verdict != word and (word == "none" or verdict != "none"))
+    ]
+    assert list(ids(reader, asked)) == first_ids(reader, asked, ITEMS, seconds=60) == wanted
+
+
+def test_a_condition_on_a_verdict_reads_those_of_its_run_once(synthetic: Database) -> None:
+    """In instructions of SQLite an item: looked up one by one they cost twenty."""
+    reader, ticks = synthetic.reader(), list[None]()
+    reader.set_progress_handler(lambda: ticks.append(None), 10)
+    ids(reader, query(f"verdict:{VERIFIER}=abstain"))
+    reader.set_progress_handler(None, 0)
+    assert 10 * len(ticks) / ITEMS < 12
+
+
+def test_the_first_of_a_verdict_are_looked_up_one_by_one(synthetic: Database) -> None:
+    sql, parameters = first_ids_query(query(f"verdict:{VERIFIER}=correct"), 500)
+    steps = plan(synthetic, sql, parameters)
+    assert any("SEARCH c USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)" in step for step in steps), steps
+    looked_up = "SEARCH x USING PRIMARY KEY (run_id=? AND completion_id=? AND sample=?)"
+    assert any(looked_up in step for step in steps), steps

@@ -161,6 +161,8 @@ def _begun(begins: Beginning, screen: str = "home") -> bool:
 
 def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> bool:
     """The app on a database; whether it was left for another project."""
+    # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
+    gc.disable()
     from workbench.app.tui.lending import is_lent
     from workbench.config import settings_of
     from workbench.config.settings import remember
@@ -187,8 +189,6 @@ def _app(
     project: Project, annotator: str | None, settings: Settings, screen: str = "home", items: Sequence[int] = ()
 ) -> bool:
     """The app, until the person leaves; whether for another project."""
-    # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
-    gc.disable()
     from workbench.app.tui.app import WorkbenchApp, run
     from workbench.app.tui.lending import LentApp, is_lent
 

@@ -15,6 +15,7 @@ import asyncio
 import itertools
 import json
 import os
+import random
 import socket
 import tempfile
 import time
@@ -75,6 +76,19 @@ def _decided_at_once() -> Iterator[dict[str, Any]]:
     for number in itertools.count():
         row = quick[number % len(quick)]
         yield row | {"completion": f"Attempt {number}. {row['completion']}", "id": number}
+
+
+def _sums() -> Iterator[dict[str, Any]]:
+    """Completions as trainings mostly have them: a number in a box behind 900 characters, eight of each question."""
+    draw = random.Random(0)
+    for number in itertools.count():
+        a, b = draw.randrange(10, 9_999), draw.randrange(10, 9_999)
+        question = f"A bakery sells {a} loaves before noon and {b} behind it. How many loaves are these?"
+        for sample in range(8):
+            said = a + b + draw.choice((0, 0, draw.randrange(1, 9)))
+            working = f"Before noon and behind it are added, says attempt {sample}. " * 15
+            completion = f"{working}\n\nSo {a} + {b} = {said}, and the answer is \\boxed{{{said}}}."
+            yield {"question": question, "reference": str(a + b), "completion": completion, "id": f"{number}.{sample}"}
 
 
 def _input(row: dict[str, Any]) -> VerifierInput:
@@ -198,13 +212,14 @@ def _cpu(server: Launched) -> float:
 
 
 def _large(folder: Path, items: Iterator[dict[str, Any]], rounds: int) -> None:
-    with _ready(folder) as server:
-        _in_turn(server, [_batch(items, _LARGE) for _ in range(_WARM)])
-        taken = _in_turn(server, [_batch(items, _LARGE) for _ in range(rounds)])
-    rate = _LARGE / median(taken.seconds)
-    report("throughput_512_completions_per_second", rate, "completions/s", _PER_SECOND, at_least=True)
-    report("throughput_512_best", _LARGE / min(taken.seconds), "completions/s")
-    _cores("512", taken, rounds * _LARGE)
+    for name, some in (("512_sums", _sums()), ("512", items)):
+        with _ready(folder) as server:
+            _in_turn(server, [_batch(some, _LARGE) for _ in range(_WARM)])
+            taken = _in_turn(server, [_batch(some, _LARGE) for _ in range(rounds)])
+        rate = _LARGE / median(taken.seconds)
+        report(f"throughput_{name}_completions_per_second", rate, "completions/s", _PER_SECOND, at_least=True)
+        report(f"throughput_{name}_best", _LARGE / min(taken.seconds), "completions/s")
+        _cores(name, taken, rounds * _LARGE)
 
 
 def _clients(folder: Path, items: Iterator[dict[str, Any]], clients: int, seconds: float) -> None:

@@ -385,6 +385,8 @@ class AnswerReader:
     def _picked(self, text: str, value: str, wanted: Part[Any] | None) -> Part[Any] | None:
         """A value picked out of a phrase, if it is meant and all that the phrase gives."""
         value = _LEADING_WORDS.sub("", value)
+        if wanted is not None and isinstance(wanted.value, Text) and not self._is_wording(value, wanted.text):
+            return None
         steps = None if wanted is None or value == text else self._steps(value, wanted)
         found = None if value == text else steps or self._chained(value, wanted) or self.typed(value)
         if found is None or not (self._is_meant(found, value, wanted) and self._is_all(text, value, found)):
@@ -404,8 +406,7 @@ class AnswerReader:
     def _is_meant(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
         """Whether a value was meant where it stands in a phrase: words only where the reference is such words."""
         if wanted is not None and isinstance(wanted.value, Text):
-            same = same_wording if self.question.asks_who else self._same_words
-            return isinstance(found.value, Text) and same(wanted.text, found.text)
+            return isinstance(found.value, Text)
         if _VALUE.search(value) and not isinstance(found.value, Text):
             return True
         if isinstance(found.value, Text):
@@ -413,6 +414,12 @@ class AnswerReader:
         if isinstance(found.value, (Expression, Collection)):
             return wanted is not None and isinstance(wanted.value, Collection)
         return True
+
+    def _is_wording(self, value: str, wanted: str) -> bool:
+        """Whether a text would be read as the words that are wanted; most of the pieces of a phrase would not."""
+        source = self._source(value, 0) if len(value) <= MAX_CHARACTERS else None
+        same = same_wording if self.question.asks_who else self._same_words
+        return source is not None and same(wanted, source.text)
 
     def _same_words(self, one: str, other: str) -> bool:
         return same_words_of(one, other, self.question) is not None
@@ -438,21 +445,11 @@ class AnswerReader:
         """What a whole text is by the first reader that knows it."""
         if len(raw) > MAX_CHARACTERS:
             return Part(raw, Huge())
-        raw, text = _unmathed(raw), tidy(raw)
-        if "$" in text:
-            text = tidy(raw)
-        if self.question.imaginary and not depth:
-            raw = text = _IMAGINARY.sub(_turned, text)
-        if not depth and ("," in text or "." in text) and self.question.decimal_commas:
-            raw, text = localised(raw), localised(text)
-        whole = text
-        text, given = without_condition(text)
-        if given:
-            raw = text
-        if not text:
+        if (source := self._source(raw, depth)) is None:
             return None
+        raw, text = source.raw, source.text
         try:
-            value, name = self._value(AnswerText(raw, text, depth, given))
+            value, name = self._value(source)
         except TooComplex:
             value, name = Huge(), ""
         sense = NOTHING
@@ -464,12 +461,24 @@ class AnswerReader:
             sense = frozenset({ROUGH})
         elif isinstance(value, Collection):
             sense = NOTHING.union(*(part.sense for part in value.parts))
-        if given:
-            condition = whole[len(text) :]
+        if source.given:
+            condition = source.whole[len(text) :]
             sense |= changes(condition) - {"any"}
             if narrows(condition, self.question.text):
                 sense |= {f"?{word}" for word in words(condition)}
-        return Part(text, value, name, given, sense)
+        return Part(text, value, name, source.given, sense)
+
+    def _source(self, raw: str, depth: int) -> AnswerText | None:
+        """A text as readers get it; None where nothing is left of it."""
+        raw, text = _unmathed(raw), tidy(raw)
+        if "$" in text:
+            text = tidy(raw)
+        if self.question.imaginary and not depth:
+            raw = text = _IMAGINARY.sub(_turned, text)
+        if not depth and ("," in text or "." in text) and self.question.decimal_commas:
+            raw, text = localised(raw), localised(text)
+        bare, given = without_condition(text)
+        return AnswerText(bare if given else raw, bare, depth, given, whole=text) if bare else None
 
     def _value(self, source: AnswerText) -> tuple[Value, str]:
         if (

@@ -172,12 +172,14 @@ class AnswerText(NamedTuple):
         text: Tidy.
         depth: How many lists, sets and the like it stands in.
         given: What was said of its parameters behind it: the domain of ``k`` in ``kπ, k ∈ ℤ``.
+        whole: The text with that.
     """
 
     raw: str
     text: str
     depth: int
     given: str = ""
+    whole: str = ""
 
 
 Reader = Callable[[AnswerText, "AnswerReader"], Value | None]

@@ -356,8 +356,9 @@ def _unknown(text: str) -> set[str]:
 
 def unknown_words(text: str, known: Iterable[str]) -> list[str]:
     """The words that are neither everyday ones of answers nor known."""
-    stems = {stem(word) for word in known}
-    return [word for word in words(text) if len(word) > 1 and word not in _KNOWN and stem(word) not in stems]
+    said = [word for word in words(text) if len(word) > 1 and word not in _KNOWN]
+    stems = {stem(word) for word in known} if said else set()
+    return [word for word in said if stem(word) not in stems]
 
 
 @lru_cache(maxsize=64)
@@ -368,9 +369,14 @@ def explained_by(text: str) -> frozenset[str]:
     return frozenset({*found, *(f"?{stem(word)}" for word in found), *signs})
 
 
+_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "e")
+
+
 def stem(word: str) -> str:
     """A word without the endings of number and tense."""
-    for ending in ("ing", "ied", "ies", "ed", "es", "s", "e"):
+    if not word.endswith(_ENDINGS):
+        return word
+    for ending in _ENDINGS:
         if len(word) - len(ending) > 2 and word.endswith(ending):
             return word.removesuffix(ending)
     return word

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from workbench.verifiers.rules.conclusions import concluded, sentences, without_means
 from workbench.verifiers.rules.question import TypedQuestion
@@ -108,11 +109,11 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
     """
     before = _BOUNDARY.split(without_means(concluded(around.before)).rstrip(_LABELS))[-1]
     behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]
-    known = words(question.text)
+    known = _words_of(question.text)
     if any(sign.isdigit() for sign in value):
         behind = f"{value} {behind}"
     else:
-        known += words(value)
+        known += tuple(words(value))
     if not (before.strip() or behind.strip()):
         return False
     clause = f"{before} {behind}"
@@ -121,15 +122,27 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
     return _has_another_subject(before, question, known)
 
 
+@lru_cache(maxsize=256)
 def _asked(text: str) -> str:
     """The sentence of a question that asks."""
     found = sentences(text)
     return next((sentence for sentence in reversed(found) if "?" in sentence), found[-1])
 
 
-def _operations(text: str) -> set[str]:
+@lru_cache(maxsize=256)
+def _operations(text: str) -> frozenset[str]:
     """The names of what a text adds, multiplies and so on."""
-    return {stem(str(sign.lastgroup)) for sign in _OPERATION.finditer(text)}
+    return frozenset(stem(str(sign.lastgroup)) for sign in _OPERATION.finditer(text))
+
+
+@lru_cache(maxsize=256)
+def _words_of(question: str) -> tuple[str, ...]:
+    return tuple(words(question))
+
+
+@lru_cache(maxsize=256)
+def _stems_of(question: str) -> frozenset[str]:
+    return frozenset(map(stem, _words_of(question)))
 
 
 def _slots(said: set[str]) -> set[tuple[int, int]]:
@@ -153,7 +166,7 @@ def _names_axis(clause: str, question: TypedQuestion) -> bool:
     return bool(given and asked) and given.isdisjoint(asked)
 
 
-def _has_another_subject(before: str, question: TypedQuestion, known: list[str]) -> bool:
+def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str, ...]) -> bool:
     if any(found[0] not in question.text for found in _AT_ANOTHER_TIME.finditer(before)):
         return True
     if any(_turned(found, question.text.lower()) for found in _PAIRED.finditer(before)):
@@ -185,9 +198,9 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
     head = _HEAD.match(subject.rstrip() + " ")
     if head and _ASKS_FOR_NOUN.search(_asked(question.text)):
         nouns = words(head[1])
-        known = {stem(word) for word in words(question.text)} | _operations(question.text)
+        known = _stems_of(question.text) | _operations(question.text)
         if _HAS_LIMIT.search(question.text):
-            known.add("limit")
+            known |= {"limit"}
         if stem(nouns[-1]) not in known and not any(stem(noun) in _ANY_NOUN for noun in nouns):
             found += [f"?{noun}" if stem(noun) in _SLOTS else noun for noun in nouns]
     return found

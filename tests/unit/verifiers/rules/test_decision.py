@@ -20,6 +20,8 @@ from workbench.verifiers import latex
 from workbench.verifiers.base import Pending
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules import verifier
+from workbench.verifiers.rules.reading import AnswerReader
+from workbench.verifiers.rules.records import AnswerText
 from workbench.verifiers.rules.verifier import Rules
 
 ROWS = Path(__file__).parent / "rows.jsonl"
@@ -313,3 +315,19 @@ def test_a_box_is_believed_where_the_text_behind_it_says_the_same_or_nothing(beh
 def test_another_option_behind_a_box_is_another_answer() -> None:
     assert quick("B", "So \\boxed{B}\nThe answer is C.", OPTIONS, "C1").outcome is Outcome.ABSTAIN
     assert quick("B", "So \\boxed{B}\nThe answer is B.", OPTIONS, "C1").outcome is Outcome.CORRECT
+
+
+def test_pieces_of_a_phrase_that_are_other_words_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    value = AnswerReader._value
+
+    def counted(reader: AnswerReader, source: AnswerText) -> Any:
+        read.append(source.text)
+        return value(reader, source)
+
+    monkeypatch.setattr(AnswerReader, "_value", counted)
+    wanted = "Because there was no one left in the square who needed the time."
+    told = "He stopped because, with the shops closed and the last baker gone, there was nobody left in the square for"
+    completion = f"{told} the tower to keep time for, and so winding it every evening had lost its point for him."
+    assert quick(wanted, completion, "Why did he stop winding the clock?").outcome is not Outcome.CORRECT
+    assert len(read) <= 5

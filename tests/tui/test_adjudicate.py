@@ -381,6 +381,9 @@ async def test_a_label_that_changed_meanwhile_is_shown_first(project: Project) -
 async def test_annotators_have_nothing_to_settle_of_their_own(project: Project) -> None:
     async with adjudicating(project, "amira") as (app, pilot):
         assert "There is no conflict for amira" in seen(app)
+        offered = set(app.screen.active_bindings)
+        assert not {"1", "0", "x", "t", "comma", "full_stop", "l", "c", "m", "L", "a", "C", "slash"} & offered
+        assert {"z", "w", "left_square_bracket", "question_mark"} <= offered
         await press(pilot, "1", "l", "x", "t", "c", "z")
     assert decisions(project) == []
 

@@ -334,10 +334,14 @@ async def test_nothing_assigned_says_what_to_do(project: Project) -> None:
         assert "as soon as the coordinator opens some" in it.text()
         assert "Assign" not in it.text()
         assert "palette" not in it.text()
+        offered = it.screen.active_bindings
+        assert not {"1", "0", "x", "t", "u", "m", "percent_sign", "l", "c", "exclamation_mark", "C", "o"} & set(offered)
+        assert {"z", "d", "left_square_bracket", "ampersand", "G", "question_mark"} <= set(offered)
         await it.press("1", "l", "z", "t", "left_square_bracket")
         people.assign(project, ["zoe", "amira", "ben"], per_item=3)
         it.screen._look_again()
         await it.settle()
+        assert {"1", "0", "x", "t", "l", "C"} <= set(it.screen.active_bindings)
         await it.press("1")
         assert len(labels(project)) == 1
 

@@ -315,7 +315,7 @@ class ItemFlow(JudgingScreen):
     def _show(self, texts: CardTexts, *, revisiting: bool = False) -> None:
         self._current, self._revisiting = texts, revisiting
         self._marks, self._note = Marks.of(texts.item), texts.item.note
-        self.set_class(False, "empty")
+        self.be_empty(False)
         self.card.show(texts)
         self._stopwatch.start()
         self.draw_line()
@@ -421,7 +421,7 @@ class ItemFlow(JudgingScreen):
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None
         self.query_one("#annotate-empty", Static).update(Content(text))
-        self.set_class(True, "empty")
+        self.be_empty(True)
         self.draw_line()
 
     @staticmethod

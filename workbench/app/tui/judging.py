@@ -6,7 +6,7 @@ import gc
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from textual.timer import Timer
 from textual.worker import Worker, WorkerState
@@ -60,6 +60,9 @@ class JudgingScreen(PersonScreen):
     the screen. "Saved" is shown after the commit.
     """
 
+    OF_ITEM: ClassVar[frozenset[str]] = frozenset({"raw", "boxed", "find"})
+    """Actions that there must be an item for: while there is none, their keys are not offered."""
+
     def __init__(self) -> None:
         super().__init__()
         self._person = ""
@@ -110,6 +113,12 @@ class JudgingScreen(PersonScreen):
         if not said or said != self._told:
             self._told = said
             super().trouble(error)
+
+    def be_empty(self, empty: bool) -> None:
+        """Show what stands in an item's place, or the item."""
+        if empty != self.has_class("empty"):
+            self.set_class(empty, "empty")
+            self.refresh_bindings()
 
     # -- storing -----------------------------------------------------------------------------------
 
@@ -185,9 +194,11 @@ class JudgingScreen(PersonScreen):
         self.card.find()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Escape closes what is open; with nothing open it leaves the screen."""
+        """Escape closes what is open; with nothing open it leaves the screen. What is of an item needs one."""
         if action == "close":
             return bool(self.card.opened)
+        if self.has_class("empty") and (action in self.OF_ITEM or (action == "open" and parameters != ("guidelines",))):
+            return False
         return super().check_action(action, parameters)
 
     # -- the guidelines ----------------------------------------------------------------------------

@@ -147,6 +147,9 @@ class AdjudicateScreen(JudgingScreen):
     TITLE_TEXT = "Adjudicate"
     ACTIONS: ClassVar[tuple[Action, ...]] = ADJUDICATE_ACTIONS
     ROLE: ClassVar[Role] = "adjudicator"
+    OF_ITEM: ClassVar[frozenset[str]] = JudgingScreen.OF_ITEM | {
+        *("decide", "unsuitable", "type", "accept", "skip", "note", "tag", "labels", "case"),
+    }
 
     def __init__(self, first: tuple[Task, int] | None = None) -> None:
         super().__init__()
@@ -215,7 +218,7 @@ class AdjudicateScreen(JudgingScreen):
         if opened is None:
             self._say_empty(NOTHING_LEFT.format(name=printable(self._person)))
             return
-        self.set_class(False, "empty")
+        self.be_empty(False)
         self._note = opened.conflict.note or self._note
         self.panel.show(opened.conflict)
         self.card.show(opened.texts)
@@ -230,7 +233,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def _say_empty(self, text: str) -> None:
         self.query_one("#adjudicate-empty", Static).update(Content(text))
-        self.set_class(True, "empty")
+        self.be_empty(True)
 
     # -- deciding ----------------------------------------------------------------------------------
 

@@ -123,6 +123,9 @@ class AnnotateScreen(ItemFlow):
     CSS_PATH = "annotate.tcss"
     TITLE_TEXT = "Annotate"
     ACTIONS: ClassVar[tuple[Action, ...]] = ANNOTATE_ACTIONS
+    OF_ITEM: ClassVar[frozenset[str]] = ItemFlow.OF_ITEM | {
+        *("label", "unsuitable", "type", "unsure", "tag", "partial", "skip", "note", "flag"),
+    }
 
     def __init__(self, completion: int | None = None) -> None:
         """Label the next item, or open one of the person's own first."""

@@ -369,14 +369,14 @@ def explained_by(text: str) -> frozenset[str]:
     return frozenset({*found, *(f"?{stem(word)}" for word in found), *signs})
 
 
-_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "e")
+_STEM_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "e")
 
 
 def stem(word: str) -> str:
     """A word without the endings of number and tense."""
-    if not word.endswith(_ENDINGS):
+    if not word.endswith(_STEM_ENDINGS):
         return word
-    for ending in _ENDINGS:
+    for ending in _STEM_ENDINGS:
         if len(word) - len(ending) > 2 and word.endswith(ending):
             return word.removesuffix(ending)
     return word

@@ -94,6 +94,46 @@ async def test_what_is_no_file_or_takes_a_column_twice_is_said_and_nothing_is_wr
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
 
 
+async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_file_is_another(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    other = tmp_path / "other.csv"
+    other.write_text(ODD)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, odd(tmp_path))
+        await until(pilot, lambda: bool(screen.query("#option-completion")))
+        await choose(screen, completion="What the model said", **{"data-set": "mine"})
+        await press(pilot, "escape")
+        app.open_verb("import")
+        again = screen_of(app, ImportScreen)
+        await until(pilot, lambda: again.report is not None)
+        values = again.values()
+        assert (values["file"], values["data-set"]) == (str(odd(tmp_path)), "mine")
+        assert values["completion"] == "What the model said"
+        await choose(again, file=str(other))
+        again._field("file").line.focus()
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+        assert (again.values()["completion"], again.values()["data-set"]) == ("", "")
+        await choose(again, completion="What the model said")
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+        app.open_verb("import")
+        await settle(pilot)
+        assert screen_of(app, ImportScreen).values() == {"file": ""}
+
+
+async def test_what_is_missing_is_told_at_its_field(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, odd(tmp_path))
+        await until(pilot, lambda: bool(screen.query("#option-completion")))
+        await press(pilot, "ctrl+r")
+        assert screen.query_one("#option-completion", OptionField).wrong == "Say which column holds the completion."
+        await choose(screen, completion="Expected result")
+        await press(pilot, "ctrl+r")
+        assert "is taken twice" in screen.query_one("#option-reference", OptionField).wrong
+
+
 async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_path: Path) -> None:
     path = odd(tmp_path)
     async with opened(make_project(tmp_path)) as (app, pilot):

@@ -123,8 +123,12 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
     async with opened(project) as (app, pilot):
         await begin(app, pilot)
         await press(pilot, "a", "2")
+        await fill(app.screen, pilot, per_type="7")
+        await press(pilot, "escape", "a", "1")
+        assert "7" not in screen_of(app, BuildSetScreen).values().values(), "another kind"
+        await press(pilot, "escape", "a", "2")
         form = screen_of(app, BuildSetScreen)
-        assert form.values()["where"] == "set=picks@1"
+        assert (form.values()["where"], form.values()["per-type"]) == ("set=picks@1", "7")
         await fill(app.screen, pilot, per_type="x")
         await press(pilot, "enter")
         assert app.screen is form
@@ -140,6 +144,9 @@ async def test_building_plans_first_and_freezes_what_the_command_line_would(
         expected = json.loads(out)
         assert (made.name, made.digest, made.seed) == ("balanced", expected["digest"], 3)
         assert [one.name for one in plan.report.strata] == [one["name"] for one in expected["strata"]]
+        await press(pilot, "a", "2")
+        assert screen_of(app, BuildSetScreen).values()["per-type"] == "", "it was built"
+        await press(pilot, "escape")
         screen = screen_of(app, SetsScreen)
         await until(pilot, lambda: detail(app).startswith("balanced@1"))
         assert screen.chosen == made
@@ -200,6 +207,9 @@ async def test_a_set_is_published_with_what_its_publisher_should_know(tmp_path: 
         await press(pilot, "enter")
         assert "no code of a language" in trouble(app)
         assert not folder.exists()
+        await press(pilot, "escape", "e")
+        again = screen_of(app, PublishSetScreen).values()
+        assert (again["folder"], again["licence"], again["languages"]) == (str(folder), "cc-by-4.0", "e!")
         await fill(app.screen, pilot, languages="en")
         await press(pilot, "f4")
         await until(pilot, lambda: (folder / "README.md").is_file())

@@ -110,7 +110,7 @@ class WorkbenchApp(App[None]):
         leaving: The person has quit; what still runs in threads no longer matters.
         goes_on: They have left this project for another one.
         told_away: What was said last of a database that is not where it was opened.
-        left_forms: What stands in forms of verbs that were left before they were run, by verb and what they began with.
+        left_forms: What was typed into forms that were left before they were run, by what tells them apart.
         unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
         indexed: The share of the texts that the index of them holds while it is built.
         garbage: Who frees what screens held once they are left; None where the process does other things, too.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from msgspec import Struct
 from textual import on
@@ -49,7 +49,13 @@ def option_field(field: FormField) -> OptionField:
 
 
 class FormScreen(WorkbenchScreen):
-    """Has `OptionField` lines, and one `Static` of the class ``form-trouble`` below them."""
+    """Has `OptionField` lines, and one `Static` of the class ``form-trouble`` below them.
+
+    A form with a name of its own is there again as it was left, until it has been run; see `take_up` and `forget`.
+
+    Args:
+        kept_as: What tells the form from others; None: nothing of it is kept.
+    """
 
     DEFAULT_CSS = """
     FormScreen .form-trouble {
@@ -60,6 +66,35 @@ class FormScreen(WorkbenchScreen):
         color: $text-error;
     }
     """
+
+    def __init__(self, kept_as: Hashable = None) -> None:
+        super().__init__()
+        self._kept_as = kept_as
+        self._fresh: dict[str, str] = {}
+        self._as_left: dict[str, str] = {}
+
+    def values(self) -> dict[str, str]:
+        """What stands in each field."""
+        return {field.option: field.value for field in self.query(OptionField)}
+
+    def take_up(self, fields: Iterable[OptionField]) -> None:
+        """Put into fields that are new what was typed there when the form was left, and keep what is from now on."""
+        self._as_left = self._as_left or self.workbench.left_forms.get(self._kept_as, {})
+        for field in fields:
+            self._fresh[field.option] = field.value
+            if (typed := self._as_left.get(field.option)) is not None:
+                field.value = typed
+
+    def keep(self) -> None:
+        """Keep what differs from what stood there at first."""
+        typed = {name: value for name, value in self.values().items() if value != self._fresh.get(name, value)}
+        if self._fresh:
+            self.workbench.left_forms[self._kept_as] = typed
+
+    def forget(self) -> None:
+        """The form has been run: it begins anew."""
+        self._as_left = {}
+        self.workbench.left_forms.pop(self._kept_as, None)
 
     def complain(self, text: str) -> None:
         """Say what is wrong below the form; "" takes it back."""
@@ -98,6 +133,7 @@ class FormScreen(WorkbenchScreen):
     @on(OptionField.Changed)
     def _something_changed(self) -> None:
         self.complain("")
+        self.keep()
 
 
 # -- Screens with one reader, in which a text can be found.

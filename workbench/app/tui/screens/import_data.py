@@ -106,7 +106,7 @@ class ImportScreen(FormScreen):
     )
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("import")
         self.look: FirstLook | None = None
         self.report: ImportReport | None = None
         self._path: Path | None = None
@@ -128,6 +128,9 @@ class ImportScreen(FormScreen):
     def on_mount(self) -> None:
         """Begin with the file."""
         self._field(_FILE).line.focus()
+        self.take_up([self._field(_FILE)])
+        if left := self._field(_FILE).value:
+            self._look_at(Path(left).expanduser())
 
     # -- the file ----------------------------------------------------------------------------------
 
@@ -157,6 +160,11 @@ class ImportScreen(FormScreen):
     def _look_at(self, path: Path) -> None:
         self._path, self.look, self.report = path, None, None
         self.complain("")
+        # What was said of the columns of another file is none of this one's.
+        self._fresh = {_FILE: ""}
+        if self._as_left.get(_FILE) != self._field(_FILE).value:
+            self._as_left = {}
+        self.keep()
         self._show("looking …")
         self.query_one("#import-columns").remove_children()
         self.in_background(partial(first_look, path), self._looked, group="import-look")
@@ -174,7 +182,8 @@ class ImportScreen(FormScreen):
         box = self.query_one("#import-columns")
         async with self.batch():
             await box.remove_children()
-            await box.mount_all(self._fields(look))
+            await box.mount_all(fields := self._fields(look))
+        self.take_up(fields)
         if look.columns:
             missing = [name for name in REQUIRED if name not in look.fields | look.like]
             self._field(missing[0] if missing else REQUIRED[0]).line.focus()
@@ -222,14 +231,16 @@ class ImportScreen(FormScreen):
         """
         if self._path is None or self.look is None:
             raise OptionError("There is no file yet.", option=_FILE, wrong="Name a file.")
-        values = {field.option: field.value for field in self.query(OptionField)}
+        values = self.values()
         columns = {name: values[name] for name in ITEM_FIELDS if name in values}
         for name in REQUIRED if self._has_completions(columns) else ():
             if not columns[name]:
-                raise OptionError(f"Say which column holds the {name}.", option=None, wrong="")
+                said = f"Say which column holds the {name}."
+                raise OptionError(said, option=name, wrong=said)
         taken = [column for column in columns.values() if column]
-        if twice := next((column for column in taken if taken.count(column) > 1), None):
-            raise OptionError(f"The column {twice!r} is taken twice.", option=None, wrong="")
+        if twice := next((name for name, column in columns.items() if column and taken.count(column) > 1), None):
+            said = f"The column {columns[twice]!r} is taken twice."
+            raise OptionError(said, option=twice, wrong=said)
         chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
         return ImportRequest(
             path=self._path,
@@ -291,7 +302,7 @@ class ImportScreen(FormScreen):
         try:
             request = self.request()
         except UsageError as error:
-            self.trouble(error) if not isinstance(error, OptionError) else self.complain(error.message)
+            self.trouble(error)
             return
         self._bytes = 0
         self._progress = self.set_interval(0.5, partial(self._tell_progress, request.path))
@@ -315,6 +326,7 @@ class ImportScreen(FormScreen):
 
     def _stored(self, report: ImportReport) -> None:
         self._rest()
+        self.forget()
         title = f"Imported into {printable(report.dataset)}"
         self.notify(import_view.imported(report), title=title, markup=False, timeout=8)
         self.workbench.action_go_back()

@@ -376,7 +376,7 @@ class BuildSetScreen(FormScreen):
     )
 
     def __init__(self, form: BuildForm, then: Callable[[SetReport], None]) -> None:
-        super().__init__()
+        super().__init__((form.kind, *((field.name, field.value) for field in form.fields)))
         self.form = form
         self._then = then
 
@@ -389,11 +389,8 @@ class BuildSetScreen(FormScreen):
 
     def on_mount(self) -> None:
         """Begin at the first field."""
+        self.take_up(self.query(OptionField))
         self.query(OptionField).first().line.focus()
-
-    def values(self) -> dict[str, str]:
-        """What stands in each field."""
-        return {field.option: field.value for field in self.query(OptionField)}
 
     @on(Input.Submitted)
     def action_plan(self) -> None:
@@ -410,6 +407,7 @@ class BuildSetScreen(FormScreen):
             self.app.push_screen(SetPlanScreen(report, freeze, self._frozen))
 
     def _frozen(self, report: SetReport) -> None:
+        self.forget()
         self.app.pop_screen()
         self._then(report)
 
@@ -446,7 +444,7 @@ class PublishSetScreen(FormScreen):
     )
 
     def __init__(self, name: str, finished: tuple[str, ...]) -> None:
-        super().__init__()
+        super().__init__(("publish", name))
         self._begin_with, self._finished = name, finished
         self._writing = False
 
@@ -470,11 +468,8 @@ class PublishSetScreen(FormScreen):
 
     def on_mount(self) -> None:
         """Begin at the first field."""
+        self.take_up(self.query(OptionField))
         self.query(OptionField).first().line.focus()
-
-    def values(self) -> dict[str, str]:
-        """What stands in each field."""
-        return {field.option: field.value for field in self.query(OptionField)}
 
     @on(Input.Submitted)
     def action_write(self) -> None:
@@ -491,6 +486,7 @@ class PublishSetScreen(FormScreen):
 
     def _written(self, found: Publication) -> None:
         self._tell(writing=False)
+        self.forget()
         written = self.query_one("#publish-written", Static)
         written.update(_words(found))
         written.display = True

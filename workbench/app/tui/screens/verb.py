@@ -124,12 +124,11 @@ class VerbScreen(FormScreen):
     )
 
     def __init__(self, verb: Verb, begin: dict[str, str] | None = None) -> None:
-        super().__init__()
+        begin = begin or {}
+        super().__init__((verb.name, frozenset(begin.items())))
         self.verb = verb
         self.form: VerbForm | None = None
-        self._begin = begin or {}
-        self._fresh: dict[str, str] = {}
-        self._last = (verb.name, frozenset(self._begin.items()))
+        self._begin = begin
         self._began: float | None = None
         self._is_trial = False
         self._clock: Timer | None = None
@@ -159,23 +158,9 @@ class VerbScreen(FormScreen):
         for field in self.query(OptionField):
             if field.option in self._begin:
                 field.value = self._begin[field.option]
-        self._fresh = self.values()
-        for field in self.query(OptionField):
-            if (typed := self.workbench.left_forms.get(self._last, {}).get(field.option)) is not None:
-                field.value = typed
+        self.take_up(self.query(OptionField))
         if (first := next(iter(self.query(OptionField)), None)) is not None:
             first.line.focus()
-
-    def values(self) -> dict[str, str]:
-        """What stands in each field."""
-        return {field.option: field.value for field in self.query(OptionField)}
-
-    @on(OptionField.Changed)
-    def _keep(self) -> None:
-        """What differs from what stood there at first is there again when the form is, until it has been run."""
-        if self._fresh:
-            typed = {name: value for name, value in self.values().items() if value != self._fresh[name]}
-            self.workbench.left_forms[self._last] = typed
 
     @on(OptionField.Left)
     def _left(self, event: OptionField.Left) -> None:
@@ -237,7 +222,7 @@ class VerbScreen(FormScreen):
             self.trouble(self.form.refusal(ran.err))
             return
         if not self._is_trial:
-            self.workbench.left_forms.pop(self._last, None)
+            self.forget()
         if self.is_current:
             command = self.form.command(self.values())
             self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran))

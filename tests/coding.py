@@ -11,9 +11,10 @@ from msgspec import structs
 from tests.helpers import CREATED, add_items, make_project
 from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance
 from workbench.core.project import Project
+from workbench.core.selection import Selection
 from workbench.runs.lease import Lease
 from workbench.runs.runner import Runner
-from workbench.runs.verifying import run_info, start
+from workbench.runs.verifying import EVERYTHING, run_info, start
 from workbench.verifiers.execution.settings import PoolSettings
 
 K = TypeVar("K")
@@ -146,11 +147,11 @@ class ScriptedSandbox:
         )
 
 
-def ran(project: Project, kind: str, name: str, **options: str) -> int:
-    """The complete run of a verifier, carried out in this process."""
+def ran(project: Project, kind: str, name: str, selection: Selection = EVERYTHING, **options: str) -> int:
+    """The complete run of a verifier over some items, carried out in this process."""
     lease = Lease.acquire(project.database)
     assert lease is not None
-    info = start(project, kind, options, name)
+    info = start(project, kind, options, name, selection)
     Runner(project.database, lease).work()
     ended = run_info(project, info.run)
     assert ended.state == "complete", ended.message

@@ -85,6 +85,7 @@ COMMANDS: dict[str, str] = {
     "review import": "review DB import IN/reviews.jsonl",
     "bundle": "bundle DB FILE.db --for amira",
     "merge": "merge DB IN/other.db --whole",
+    "merge runs": "runs DB delete 2 --yes ; merge DB IN/other.db --runs",
     "backup": "backup DB FILE.db",
     "backup discard": "backup POOL FILE.db ; backup DB FILE.db --force --discard",
     "restore": "restore NEW IN/archive.zip",

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbench.core.project import opened_project
+from workbench.interchange.merging import merge_runs
 from workbench.labelling.bundling import bundle
 from workbench.labelling.merging import merge
 
@@ -82,7 +83,12 @@ def _merge(database: str, file: str) -> None:
         merge(project, Path(file))
 
 
-VERBS: dict[str, Callable[..., None]] = {"bundle": _bundle, "merge": _merge}
+def _merge_runs(database: str, file: str) -> None:
+    with opened_project(database) as project:
+        merge_runs(project, [Path(file)])
+
+
+VERBS: dict[str, Callable[..., None]] = {"bundle": _bundle, "merge": _merge, "merge runs": _merge_runs}
 
 
 def _child(verb: str, arguments: list[str], step: int, moment: float, told: int) -> None:

@@ -40,7 +40,7 @@ from workbench.core.sets import SetReport
 from workbench.core.status import Status
 from workbench.core.taxonomy import TypeReport, TypeSuggestion
 from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, KeptLine
-from workbench.interchange.records import ExportReport, Manifest, PairLine, Restored, SftLine
+from workbench.interchange.records import ExportReport, Manifest, MergedRuns, PairLine, Restored, SftLine
 from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan
 from workbench.measuring.costs import CostReport
 from workbench.measuring.records.curation import (
@@ -232,6 +232,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "reward-openrlhf-answer": (OpenRlhfRewards, "The answer of `POST /openrlhf`."),
     "reward-health": (RewardHealth, "The answer of `GET /health`."),
     "reward-refusal": (RewardRefusal, "The answer of the reward server to a request that is not taken."),
+    "merged-runs": (MergedRuns, "One element of `workbench merge DB OTHER --runs --json`."),
     "run": (RunInfo, "One element of `workbench runs list --json`."),
 }
 """File name in schemas/ -> (record, what it describes)."""

@@ -40,7 +40,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "conflicts": ("labels", "List conflicts by kind, and settle many alike."),
         "agreement": ("labels", "Show how far the people who label agree."),
         "bundle": ("labels", "Write a person's items into a database, to label offline."),
-        "merge": ("labels", "Take the labels of other databases, such as bundles."),
+        "merge": ("labels", "Take labels of other databases, such as bundles; or runs."),
     },
     "verifiers": {
         "verifiers": ("verifiers", "List the verifiers that can be run."),

@@ -33,7 +33,7 @@ from typing import (
 from msgspec import NODEFAULT, Meta, Struct, structs
 
 from workbench.core.errors import UsageError
-from workbench.core.selection import FIELDS, Selection, selection_of
+from workbench.core.selection import FIELDS, Selection, Shard, selection_of
 from workbench.core.text.inert import inert
 from workbench.core.verdict import GoldChoice, Protocol3
 
@@ -172,6 +172,15 @@ Gold = Annotated[GoldChoice, option("Adjudicated, else agreed, else imported; pe
 Protocol = Annotated[Protocol3, option('Undecided rows count as "incorrect", as wrong, or not at all.')]
 Run = Annotated[Whole | None, option("Exactly this run instead of the newest complete one.")]
 Limit = Annotated[Whole | None, option("At most so many items.")]
+InShard = Annotated[
+    Shard | None,
+    option(
+        "Only share I of N, by the content of questions: for N machines with the same data (workbench merge --runs).",
+        "--shard",
+        metavar="I/N",
+        read=Shard.parse,
+    ),
+]
 FirstItems = Annotated[Whole | None, option("Only the first so many of these items.", "--limit")]
 Drawn = Annotated[Whole | None, option("At most so many items, drawn by chance.", "--limit")]
 Seed = Annotated[SeedNumber, option("Of the draw; the first N of a seed are the first of any larger draw.")]

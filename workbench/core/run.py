@@ -123,6 +123,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     Attributes:
         verifier: The verifier's name.
         selection: The items asked for last, in words.
+        shard: The share of the items that it was asked for last, such as ``"1/3"``; None where it was no share.
         request: What a person has asked of the runner and it hasn't done yet.
         items: Verdicts the run has when it is complete.
         done: Verdicts stored.
@@ -158,6 +159,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     kind: str
     version: str
     selection: str
+    shard: str | None = None
     state: RunState
     request: Request | None
     items: int

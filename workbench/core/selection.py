@@ -30,12 +30,16 @@ FIELDS = (
     "question_id",
     "completion_id",
     "set",
+    "shard",
     "verdict",
 )
 """Fields of ``--where``; ``verdict:NAME`` and ``column:NAME`` come beside them. ``verdict`` alone is that of every
 verifier that a command names, or else of the only one there is: see `Selection.judged_by`."""
 COLUMN: Final = "column:"
 """Before the name of a column of a file that is no field here: its values were kept with the items."""
+MOST_SHARES: Final = 1_000
+"""Shares that items can be divided into."""
+_SHARD: Final = re.compile(r"(?P<places>[0-9]{1,4}(?:\+[0-9]{1,4})*)/(?P<of>[0-9]{1,4})")
 _CONDITION = re.compile(r"^(?P<field>[a-z_]+(?::[^=!<>]+)?)(?P<operator>!=|=|<|>)(?P<value>.*)$", re.DOTALL)
 
 
@@ -50,6 +54,50 @@ class Condition(Struct, frozen=True, order=True):
         return f"{self.field}{self.operator}{self.value}"
 
 
+class Shard(Struct, frozen=True):
+    """Some of several shares into which questions fall by their content alone, each with all its completions.
+
+    Written ``2/3``, or ``1+2/3`` for two of three. The same data fall into the same shares on every machine, in
+    whichever order they were imported.
+
+    Attributes:
+        places: From 1, ascending.
+        of: How many shares there are.
+    """
+
+    places: tuple[int, ...]
+    of: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read ``I/N``, such as ``2/3``.
+
+        Raises:
+            UsageError: It is none, or there is no such share.
+        """
+        match = _SHARD.fullmatch(text)
+        if match is None:
+            raise UsageError(f"{text!r} is no share.", "Write which of how many, such as 2/3.")
+        of, places = int(match["of"]), sorted({int(place) for place in match["places"].split("+")})
+        if not (places[0] >= 1 and places[-1] <= of <= MOST_SHARES):
+            raise UsageError(f"There is no share {text}.", f"They are counted from 1, and at most {MOST_SHARES:,}.")
+        return cls(tuple(places), of)
+
+    @property
+    def stretches(self) -> list[tuple[int, int]]:
+        """The places as stretches: the first of each, and its last."""
+        found: list[tuple[int, int]] = []
+        for place in self.places:
+            if found and found[-1][1] == place - 1:
+                found[-1] = (found[-1][0], place)
+            else:
+                found.append((place, place))
+        return found
+
+    def __str__(self) -> str:
+        return f"{'+'.join(map(str, self.places))}/{self.of}"
+
+
 class Selection(Struct, frozen=True):
     """A choice of items: all conditions hold, at most ``limit`` items in the order of import."""
 
@@ -60,6 +108,36 @@ class Selection(Struct, frozen=True):
     def unlimited(self) -> Selection:
         """All that meet the conditions."""
         return Selection(self.conditions)
+
+    @property
+    def shard(self) -> Shard | None:
+        """The share of items that it is restricted to; None where it is not."""
+        found = [one.value for one in self.conditions if _is_share(one)]
+        return Shard.parse(found[0]) if found else None
+
+    def in_shard(self, shard: Shard | None) -> Selection:
+        """The same in one share of the items; None restricts nothing, nor do all shares."""
+        if shard is None or len(shard.places) == shard.of:
+            return self
+        return Selection((*self.conditions, Condition("shard", "=", str(shard))), self.limit)
+
+    def joined(self, other: Selection) -> Selection | None:
+        """What both choose together, where that is a selection: they are equal, or shares of the same items."""
+        if self == other:
+            return self
+        mine, theirs = self.shard, other.shard
+        if self._beside_shares != other._beside_shares or self.limit is not None:
+            return None
+        if mine is None or theirs is None:
+            return self if mine is None else other
+        if mine.of != theirs.of:
+            return None
+        both = Shard(tuple(sorted({*mine.places, *theirs.places})), mine.of)
+        return Selection(tuple(sorted(Selection(self._beside_shares[0]).in_shard(both).conditions)))
+
+    @property
+    def _beside_shares(self) -> tuple[tuple[Condition, ...], int | None]:
+        return tuple(sorted(one for one in self.conditions if not _is_share(one))), self.limit
 
     def __str__(self) -> str:
         words = [str(condition) for condition in self.conditions]
@@ -85,6 +163,10 @@ class Selection(Struct, frozen=True):
             for condition in self.conditions
         )
         return Selection(tuple(chain.from_iterable(conditions)), self.limit)
+
+
+def _is_share(condition: Condition) -> bool:
+    return condition.field == "shard" and condition.operator == "="
 
 
 def parse_condition(text: str) -> Condition:

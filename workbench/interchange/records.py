@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -193,3 +194,115 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     sft: SftReport | UnsetType = UNSET
     pairs: PairsReport | UnsetType = UNSET
     archive: ArchiveWritten | UnsetType = UNSET
+
+
+# -- What a merge of other databases' runs has done.
+
+
+NAMED: Final = 1_000
+"""Items that its report names at most; all are counted."""
+
+
+class MergedItem(Struct, frozen=True, kw_only=True):
+    """An item whose verdict was not taken, or a problem whose evolution was not, and why.
+
+    Attributes:
+        of: The verifier's name, or the evolution's.
+        completion_id: None for a problem.
+    """
+
+    of: str
+    dataset: str
+    question_id: str
+    completion_id: str | None
+    why: str
+
+
+class MergedRun(Struct, kw_only=True):
+    """What was taken of one run.
+
+    Attributes:
+        verifier: Its name.
+        shard: Which share of the items it was asked for; None where it was no share.
+        run: Its number here; None where nothing of it is taken.
+        refused: Why that is; empty otherwise.
+        taken: Verdicts that are new here.
+        unchanged: Verdicts that were here already.
+        conflicting: Verdicts that say something else than those here, which stay.
+        left_out: Verdicts on what is not here, or not the same here.
+        judged: Items with a verdict here now, of those that the run is asked for.
+        items: Those.
+        selection: Which they are, in words.
+    """
+
+    verifier: str
+    version: str
+    shard: str | None = None
+    run: int | None = None
+    refused: str = ""
+    taken: int = 0
+    unchanged: int = 0
+    conflicting: int = 0
+    left_out: int = 0
+    judged: int | None = None
+    items: int | None = None
+    selection: str | None = None
+
+
+class MergedEvolution(Struct, kw_only=True):
+    """What was taken of one evolution of tests.
+
+    Attributes:
+        refused: Why nothing of it is taken; empty otherwise.
+        taken: Steps of problems that are new here.
+        unchanged: Steps that were here already.
+        conflicting: Problems whose steps are others here, which stay.
+        left_out: Problems that are not here, or not the same here.
+        begun: Problems that have begun here now.
+        unbegun: Problems that can evolve here and have not begun.
+    """
+
+    name: str
+    dataset: str
+    refused: str = ""
+    taken: int = 0
+    unchanged: int = 0
+    conflicting: int = 0
+    left_out: int = 0
+    begun: int | None = None
+    unbegun: int | None = None
+
+
+class MergedRuns(Struct, kw_only=True):
+    """What a merge of runs did; one element of ``workbench merge DB OTHER --runs --json``.
+
+    Attributes:
+        file: The other database.
+        not_read: Why nothing of the file was taken; empty otherwise.
+        reasons: How many verdicts and problems were not taken, by why.
+        items: The first of these.
+        skipped: Runs that are not shared, by kind: of texts that models wrote, of verdicts that were imported.
+    """
+
+    file: str
+    not_read: str = ""
+    runs: list[MergedRun] = []
+    evolutions: list[MergedEvolution] = []
+    reasons: dict[str, int] = {}
+    items: list[MergedItem] = []
+    skipped: dict[str, int] = {}
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all was taken, or here already."""
+        refused = [run.refused for run in self.runs] + [evolution.refused for evolution in self.evolutions]
+        return not (self.not_read or self.reasons or any(refused))
+
+    def name(self, of: str, place: Sequence[str | None], why: str) -> None:
+        """Note what was not taken: its data set, its question and, of an item, its completion."""
+        self.reasons[why] = self.reasons.get(why, 0) + 1
+        if len(self.items) < NAMED:
+            dataset, question, completion = place
+            self.items.append(
+                MergedItem(of=of, dataset=str(dataset), question_id=str(question), completion_id=completion, why=why)
+            )

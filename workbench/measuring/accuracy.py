@@ -30,6 +30,7 @@ from workbench.measuring.entries import (
 from workbench.measuring.judged import judges_of
 from workbench.measuring.notes import notes_for
 from workbench.measuring.store import curation
+from workbench.runs.store import runs
 from workbench.runs.store.settled import shown_items
 from workbench.statistics.records.agreement import Ceiling
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, NoisyRow, TransferRow
@@ -155,7 +156,9 @@ def accuracy(
     ceilings, untyped = _ceilings(project, report, entries), partial(curation.untyped, reader)
     if label_noise:
         report = structs.replace(report, label_noise=_without_noise(report, ceilings))
-    return structs.replace(report, notes=notes_for(report, entries, ceilings, untyped, shown_items(reader)))
+    shares = runs.shares(reader, [entry.run for entry in entries.verifiers if entry.run is not None])
+    notes = notes_for(report, entries, ceilings, untyped, shown_items(reader), shares)
+    return structs.replace(report, notes=notes)
 
 
 def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> AccuracyReport:

@@ -49,12 +49,14 @@ def notes_for(
     ceilings: Sequence[Ceiling],
     known: Callable[[], Untyped],
     shown: Mapping[str, Sequence[int]],
+    shares: Mapping[str, str],
 ) -> tuple[str, ...]:
     """The sentences on a report without any.
 
     Args:
         known: What is known of the project's untyped questions, for a report that has any.
         shown: Items that verifiers are shown as examples, by verifier.
+        shares: Which share of the items a verifier's run was asked for, by verifier; only those of a share.
     """
     everything = [row for row in report.rows if row.group is None]
     verifiers = [row for row in everything if row.kind == "verifier" and row.n]
@@ -68,6 +70,7 @@ def notes_for(
         *_detectable(verifiers, entries),
         *cells_in_words(report),
         *_ceiling(ceilings, verifiers),
+        *_shares(verifiers, shares),
         *_partial(verifiers, report, entries.items),
         *_examples(verifiers, entries, shown),
         *_too_few(report.rows),
@@ -195,6 +198,13 @@ def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> I
     for found in ceilings:
         at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= found.highest_ci[0]]
         yield ceiling_in_words(found) + (f" So high: {_names(at)}." if at else "")
+
+
+def _shares(verifiers: Sequence[AccuracyRow], shares: Mapping[str, str]) -> Iterator[str]:
+    """Whose run is a part of one that is shared among machines."""
+    for row in verifiers:
+        if row.verifier in shares:
+            yield f"The run of {row.verifier} is a part: it judges share {shares[row.verifier]} of the items."
 
 
 def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, items: int) -> Iterator[str]:

@@ -359,9 +359,13 @@ def difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
     """In what a verifier is not the one that a name is bound to, setting by setting."""
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
-    asked = verifier.config()
-    keys = sorted(key for key in bound.config.keys() | asked.keys() if bound.config.get(key) != asked.get(key))
-    return ", ".join(f"{key} is {_in_words(bound.config.get(key))}, not {_in_words(asked.get(key))}" for key in keys)
+    return settings_apart(bound.config, verifier.config())
+
+
+def settings_apart(before: Mapping[str, object], after: Mapping[str, object]) -> str:
+    """In which settings a configuration is not another one."""
+    keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
+    return ", ".join(f"{key} is {_in_words(before.get(key))}, not {_in_words(after.get(key))}" for key in keys)
 
 
 def _in_words(value: object) -> str:

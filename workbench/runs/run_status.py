@@ -190,6 +190,7 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
         kind=row.verifier.kind,
         version=row.version,
         selection=str(row.selection),
+        shard=None if row.selection.shard is None else str(row.selection.shard),
         state=row.state,
         request=row.request,
         items=row.items,

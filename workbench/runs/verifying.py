@@ -252,8 +252,7 @@ def resume(
 def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connection, int], int], what: str) -> None:
     with project.database.write() as connection:
         row = run_row(connection, run)
-        if _at_work(connection, project.path, row):
-            raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
+        require_idle(connection, project.path, row)
         stored_batches.forget_failures(connection, run)
         if take_back(connection, run) and row.state == "complete":
             stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
@@ -307,8 +306,7 @@ def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_bat
             f"Run {run} waits for a batch of calls, which is paid for.",
             f"Go on with --batch, or give it up first: workbench runs DB cancel {run}",
         )
-    if _at_work(connection, database, row):
-        raise RunError(f"Run {run} is at work.", f"Pause it first: workbench runs DB pause {run}")
+    require_idle(connection, database, row)
     stored_runs.ask_in_batches(connection, run, whether=in_batches)
 
 
@@ -333,6 +331,16 @@ def _queue_or_join(
             f"Run {run} of {row.verifier.name!r} is at work on other items ({row.selection}).",
             f"Wait for it, or cancel it first: workbench runs DB cancel {run}",
         )
+
+
+def require_idle(connection: sqlite3.Connection, database: Path, row: RunRow) -> None:
+    """Make sure that nobody works on a run.
+
+    Raises:
+        RunError: It waits for the runner, or is at work.
+    """
+    if _at_work(connection, database, row):
+        raise RunError(f"Run {row.id} is at work.", f"Pause it first: workbench runs DB pause {row.id}")
 
 
 def _at_work(connection: sqlite3.Connection, database: Path, row: RunRow) -> bool:

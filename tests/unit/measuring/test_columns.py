@@ -82,7 +82,7 @@ conditions = st.sampled_from(sorted(VALUES)).flatmap(
 
 
 def test_every_field_of_a_condition_is_tried() -> None:
-    asked_of_the_database = {"set", "verdict", "flagged"}
+    asked_of_the_database = {"set", "shard", "verdict", "flagged"}
     assert set(VALUES) == {*FIELDS, "verdict:v"} - asked_of_the_database
 
 

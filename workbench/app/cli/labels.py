@@ -312,6 +312,7 @@ class MergeOptions(Options, frozen=True, kw_only=True):
     whole: Annotated[bool, option("Believe all that the files say of anybody: a colleague's database, no bundle.")] = (
         False
     )
+    runs: Annotated[bool, option("Take verdicts and outcomes of tests instead, such as of a --shard.")] = False
 
 
 @verb
@@ -324,12 +325,28 @@ def merge_command(project: Project, options: MergeOptions) -> Output:
     The order doesn't matter, and merging a file twice changes nothing. Labels are matched to items by their ids and
     texts, and to people by name. Labels more than an item was assigned to people are kept, listed, and counted in
     agreement.
+
+    With --runs it takes what other machines have judged of the same items, such as their shares (verify --shard), where
+    verifier, settings, version, texts and tests are the same. A verdict that says something else than the one here is
+    named, and that one stays.
     """
+    if options.runs:
+        return _merged_runs(project, options)
     from workbench.labelling.merging import merge_all, together
 
     reports = merge_all(project, options.others, whole=options.whole, tell=_tell)
     refused = any(report.refused for report in reports)
     return Output(together(reports), lambda _: _print(reports), code=REFUSED_SOME if refused else 0)
+
+
+def _merged_runs(project: Project, options: MergeOptions) -> Output:
+    from workbench.interchange.merging import merge_runs, report_lines
+
+    if options.whole:
+        raise click.UsageError("--whole is about labels, and --runs about verdicts: merge one after the other.")
+    reports = merge_runs(project, options.others)
+    code = 0 if all(report.is_whole for report in reports) else REFUSED_SOME
+    return Output(reports, lambda found: [line for report in found for line in report_lines(report)], code=code)
 
 
 def _tell(file: Path, trusted: Trusted) -> None:

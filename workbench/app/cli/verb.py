@@ -208,8 +208,8 @@ def _param(field: RecordField) -> click.Parameter:
     if written.read is not None and field.is_several:
         said["callback"] = _reading_pairs(written.read, field.flags[0])
     elif written.read is not None:
-        said |= {"callback": _reading(written.read)}
-        said |= {} if field.is_required else {"default": ",".join(map(str, default)) or None}
+        said |= {"callback": _reading(written.read, nothing=None if default is None else ())}
+        said |= {} if field.is_required else {"default": ",".join(map(str, default or ())) or None}
     elif not field.is_required:
         said["default"] = default
     if field.type is not bool and written.read is None:
@@ -251,10 +251,12 @@ def _number(type_: Any, bounds: Mapping[str, Any]) -> Any:
     return WholeRange(least, most) if type_ is int else NumberRange(least, most, min_open="gt" in bounds)
 
 
-def _reading(read: Callable[[str], Any]) -> Callable[[click.Context, click.Parameter, str | None], object]:
+def _reading(
+    read: Callable[[str], Any], *, nothing: object
+) -> Callable[[click.Context, click.Parameter, str | None], object]:
     def callback(_context: click.Context, _parameter: click.Parameter, text: str | None) -> object:
         try:
-            return () if text is None else read(text)
+            return nothing if text is None else read(text)
         except UsageError as error:
             raise click.BadParameter(error.message) from None
 

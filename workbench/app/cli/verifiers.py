@@ -27,6 +27,7 @@ from workbench.core.options import (
     AllowUnsafe,
     Database,
     FirstItems,
+    InShard,
     Options,
     Trust,
     VerifierSettings,
@@ -84,6 +85,7 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
     settings: VerifierSettings = NONE_GIVEN
     name: Annotated[str | None, option("The name of this configuration; the verifier's own by default.")] = None
     where: Where = ()
+    shard: InShard = None
     limit: FirstItems = None
     workers: Workers = None
     retry_timeouts: Annotated[bool, option("Judge the items again that had no more time.")] = False
@@ -111,7 +113,7 @@ def verify_command(project: Project, options: VerifyOptions) -> Output:
     from workbench.runs.verifying import start, verdict_counts
 
     began = time.monotonic()
-    selection = selection_of(options.where, options.limit)
+    selection = selection_of(options.where, options.limit).in_shard(options.shard)
     chosen = options.settings
     expected = estimate(project, options.verifier, chosen, options.name, selection, in_batches=options.batch)
     if expected is not None and expected.items:
@@ -332,6 +334,8 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
 def _line(info: RunInfo) -> str:
     done = "writes texts" if info.writes else f"{info.done:,} of {info.items:,}"
     words = [f"run {info.run}", info.verifier, info.version, info.state, done]
+    if info.shard:
+        words.append(f"share {info.shard} of the items")
     if info.recorded:
         words.append("rests on recorded replies")
     if info.request:

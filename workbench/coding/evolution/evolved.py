@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from workbench.coding.evolution.evolving import skipped
+from workbench.coding.evolution.evolving import skipped, unbegun
 from workbench.coding.evolution.growing import columns, perfect, rate, shares_passed
 from workbench.coding.evolution.representatives import FIVE
 from workbench.coding.records.evolution import (
@@ -248,6 +248,7 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
         dataset=row.dataset,
         settings=settings,
         problems=len(every),
+        unbegun=unbegun(project, row),
         finished=len(found),
         unverified=sum(one.pool.reference is None for one in found),
         wrong_from_start=sum(_missed(one.pool.reference or "") for one in found),

@@ -21,12 +21,13 @@ from workbench.coding.evolution.replies import Taken
 from workbench.coding.problems import code_dataset
 from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
 from workbench.coding.store import evolutions
-from workbench.coding.store.evolutions import EvolutionRow
+from workbench.coding.store.evolutions import Connection, EvolutionRow
 from workbench.coding.templates import OURS, OwnPrompts
 from workbench.core.code import Execution, Problem, Program
 from workbench.core.database.hashes import secret
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, some_at_a_time
+from workbench.core.selection import Shard
 from workbench.data.store import problems
 from workbench.data.store import tests as suites
 from workbench.data.store.problems import Task
@@ -87,6 +88,7 @@ def evolve(
     own: OwnPrompts = OURS,
     problems: int | None = None,
     only: frozenset[str] | None = None,
+    shard: Shard | None = None,
     watch: Watch | None = None,
 ) -> None:
     """Take every problem through all its steps, as far as it is not through them yet.
@@ -95,13 +97,19 @@ def evolve(
         own: Prompts that stand in the place of ours.
         problems: Only the first so many problems that can evolve; None is all of them.
         only: Only problems with these ids; None is all of them.
+        shard: Only problems of this share, for several machines; None is all of them.
         watch: Is told what is being done, for how many problems it is done, and of how many.
 
     Raises:
         RunError: No model can be asked now; what was answered is stored, and the same call goes on from there.
     """
     run = _Evolution(project, row, writer, executor, secret(project.database.reader()), own)
-    able = (one.question for one in _able(project, row) if only is None or one.task_id in only)
+    share = None if shard is None else evolutions.in_share(project.database.reader(), row.dataset_id, shard)
+    able = (
+        one.question
+        for one in _able(project, row)
+        if (only is None or one.task_id in only) and (share is None or one.question in share)
+    )
     chosen = list(islice(able, problems))
     for position, (words, work) in enumerate(_steps(row.settings.rounds)):
         _take(run, chosen, position, words, work, watch)
@@ -110,6 +118,12 @@ def evolve(
 def skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
     """How many problems of the data set do not evolve, by a code of `SKIPPED`."""
     return dict(Counter(why for _, why in _problems(project, row) if why is not None))
+
+
+def unbegun(project: Project, row: EvolutionRow) -> int:
+    """How many problems of the data set can evolve and have not begun, as where a share of them was taken."""
+    begun = evolutions.reached(project.database.reader(), row.id)
+    return sum(one.question not in begun for one in _able(project, row))
 
 
 def _require_extractor(name: str) -> None:
@@ -172,24 +186,24 @@ def _take(
         if watch is not None:
             watch(words, done, len(chosen))
         for question, found in work(run, some).items():
-            _write(run, question, position, found)
+            with run.project.database.write() as connection:
+                write_step(connection, run.row, question, position, found)
             done += 1
 
 
-def _write(run: _Evolution, question: int, position: int, step: Step) -> None:
-    """Write a step; with the last one, the suites it leads to."""
-    with run.project.database.write() as connection:
-        evolutions.put_step(connection, run.row.id, question, position, step)
-        if not isinstance(step, FinalStep):
-            return
-        (evolved,) = evolutions.evolved(connection, run.row.id, [question])
-        snapshots = [*step.snapshots[1:], step.snapshots[-1]]
-        names = evolutions.suite_names(run.row.name, run.row.settings.rounds)
-        for name, snapshot in zip(names, snapshots, strict=True):
-            suite = suites.named(connection, run.row.dataset_id, name)
-            if suite is not None and snapshot.left_out is None:
-                tests = [evolved.tests[place] for place in snapshot.kept]
-                suites.put_tests(connection, "question", suite.id, {question: tests})
+def write_step(connection: Connection, row: EvolutionRow, question: int, position: int, step: Step) -> None:
+    """Write a step in the caller's transaction; with the last one, the suites it leads to."""
+    evolutions.put_step(connection, row.id, question, position, step)
+    if not isinstance(step, FinalStep):
+        return
+    (evolved,) = evolutions.evolved(connection, row.id, [question])
+    snapshots = [*step.snapshots[1:], step.snapshots[-1]]
+    names = evolutions.suite_names(row.name, row.settings.rounds)
+    for name, snapshot in zip(names, snapshots, strict=True):
+        suite = suites.named(connection, row.dataset_id, name)
+        if suite is not None and snapshot.left_out is None:
+            tests = [evolved.tests[place] for place in snapshot.kept]
+            suites.put_tests(connection, "question", suite.id, {question: tests})
 
 
 def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:

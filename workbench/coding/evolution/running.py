@@ -17,6 +17,7 @@ from workbench.coding.store.evolutions import EvolutionRow, run_name
 from workbench.coding.templates import digests, own_prompts
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
+from workbench.core.selection import Shard
 from workbench.data.formats.writing import new_file, write_lines
 from workbench.runs.generation import Models, Watch, generating
 from workbench.runs.store import runs
@@ -33,6 +34,7 @@ def run(
     dataset: str | None = None,
     problems: int | None = None,
     only: frozenset[str] | None = None,
+    shard: Shard | None = None,
     workers: int | None = None,
     allow_unsafe: bool = False,
     trust: bool = False,
@@ -48,6 +50,7 @@ def run(
         dataset: Which data set; None for the only one that holds code problems.
         problems: Only the first so many.
         only: Only those with these ids.
+        shard: Only those of this share, for several machines.
         workers: Solutions executed at a time; one a core by default.
         allow_unsafe: The user agrees to limits alone.
         trust: Whether the user accepts servers that ``workbench.toml`` names.
@@ -73,7 +76,7 @@ def run(
     ):
         with project.database.write() as connection:
             runs.note(connection, writer.run, sandbox.provenance())
-        evolving.evolve(project, row, writer, sandbox, own=own, problems=problems, only=only, watch=watch)
+        evolving.evolve(project, row, writer, sandbox, own=own, problems=problems, only=only, shard=shard, watch=watch)
     return evolved.report(project, row)
 
 

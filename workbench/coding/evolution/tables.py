@@ -84,6 +84,8 @@ def _provenance(found: Provenance) -> Facts:
 
 def _lead(report: EvolutionReport) -> str:
     words = [f"{report.name}: {report.finished:,} of {report.problems:,} problems of {report.dataset} are through."]
+    if report.unbegun:
+        words.append(f"A part: {report.unbegun:,} more can evolve and have not begun.")
     if report.unverified:
         words.append(f"{report.unverified:,} have no reference solution by people: their new tests are unverified.")
     if report.wrong_from_start:

@@ -321,6 +321,7 @@ class EvolutionReport(Struct, frozen=True, kw_only=True):
 
     Attributes:
         problems: Problems that evolve.
+        unbegun: Problems that can evolve and have not begun, as where a share of them was taken.
         finished: Those that are through all rounds; figures are over them.
         unverified: Those without a reference solution to check new tests by.
         wrong_from_start: Tests of round 0 that their reference solution fails.
@@ -337,6 +338,7 @@ class EvolutionReport(Struct, frozen=True, kw_only=True):
     dataset: str
     settings: EvolutionSettings
     problems: int
+    unbegun: int = 0
     finished: int
     unverified: int
     wrong_from_start: int

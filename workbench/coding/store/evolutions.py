@@ -10,11 +10,13 @@ from typing import Final, NamedTuple
 import msgspec
 
 from workbench.coding.records.evolution import EvolutionSettings, Evolved, FinalStep, GrowthStep, PoolStep, Step
-from workbench.core.database.selection import STATE, VISIBLE
+from workbench.core.database.selection import STATE, VISIBLE, in_shard
 from workbench.core.database.values import now, stored
 from workbench.core.errors import UsageError
+from workbench.core.selection import Shard
 from workbench.data.store import tests
 
+Connection = sqlite3.Connection
 _STEP: Final = msgspec.json.Decoder(Step)
 _SETTINGS: Final = msgspec.json.Decoder(EvolutionSettings)
 
@@ -95,6 +97,24 @@ def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
         (dataset,),
     )
     return dict(rows.fetchall())
+
+
+def in_share(connection: sqlite3.Connection, dataset: int, shard: Shard) -> set[int]:
+    """Row ids of a data set's questions that fall into a share."""
+    where, parameters = in_shard(shard)
+    rows = connection.execute(
+        f"SELECT q.id FROM questions AS q WHERE q.dataset_id = ? AND {where}", (dataset, *parameters)
+    )
+    return {question for (question,) in rows}
+
+
+def steps_of(connection: sqlite3.Connection, evolution: int, question: int) -> list[Step]:
+    """A problem's steps, as far as it has come."""
+    rows = connection.execute(
+        "SELECT document FROM evolution_steps WHERE evolution_id = ? AND question_id = ? ORDER BY position",
+        (evolution, question),
+    )
+    return [stored(_STEP, document, "A step") for (document,) in rows]
 
 
 def put_step(connection: sqlite3.Connection, evolution: int, question: int, position: int, step: Step) -> None:

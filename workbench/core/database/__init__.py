@@ -5,5 +5,6 @@ schema: schema.sql, the tables of every version. migrations: made, and brought u
 place, logs, generation, looking: whether the file, its log and its name are the ones that were opened; who has it open.
 backup: checked copies, and putting one in place. column_files: copies of columns beside it.
 events, states, people: who has said what. sets: frozen ones. selection: conditions as SQL.
+foreign: reading another one, of which nothing is believed.
 values, hashes: the present, JSON and integers in columns; whether texts are as imported.
 """

@@ -12,7 +12,7 @@ from workbench.core.database import sets
 from workbench.core.database.events import FLAG_STANDS
 from workbench.core.errors import UsageError, did_you_mean, nearest
 from workbench.core.label import FLAG_STATES, Task
-from workbench.core.selection import COLUMN, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection
+from workbench.core.selection import COLUMN, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Selection, Shard
 from workbench.core.sets import SetName
 from workbench.core.taxonomy import SUBTYPES, TYPES, UNTYPED, parse_type, type_display
 from workbench.core.verdict import Outcome
@@ -397,6 +397,8 @@ def _compile(condition: Condition, *, walked: bool) -> tuple[str, list[object]]:
         return _compile_verdict(condition, walked=walked)
     if condition.field == "set":
         return _compile_set(condition)
+    if condition.field == "shard":
+        return _compile_shard(condition)
     if condition.field.startswith(COLUMN):
         return _compile_column(condition)
     if condition.field == "verdict":
@@ -419,6 +421,26 @@ def _compile_set(condition: Condition) -> tuple[str, list[object]]:
         raise UsageError(f"A set can't be compared with {condition.operator!r}.", "Write set=NAME or set!=NAME.")
     word = "" if condition.operator == "=" else "NOT "
     return f"{word}{sets.HOLDS}", sets.name_parameters(SetName.parse(condition.value))
+
+
+def _compile_shard(condition: Condition) -> tuple[str, list[object]]:
+    if condition.operator not in ("=", "!="):
+        raise UsageError(f"A share can't be compared with {condition.operator!r}.", "Write shard=I/N or shard!=I/N.")
+    text, parameters = in_shard(Shard.parse(condition.value))
+    return (text if condition.operator == "=" else f"NOT {text}"), parameters
+
+
+def in_shard(shard: Shard) -> tuple[str, list[object]]:
+    """Whether a question ``q`` is in a share: hashes of contents lie evenly, and a share is a stretch of them."""
+    texts, parameters = [], list[object]()
+    for first, last in shard.stretches:
+        texts.append("q.hash >= ?" if last == shard.of else "q.hash >= ? AND q.hash < ?")
+        parameters += [_bound(place, shard.of) for place in (first - 1, last) if place < shard.of]
+    return f"({' OR '.join(texts)})", parameters
+
+
+def _bound(place: int, of: int) -> bytes:
+    return ((place << 64) // of).to_bytes(8, "big")
 
 
 def value_of(condition: Condition) -> str:

@@ -1,24 +1,16 @@
-"""Reading somebody else's workbench database: nothing in it is run, changed or believed.
-
-It is opened apart, never attached. SQLite's authorizer lets nothing happen on the connection but reading the columns
-named here, of what are plain tables: views, triggers, generated columns and functions of its schema are out of reach.
-"""
+"""Reading the labels of somebody else's workbench database: nothing in it is run, changed or believed."""
 
 from __future__ import annotations
 
-import os
-import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from workbench.core.database import logs, migrations
-from workbench.core.database.failures import explained
+from workbench.core.database import foreign
+from workbench.core.database.foreign import readable
 from workbench.core.database.selection import VISIBLE, VISIBLE_QUESTION
-from workbench.core.errors import StoreError
-from workbench.core.files import require_plain, temporary_folder
 from workbench.core.label import LabelEvent, Task
 
 READ: dict[str, tuple[str, ...]] = {
@@ -36,8 +28,6 @@ _MAYBE = {
     "bundle_pass": ("bundle_id", "annotator", "made_at", "items", "seal"),
     "event_seals": ("uuid", "seal"),
 }
-_FUNCTIONS = frozenset({"substr"})
-_BESIDE = ("-wal", "-journal")
 
 
 class ForeignSubject(NamedTuple):
@@ -64,58 +54,8 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     Raises:
         StoreError: It is no workbench database, one of a newer program, or damaged.
     """
-    if not path.is_file():
-        what = "it is no file" if path.exists() else "there is no such file"
-        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
-    logs.require_own(path)
-    with (
-        explained(path),
-        temporary_folder("merge") as folder,
-        closing(_connect(path, folder)) as connection,
-    ):
-        try:
-            migrations.require_ours(connection, path, migrations.checked_version(connection, path))
-        except UnicodeDecodeError as error:
-            # SQLite quotes what it can't read of a schema.
-            raise StoreError(f"{path}: the file is damaged.", "Ask for another.") from error
-        connection.set_authorizer(_authorize)
+    with foreign.opened(path, READ.keys() | _MAYBE.keys()) as connection:
         yield connection
-
-
-def _connect(path: Path, folder: Path) -> sqlite3.Connection:
-    address = f"{path.absolute().as_uri()}?immutable=1"
-    beside = [end for end in _BESIDE if os.path.lexists(path.with_name(path.name + end))]
-    if beside:
-        # What stands in its log is part of it; only a copy's log can be read without leaving a trace beside it.
-        for end in ("", *beside):
-            _copy(path.with_name(path.name + end), folder / f"other{end}", plain=bool(end))
-        address = f"{(folder / 'other').as_uri()}?mode=rw"
-    connection = sqlite3.connect(address, uri=True, isolation_level=None)
-    # Bytes that are no UTF-8 come out as lone surrogates, which the checks of single values find.
-    connection.text_factory = _text
-    for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
-
-
-def _copy(source: Path, target: Path, *, plain: bool) -> None:
-    """Copy a file; a log beside a database is a file of its own, wherever a link might lead."""
-    try:
-        if plain:
-            require_plain(source)
-        with source.open("rb") as file, target.open("xb") as copy:
-            shutil.copyfileobj(file, copy)
-    except OSError as error:
-        raise StoreError(f"{error.filename or target}: {error.strerror}.", "") from error
-
-
-def _authorize(action: int, first: str | None, second: str | None, _database: str | None, _inside: str | None) -> int:
-    allowed = (
-        action == sqlite3.SQLITE_SELECT
-        or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
-        or (action == sqlite3.SQLITE_READ and (first in READ or first in _MAYBE or first == "sqlite_master"))
-    )
-    return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
 
 
 def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int) -> Iterator[dict[str, object]]:
@@ -132,15 +72,11 @@ def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int)
     for row in connection.execute(f"SELECT {', '.join(read)} FROM label_events ORDER BY id"):
         found = dict(zip(wanted, row, strict=True))
         for name in _LONG & found.keys():
-            found[name] = _text(found[name])
+            found[name] = readable(found[name])
         yield found
 
 
 _LONG = {"note", "tags", "seen", "view"}
-
-
-def _text(raw: Any) -> str | None:
-    return None if raw is None else bytes(raw).decode("utf-8", "surrogateescape")
 
 
 def subjects(connection: sqlite3.Connection) -> dict[tuple[Task, int], ForeignSubject]:
@@ -173,7 +109,7 @@ def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuid
         f"SELECT version, substr(CAST(text AS BLOB), 1, {4 * longest + 1:d}), author_id, created_at FROM guidelines "
         "ORDER BY version"
     )
-    return [ForeignGuideline(version, _text(text) or "", *rest) for version, text, *rest in rows]
+    return [ForeignGuideline(version, readable(text) or "", *rest) for version, text, *rest in rows]
 
 
 def passes(connection: sqlite3.Connection) -> list[tuple[object, ...]]:

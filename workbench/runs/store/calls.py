@@ -487,3 +487,71 @@ def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
         (run,),
     )
     return [ItemTook(*row) for row in rows]
+
+
+# -- Calls of another database, with the verdicts that rest on them.
+
+
+def put_arrived(
+    connection: sqlite3.Connection, call: JournaledCall, reply: Response, created_at: str, unread_by: str | None
+) -> int:
+    """Store a response that another database has; returns its row id.
+
+    One that is here for the same request stays what requests find.
+    """
+    here = connection.execute("SELECT id, body FROM responses WHERE key = ?", (call.key,)).fetchone()
+    if here is not None and here[1] == reply.body:
+        return int(here[0])
+    connection.execute(
+        "INSERT OR IGNORE INTO requests (hash, profile, model, body) VALUES (?, ?, ?, ?)",
+        (call.request, call.profile, call.model, call.body),
+    )
+    cursor = connection.execute(
+        f"INSERT INTO responses (key, server, request_id, sample, task, body, ms, origin, created_at, {_USAGE}, "
+        "unread_by) VALUES (coalesce(?, randomblob(32)), ?, (SELECT id FROM requests WHERE hash = ?), "
+        "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            None if here else call.key,
+            call.server,
+            call.request,
+            call.sample,
+            *_columns(reply),
+            created_at,
+            *_sums(reply.usage),
+            unread_by,
+        ),
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def put_arrived_calls(
+    connection: sqlite3.Connection, run: int, item: int, made: Sequence[tuple[int, str, str, bool]]
+) -> None:
+    """Store the calls of a verdict: the response's row id, step, role, and whether it was there already."""
+    connection.executemany(
+        "INSERT INTO verdict_calls (run_id, completion_id, position, response_id, step, role, reused) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [(run, item, position, *call) for position, call in enumerate(made)],
+    )
+
+
+def put_arrived_attempt(
+    connection: sqlite3.Connection, run: int, item: int, key: bytes, url: str, sent_at: str, outcome: AttemptOutcome
+) -> None:
+    """Store an attempt that another runner made; what became of an open one nobody will know."""
+    connection.execute(
+        "INSERT INTO attempts (run_id, completion_id, key, state, lost, url, sent_at, status, code, detail) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            run,
+            item,
+            key,
+            outcome.state,
+            outcome.state == "sent",
+            url,
+            sent_at,
+            outcome.status,
+            outcome.code,
+            outcome.detail,
+        ),
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from itertools import count
 from typing import Any, Final, TypeVar
 
@@ -101,6 +102,11 @@ def trial_name() -> str:
     return f"{_TRIAL}{processes.this_process().in_name}-{next(_TRIALS)}"
 
 
+def is_trial(name: str) -> bool:
+    """Whether a verifier's name is a trial's."""
+    return _TRIAL_NAME.fullmatch(name) is not None
+
+
 def broken_off(connection: sqlite3.Connection) -> list[RunRow]:
     """Runs of trials whose process has ended before they did."""
     found = map(_run, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
@@ -174,6 +180,12 @@ def get(connection: sqlite3.Connection, run: int) -> RunRow | None:
 def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow | None:
     """The run of a configuration at a version."""
     return _first(connection, "r.verifier_id = ? AND r.version = ?", verifier, version)
+
+
+def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
+    """Verifier -> which share of the items its run was asked for last; only runs of a share, among these."""
+    found = (get(connection, number) for number in numbers)
+    return {run.verifier.name: str(run.selection.shard) for run in found if run is not None and run.selection.shard}
 
 
 def newest_of(connection: sqlite3.Connection, name: str) -> RunRow | None:

@@ -430,13 +430,15 @@ def line_of(database: Database, run: int, verifier: str, item: int) -> VerdictLi
 
 
 def said(connection: sqlite3.Connection, run: int, items: list[int]) -> dict[int, Verdict]:
-    """Outcome and score of a run's verdicts on some items, by row id, where it has one."""
+    """Outcome, score and reason of a run's verdicts on some items, by row id, where it has one."""
     rows = connection.execute(
-        "SELECT completion_id, outcome, score FROM verdicts WHERE run_id = ? AND sample = 0 "
+        "SELECT completion_id, outcome, score, reason FROM verdicts WHERE run_id = ? AND sample = 0 "
         "AND completion_id IN (SELECT value FROM json_each(?))",
         (run, json.dumps(items)),
     )
-    return {item: Verdict(outcome=Outcome(outcome), score=score) for item, outcome, score in rows}
+    return {
+        item: Verdict(outcome=Outcome(outcome), score=score, reason=reason) for item, outcome, score, reason in rows
+    }
 
 
 def _rows(database: Database, run: int, columns: str, tables: str, at_once: int) -> Iterator[tuple[Any, ...]]:
@@ -540,6 +542,19 @@ def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> di
             ms=ms,
             failures=() if failures is None else stored(_FAILURES, failures, f"Why tests failed in run {run}"),
         )
+    return found
+
+
+def letters(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, dict[str, str]]:
+    """A run's letters of some completions as they were stored, by row id and suite."""
+    rows = connection.execute(
+        "SELECT r.completion_id, r.suite, r.outcomes FROM json_each(?) AS wanted CROSS JOIN test_results AS r "
+        "ON r.run_id = ? AND r.completion_id = wanted.value",
+        (msgspec.json.encode(list(items)).decode(), run),
+    )
+    found: dict[int, dict[str, str]] = {}
+    for item, suite, outcomes in rows:
+        found.setdefault(item, {})[suite] = outcomes
     return found
 
 

@@ -261,8 +261,8 @@ class SandboxPool:
             hash_seed=settings.hash_seed,
             level=self._level,
             limits={
-                "memory_bytes": settings.memory_bytes,
-                "output_bytes": settings.output_bytes,
+                "memory_bytes": float(settings.memory_bytes),
+                "output_bytes": float(settings.output_bytes),
                 "seconds_total": settings.seconds_total,
                 "stop_early": float(settings.stop_early),
                 "fresh_namespace": float(settings.fresh_namespace),

@@ -29,7 +29,17 @@ from workbench.app.cli.writing import shown
 from workbench.coding.options import OwnPromptFiles, ProblemSet, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
-from workbench.core.options import NONE_GIVEN, AllowUnsafe, DatabaseOrFile, Force, Options, Trust, Whole, option
+from workbench.core.options import (
+    NONE_GIVEN,
+    AllowUnsafe,
+    DatabaseOrFile,
+    Force,
+    InShard,
+    Options,
+    Trust,
+    Whole,
+    option,
+)
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.data.records.duplicates import DuplicateReport
@@ -51,6 +61,7 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     only: Annotated[Path | None, option("Only problems of this file, such as duplicates --output.", metavar="FILE")] = (
         None
     )
+    shard: InShard = None
     suite: Annotated[str, option("The tests of round 0.", metavar="NAME")] = "base"
     asked: Annotated[int, option("Asked for at a time.", "--tests", ge=1, le=200)] = 20
     objective: Annotated[
@@ -133,6 +144,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
                 only=None if options.only is None else read_kept(options.only),
                 dataset=options.dataset,
                 problems=options.problems,
+                shard=options.shard,
                 workers=options.workers,
                 allow_unsafe=options.allow_unsafe,
                 trust=yes,

@@ -1,0 +1,106 @@
+"""Shares of the items: by the content of questions, the same on every machine, each question in exactly one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.helpers import make_project, numbered
+from workbench.core.database.selection import ids_of
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.core.selection import MOST_SHARES, Selection, Shard, parse_condition, selection_of
+
+
+def keys(project: Project, shard: str) -> list[str]:
+    """Question and completion ids of a share, sorted."""
+    items = ids_of(project.database.reader(), Selection().in_shard(Shard.parse(shard)))
+    rows = project.database.reader().execute(
+        "SELECT q.key, c.key, c.id FROM completions c JOIN questions q ON q.id = c.question_id"
+    )
+    return sorted(f"{question} {key}" for question, key, item in rows if item in items)
+
+
+@pytest.mark.parametrize("of", [1, 2, 3, 7, MOST_SHARES])
+def test_every_question_is_in_one_share_with_all_its_completions(tmp_path: Path, of: int) -> None:
+    project = make_project(tmp_path, numbered(120))
+    shares = [keys(project, f"{place}/{of}") for place in range(1, min(of, 40) + 1)]
+    found = [key for share in shares for key in share]
+    assert len(found) == len(set(found))
+    if of <= 7:
+        assert len(found) == 120
+    for share in shares:
+        questions = {key.split()[0] for key in share}
+        assert sum(key.split()[0] in questions for key in found) == len(share)
+    project.close()
+
+
+def test_shares_are_about_even(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4000))
+    sizes = [len(keys(project, f"{place}/4")) for place in range(1, 5)]
+    # 500 questions each, within four standard deviations.
+    assert all(abs(size / 2 - 500) < 4 * (2000 * 0.25 * 0.75) ** 0.5 for size in sizes)
+    project.close()
+
+
+def test_another_order_of_import_gives_the_same_shares(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    rows = numbered(60)
+    one, other = make_project(tmp_path / "a", rows), make_project(tmp_path / "b", rows[::-1])
+    for place in (1, 2, 3):
+        assert keys(one, f"{place}/3") == keys(other, f"{place}/3")
+    one.close()
+    other.close()
+
+
+def test_shares_of_shares_meet_at_the_same_bounds(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(200))
+    assert keys(project, "1/2") == sorted(keys(project, "1/6") + keys(project, "2/6") + keys(project, "3/6"))
+    assert keys(project, "1+3/3") == sorted(keys(project, "1/3") + keys(project, "3/3"))
+    others = ids_of(project.database.reader(), selection_of(["shard!=2/3"]))
+    assert len(others) == len(keys(project, "1+3/3"))
+    # As many stretches as there can be stay within what SQLite takes.
+    every_other = "+".join(map(str, range(1, MOST_SHARES, 2)))
+    assert ids_of(project.database.reader(), selection_of([f"shard={every_other}/{MOST_SHARES}"]))
+    project.close()
+
+
+@pytest.mark.parametrize(
+    "text", ["x", "1", "0/3", "4/3", "1/0", "1/1001", "-1/3", "1.5/3", "1/3/3", "1+/3", "1+4/3", "١/3"]
+)
+def test_what_is_no_share_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        Shard.parse(text)
+
+
+def test_shares_are_not_compared(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    with pytest.raises(UsageError, match="can't be compared"):
+        ids_of(project.database.reader(), Selection((parse_condition("shard<1/3"),)))
+    project.close()
+
+
+@given(st.integers(1, 12).flatmap(lambda of: st.tuples(st.just(of), st.permutations(range(1, of + 1)))))
+@settings(max_examples=60)
+def test_shares_join_to_the_whole_in_any_order(given: tuple[int, list[int]]) -> None:
+    of, places = given
+    base = selection_of(["dataset=a"])
+    joined: Selection | None = base.in_shard(Shard((places[0],), of))
+    for place in places[1:]:
+        assert joined is not None
+        assert joined.shard is not None
+        joined = joined.joined(base.in_shard(Shard((place,), of)))
+    assert joined == base
+
+
+def test_what_is_no_selection_together_is_not_joined() -> None:
+    base, third = selection_of(["dataset=a"]), Shard((1,), 3)
+    assert base.joined(base.in_shard(third)) == base
+    assert base.in_shard(third).joined(base) == base
+    assert base.in_shard(third).joined(selection_of(["dataset=b"]).in_shard(Shard((2,), 3))) is None
+    assert base.in_shard(third).joined(base.in_shard(Shard((1,), 2))) is None
+    assert selection_of([], 5).joined(Selection()) is None

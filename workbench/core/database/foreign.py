@@ -1,0 +1,100 @@
+"""Reading somebody else's workbench database: nothing in it is run, changed or believed.
+
+It is opened apart, never attached. SQLite's authorizer lets nothing happen on the connection but reading the tables
+named here, of what are plain tables: views, triggers, generated columns and functions of its schema are out of reach.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable, Collection, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from workbench.core.database import logs, migrations
+from workbench.core.database.failures import explained
+from workbench.core.errors import StoreError
+from workbench.core.files import require_plain, temporary_folder
+
+_FUNCTIONS = frozenset({"substr"})
+_BESIDE = ("-wal", "-journal")
+
+
+@contextmanager
+def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Iterator[sqlite3.Connection]:
+    """A connection that can read these tables, and do nothing else; the file is left as it is.
+
+    Args:
+        current: Refuse one whose tables are of an older version, which may lack some or their columns.
+
+    Raises:
+        StoreError: It is no workbench database, one of a newer program, or damaged.
+    """
+    if not path.is_file():
+        what = "it is no file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
+    logs.require_own(path)
+    with (
+        explained(path),
+        temporary_folder("merge") as folder,
+        closing(_connect(path, folder)) as connection,
+    ):
+        try:
+            version = migrations.checked_version(connection, path)
+            migrations.require_ours(connection, path, version)
+        except UnicodeDecodeError as error:
+            # SQLite quotes what it can't read of a schema.
+            raise StoreError(f"{path}: the file is damaged.", "Ask for another.") from error
+        if current and version < migrations.latest_version():
+            raise StoreError(
+                f"{path} was written by an older workbench.", f"Bring it up to date first: workbench status {path}"
+            )
+        connection.set_authorizer(_authorizer({*tables, "sqlite_master"}))
+        yield connection
+
+
+def _connect(path: Path, folder: Path) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?immutable=1"
+    beside = [end for end in _BESIDE if os.path.lexists(path.with_name(path.name + end))]
+    if beside:
+        # What stands in its log is part of it; only a copy's log can be read without leaving a trace beside it.
+        for end in ("", *beside):
+            _copy(path.with_name(path.name + end), folder / f"other{end}", plain=bool(end))
+        address = f"{(folder / 'other').as_uri()}?mode=rw"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None)
+    # Bytes that are no UTF-8 come out as lone surrogates, which the checks of single values find.
+    connection.text_factory = readable
+    for pragma in ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+def _copy(source: Path, target: Path, *, plain: bool) -> None:
+    """Copy a file; a log beside a database is a file of its own, wherever a link might lead."""
+    try:
+        if plain:
+            require_plain(source)
+        with source.open("rb") as file, target.open("xb") as copy:
+            shutil.copyfileobj(file, copy)
+    except OSError as error:
+        raise StoreError(f"{error.filename or target}: {error.strerror}.", "") from error
+
+
+def _authorizer(tables: Collection[str]) -> Callable[[int, str | None, str | None, str | None, str | None], int]:
+    def authorize(action: int, first: str | None, second: str | None, _database: str | None, _in: str | None) -> int:
+        allowed = (
+            action == sqlite3.SQLITE_SELECT
+            or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
+            or (action == sqlite3.SQLITE_READ and first in tables)
+        )
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    return authorize
+
+
+def readable(raw: Any) -> str | None:
+    """A text of somebody else's: bytes that are no UTF-8 come out as lone surrogates."""
+    return None if raw is None else bytes(raw).decode("utf-8", "surrogateescape")

@@ -1,0 +1,305 @@
+"""Merging runs: verdicts that other machines gave on the same items join those here, with all that hangs on them.
+
+A verdict is taken when the verifier is the same (kind, settings, templates, version) and the item is (names, texts,
+and for code its tests). Every item comes in with all of its rows or with none, some hundred at a time; whoever kills a
+merge starts it again, and nothing is taken twice. What is here stays: a verdict that says something else is named.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from workbench.core import project as transactions
+from workbench.core.errors import StoreError, WorkbenchError
+from workbench.core.project import Project
+from workbench.core.run import GENERATION, IMPORTED, RunUsage
+from workbench.core.selection import Selection
+from workbench.core.verdict import Verdict
+from workbench.interchange.merging_evolutions import merge_evolutions
+from workbench.interchange.records import MergedRun, MergedRuns
+from workbench.interchange.store import foreign
+from workbench.interchange.store.foreign import Connection, ForeignItem, ForeignRun, ForeignVerdict, VerdictReader
+from workbench.labelling.store import foreign as places
+from workbench.runs.configuring import settings_apart
+from workbench.runs.journal import add_item, add_outcome, add_reply
+from workbench.runs.store import calls, verdicts
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store.verdicts import TestResult
+from workbench.runs.verifying import require_idle
+
+
+def merge_runs(project: Project, others: Sequence[Path]) -> list[MergedRuns]:
+    """Take the verdicts that other databases have of the items here; those files are left as they are.
+
+    Raises:
+        RunError: A run that is to be added to is at work here; what was taken before stays.
+        StoreError: The only file is no workbench database of this version, damaged, or this one.
+    """
+    reports = []
+    for other in others:
+        try:
+            reports.append(_merge(project, other))
+        except StoreError as error:
+            if len(others) == 1:
+                raise
+            reports.append(MergedRuns(file=str(other), not_read=str(error)))
+    return reports
+
+
+def _merge(project: Project, other: Path) -> MergedRuns:
+    project.database.require_other(other)
+    report = MergedRuns(file=str(other))
+    skipped = Counter[str]()
+    with foreign.opened(other) as theirs:
+        try:
+            found = foreign.runs(theirs)
+            merge_evolutions(project, theirs, report)
+        except foreign.MalformedRow as error:
+            raise StoreError(f"{other}: {error}.", "Ask for another.") from error
+        for run in found:
+            if run.verifier.kind in (GENERATION, IMPORTED):
+                skipped[run.verifier.kind] += 1
+            elif not stored_runs.is_trial(run.verifier.name):
+                report.runs.append(_Taking(project, theirs, run, report).take())
+    report.skipped = dict(skipped)
+    return report
+
+
+class _Here(NamedTuple):
+    """What a verdict says, as far as two of the same item can differ."""
+
+    outcome: int
+    score: float | None
+    reason: str | None
+    outcomes: dict[str, str]
+
+
+class _Taking:
+    """One run of another database on its way into the project."""
+
+    def __init__(self, project: Project, theirs: Connection, run: ForeignRun, report: MergedRuns) -> None:
+        self._project, self._theirs, self._run, self._report = project, theirs, run, report
+        suites = run.verifier.config.get("suites")
+        self._suites = [suite for suite in suites if isinstance(suite, str)] if isinstance(suites, list) else []
+        shard = run.selection.shard
+        self._merged = MergedRun(
+            verifier=run.verifier.name, version=run.version, shard=None if shard is None else str(shard)
+        )
+
+    def take(self) -> MergedRun:
+        """Take what is new, some hundred items at a time."""
+        merged, run = self._merged, self._run
+        with self._project.database.write() as connection:
+            merged.refused = self._refusal(connection)
+            if merged.refused:
+                return merged
+            merged.run, is_new = self._bound(connection)
+        reader, after, parts = VerdictReader(self._theirs, run.id), 0, transactions.Parts("verdicts")
+        while some := foreign.items(self._theirs, run.id, after, transactions.ROWS):
+            after = some[-1].id
+            found = list(reader.read(some))
+            with parts.storing(len(found)), self._project.database.write() as connection:
+                self._store(connection, merged.run, found)
+        with self._project.database.write() as connection:
+            self._settle(connection, merged.run, is_new=is_new)
+        return merged
+
+    def _refusal(self, connection: Connection) -> str:
+        """Why nothing of the run can be taken; "" where it can."""
+        verifier = self._run.verifier
+        bound = stored_runs.verifier_named(connection, verifier.name)
+        if bound is None:
+            return ""
+        if bound.kind != verifier.kind:
+            return f"{bound.name} is {bound.kind} here, and {verifier.kind} there"
+        if bound.config_hash != verifier.config_hash:
+            return f"{bound.name} has other settings here: {settings_apart(bound.config, verifier.config)}"
+        here = [run.version for run in stored_runs.every(connection) if run.verifier.id == bound.id]
+        if here and self._run.version not in here:
+            return f"its version is {self._run.version} there, and {', '.join(here)} here"
+        return ""
+
+    def _bound(self, connection: Connection) -> tuple[int, bool]:
+        """The run here, made if need be."""
+        verifier = self._run.verifier
+        bound = stored_runs.verifier_named(connection, verifier.name)
+        number = (
+            bound.id
+            if bound
+            else stored_runs.add_verifier(
+                connection,
+                name=verifier.name,
+                kind=verifier.kind,
+                options=verifier.options,
+                config=verifier.config,
+                config_hash=verifier.config_hash,
+            )
+        )
+        found = stored_runs.find(connection, number, self._run.version)
+        if found is not None:
+            require_idle(connection, self._project.path, found)
+        run = found.id if found else stored_runs.add(connection, number, self._run.version)
+        for provenance in self._run.provenance:
+            stored_runs.note(connection, run, provenance)
+        return run, found is None
+
+    def _store(
+        self, connection: Connection, run: int, found: Sequence[tuple[ForeignItem, ForeignVerdict | str]]
+    ) -> None:
+        row = stored_runs.get(connection, run)
+        if row is None:
+            raise StoreError(f"Run {run} was deleted meanwhile.", "Merge again.")
+        require_idle(connection, self._project.path, row)
+        mine = {one.id: self._place(connection, one) for one, _ in found}
+        here = _said(connection, run, [item for item in mine.values() if isinstance(item, int)])
+        new: dict[int, ForeignVerdict] = {}
+        for one, said in found:
+            item = mine[one.id]
+            if isinstance(item, str) or isinstance(said, str):
+                self._leave_out(one, item if isinstance(item, str) else str(said))
+            elif item not in here:
+                new[item] = said
+            elif here[item] == _says(said):
+                self._merged.unchanged += 1
+            else:
+                self._merged.conflicting += 1
+                self._report.name(self._merged.verifier, one.name, "it has another verdict here, which stays")
+        _put(connection, run, new)
+        self._merged.taken += len(new)
+
+    def _place(self, connection: Connection, one: ForeignItem) -> int | str:
+        """The item's row id here, or why it has none."""
+        item = places.find(connection, one.name)
+        if item is None:
+            return "no such item is here"
+        if places.texts(connection, "correctness", item) != places.texts(self._theirs, "correctness", one.id):
+            return "the item has other texts here"
+        if self._suites:
+            ours = foreign.material(connection, item, self._suites)
+            if ours != foreign.material(self._theirs, one.id, self._suites):
+                return f"its problem has other tests here (suite {', '.join(self._suites)})"
+        return item
+
+    def _leave_out(self, one: ForeignItem, why: str) -> None:
+        self._merged.left_out += 1
+        self._report.name(self._merged.verifier, one.name, why)
+
+    def _settle(self, connection: Connection, number: int, *, is_new: bool) -> None:
+        """Say what the run is asked for now, and whether it is complete; where nothing has changed, nothing is said."""
+        row = stored_runs.get(connection, number)
+        assert row is not None
+        mine = self._run.selection if is_new else row.selection
+        selection = mine.joined(self._run.selection) or mine
+        try:
+            counts = verdicts.of_selection(connection, number, selection)
+        except WorkbenchError:
+            # It speaks of what is not here.
+            selection = Selection() if is_new else row.selection
+            counts = verdicts.of_selection(connection, number, selection)
+        stored = verdicts.count(connection, number)
+        lacking = counts.items - counts.stored
+        merged = self._merged
+        merged.judged, merged.items, merged.selection = counts.stored, counts.items, str(selection)
+        if row.selection == selection and not is_new and (lacking or row.state == "complete"):
+            stored_runs.expect(connection, number, stored if row.state == "complete" else stored + lacking)
+            return
+        workers = (os.cpu_count() or 1) if is_new else row.workers
+        stored_runs.queue(connection, number, selection, stored + lacking, workers)
+        if lacking:
+            words = f"{lacking:,} of {counts.items:,} items have no verdict yet: merge the other shares, or resume it."
+            stored_runs.settle(connection, number, "paused", words)
+        else:
+            stored_runs.complete(connection, number, stored)
+
+
+def _said(connection: Connection, run: int, items: list[int]) -> dict[int, _Here]:
+    """What the run's verdicts here say, by item."""
+    outcomes = verdicts.letters(connection, run, items)
+    return {
+        item: _Here(int(found.outcome), found.score, found.reason, outcomes.get(item, {}))
+        for item, found in verdicts.said(connection, run, items).items()
+    }
+
+
+def _says(found: ForeignVerdict) -> _Here:
+    verdict: Verdict = found.samples[0]
+    outcomes = {suite: one.outcomes for suite, one in found.outcomes.items()}
+    return _Here(int(verdict.outcome), verdict.score, verdict.reason, outcomes)
+
+
+def _put(connection: Connection, run: int, new: dict[int, ForeignVerdict]) -> None:
+    """Store verdicts that are new here, with all that hangs on them."""
+    if not new:
+        return
+    verdicts.put_samples(
+        connection, run, [(item, sample, one) for item, found in new.items() for sample, one in found.samples.items()]
+    )
+    results = [
+        TestResult(item, suite, execution) for item, found in new.items() for suite, execution in found.outcomes.items()
+    ]
+    verdicts.put_outcomes(connection, run, results)
+    calls.put_traces(connection, run, [(item, found.trace) for item, found in new.items() if found.trace is not None])
+    if any(found.calls or found.attempts for found in new.values()):
+        usage = calls.get(connection, run) or RunUsage()
+        for item, found in new.items():
+            _put_calls(connection, run, item, found, usage)
+        calls.put(connection, run, usage)
+
+
+def _put_calls(connection: Connection, run: int, item: int, found: ForeignVerdict, usage: RunUsage) -> None:
+    made = [
+        (
+            calls.put_arrived(connection, one.call, one.reply, one.created_at, one.unread_by),
+            one.step,
+            one.role,
+            one.reused,
+        )
+        for one in found.calls
+    ]
+    calls.put_arrived_calls(connection, run, item, made)
+    add_item(usage, [calls.MadeCall(one.call.key, one.step, one.role, one.reused) for one in found.calls])
+    for attempt in found.attempts:
+        calls.put_arrived_attempt(connection, run, item, attempt.key, attempt.url, attempt.sent_at, attempt.outcome)
+        usage.calls += 1
+        if attempt.outcome.state != "sent":
+            add_outcome(usage, attempt.outcome)
+        if attempt.usage is not None:
+            add_reply(usage, attempt.usage)
+
+
+def report_lines(report: MergedRuns) -> Iterator[str]:
+    """What a merge of one file did, for a person."""
+    if report.not_read:
+        yield f"{report.file}: nothing was taken: {report.not_read}"
+        return
+    for run in report.runs:
+        name = f"{report.file}: {run.verifier} {run.version}" + (f", share {run.shard}" if run.shard else "")
+        if run.refused:
+            yield f"{name}: nothing was taken: {run.refused}"
+            continue
+        yield (
+            f"{name}: {run.taken:,} verdicts taken, {run.unchanged:,} here already, {run.conflicting:,} conflicting, "
+            f"{run.left_out:,} left out"
+        )
+        yield f"  run {run.run} now has verdicts on {run.judged:,} of {run.items:,} items ({run.selection})"
+    for one in report.evolutions:
+        name = f"{report.file}: evolution {one.name} of {one.dataset}"
+        if one.refused:
+            yield f"{name}: nothing was taken: {one.refused}"
+            continue
+        yield (
+            f"{name}: {one.taken:,} steps taken, {one.unchanged:,} here already; {one.conflicting:,} problems "
+            f"conflicting, {one.left_out:,} left out"
+        )
+        yield f"  {one.begun:,} problems have begun here, {one.unbegun:,} more can"
+    if not (report.runs or report.evolutions):
+        yield f"{report.file}: nothing that was run is in it"
+    for why, number in sorted(report.reasons.items()):
+        yield f"  {number:,} × {why}"
+    words = {GENERATION: "of texts that models wrote", IMPORTED: "of imported verdicts (import their files here, too)"}
+    for kind, number in sorted(report.skipped.items()):
+        yield f"  not shared: {number:,} × a run {words[kind]}"

@@ -1,0 +1,164 @@
+"""Merging evolutions of tests: steps that other machines took with the same problems join those here.
+
+A problem's steps are taken where its texts, the tests it starts from and its pool of solutions are the same here, and
+only as a continuation of what is here; solutions keep their places in every vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import structs
+
+from workbench.coding.evolution import evolving
+from workbench.coding.records.evolution import MODES, EvolutionSettings, FinalStep, GrowthStep, PoolStep, Step
+from workbench.coding.store import evolutions
+from workbench.coding.store.evolutions import EvolutionRow
+from workbench.core.code import OUTCOMES
+from workbench.core.errors import UsageError
+from workbench.core.project import Project
+from workbench.data.store.reading import dataset_id
+from workbench.interchange.records import MergedEvolution, MergedRuns
+from workbench.interchange.store import foreign
+from workbench.interchange.store.foreign import Connection, ForeignEvolution, ForeignProblem, MalformedRow
+from workbench.labelling.store import foreign as places
+from workbench.runs.lease import standing_in
+
+_LETTERS: Final = frozenset(OUTCOMES)
+
+
+def merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -> None:
+    """Take the steps of another database's evolutions, each problem in a transaction of its own.
+
+    Raises:
+        RunError: A run is at work here.
+        MalformedRow: The settings of an evolution can't be read.
+    """
+    found = foreign.evolutions(theirs)
+    if not found:
+        return
+    # Whoever evolves tests here holds the same claim.
+    with standing_in(project.database):
+        for one in found:
+            report.evolutions.append(_merge(project, theirs, one, report))
+
+
+def _merge(project: Project, theirs: Connection, other: ForeignEvolution, report: MergedRuns) -> MergedEvolution:
+    merged = MergedEvolution(name=other.name, dataset=other.dataset)
+    try:
+        with project.database.write() as connection:
+            row = _bound(connection, other)
+    except UsageError as error:
+        merged.refused = str(error)
+        return merged
+    for one in foreign.evolved_problems(theirs, other.id):
+        if not isinstance(one, ForeignProblem):
+            merged.left_out += 1
+            report.name(other.name, *one)
+            continue
+        try:
+            _take(project, theirs, row, one, merged)
+        except _OtherSteps as error:
+            merged.conflicting += 1
+            report.name(other.name, one.name, str(error))
+        except MalformedRow as error:
+            merged.left_out += 1
+            report.name(other.name, one.name, str(error))
+    merged.begun = len(evolutions.reached(project.database.reader(), row.id))
+    merged.unbegun = evolving.unbegun(project, row)
+    return merged
+
+
+class _OtherSteps(Exception):
+    """The problem went another way here."""
+
+
+def _bound(connection: Connection, other: ForeignEvolution) -> EvolutionRow:
+    return evolutions.bind(connection, dataset_id(connection, other.dataset), other.name, other.settings)
+
+
+def _take(
+    project: Project, theirs: Connection, row: EvolutionRow, one: ForeignProblem, merged: MergedEvolution
+) -> None:
+    """Take the steps of a problem that come behind those here.
+
+    Raises:
+        MalformedRow: It is not the same problem here, or its steps are none.
+        _OtherSteps: It has other steps here.
+    """
+    with project.database.write() as connection:
+        question = places.find(connection, one.name)
+        if question is None:
+            raise MalformedRow("no such problem is here")
+        if places.texts(connection, "type", question) != places.texts(theirs, "type", one.id):
+            raise MalformedRow("the problem has other texts here")
+        _require_sound(one.steps, row.settings)
+        steps = _ours(connection, theirs, row, question, one.steps)
+        here = evolutions.steps_of(connection, row.id, question)
+        common = min(len(here), len(steps))
+        if here[:common] != steps[:common]:
+            raise _OtherSteps("it has other steps here, which stay")
+        for position, step in enumerate(steps[common:], common):
+            evolving.write_step(connection, row, question, position, step)
+    merged.unchanged += common
+    merged.taken += len(steps) - common
+
+
+def _ours(
+    connection: Connection, theirs: Connection, row: EvolutionRow, question: int, steps: Sequence[Step]
+) -> list[Step]:
+    """The steps with our row ids of the pool's solutions."""
+    pool, *rest = steps
+    assert isinstance(pool, PoolStep)
+    found = []
+    for their_id, name in zip(pool.solutions, foreign.solution_names(theirs, pool.solutions), strict=True):
+        item = places.find(connection, name)
+        if item is None:
+            raise MalformedRow("its pool has solutions that are not here")
+        if places.texts(connection, "correctness", item) != places.texts(theirs, "correctness", their_id):
+            raise MalformedRow("its pool has solutions with other texts here")
+        suites = [row.settings.suite]
+        if foreign.material(connection, item, suites) != foreign.material(theirs, their_id, suites):
+            raise MalformedRow(f"its problem has other tests here (suite {row.settings.suite})")
+        found.append(item)
+    if sorted(found) != evolutions.pool(connection, question):
+        raise MalformedRow("its pool has other solutions here")
+    return [structs.replace(pool, solutions=tuple(found)), *rest]
+
+
+def _require_sound(steps: Sequence[Step], settings: EvolutionSettings) -> None:
+    """See to it that steps are such as an evolution takes, so that figures can be made of them.
+
+    Raises:
+        MalformedRow: They aren't.
+    """
+    rounds = [(round, mode) for round in range(1, settings.rounds + 1) for mode in MODES]
+    pool, *rest = steps
+    if not isinstance(pool, PoolStep) or len(rest) > len(rounds) + 1:
+        raise MalformedRow("its steps are not those of an evolution")
+    known = len(pool.tests)
+    _require_letters(pool.outcomes, len(pool.solutions), known)
+    if pool.reference is not None:
+        _require_letters([pool.reference], 1, known)
+    for place, step in enumerate(rest):
+        if isinstance(step, GrowthStep) and place < len(rounds) and (step.round, step.mode) == rounds[place]:
+            _require_letters(step.outcomes, len(pool.solutions) if step.tests else len(step.outcomes), len(step.tests))
+            _require_places([*step.shown], len(pool.solutions))
+            _require_places([*step.view], known)
+            known += len(step.tests)
+        elif isinstance(step, FinalStep) and place == len(rounds) and len(step.snapshots) == settings.rounds + 1:
+            for snapshot in step.snapshots:
+                _require_places([*snapshot.kept], known)
+        else:
+            raise MalformedRow("its steps are not those of an evolution")
+
+
+def _require_letters(outcomes: Sequence[str], solutions: int, tests: int) -> None:
+    if len(outcomes) != solutions or any(len(one) != tests or not _LETTERS.issuperset(one) for one in outcomes):
+        raise MalformedRow("outcomes do not fit its tests and solutions")
+
+
+def _require_places(found: Sequence[int], most: int) -> None:
+    if any(not 0 <= place < most for place in found):
+        raise MalformedRow("its steps speak of tests or solutions that are not there")

@@ -80,15 +80,17 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
         assert project.database.reader().execute("SELECT name FROM verifiers").fetchall() == [("Grader-says",)]
 
 
-async def test_what_is_no_file_or_takes_a_column_twice_is_said_and_nothing_is_written(tmp_path: Path) -> None:
+async def test_what_is_no_file_or_lacks_a_column_is_said_and_nothing_is_written(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, tmp_path / "nothing.csv")
         await until(pilot, lambda: "nothing.csv" in str(screen.query_one(".form-trouble", Static).content))
         await choose(screen, file=str(odd(tmp_path)))
         await press(pilot, "enter")
-        await choose(screen, reference="Expected result", completion="Expected result")
-        await until(pilot, lambda: "taken twice" in preview(app))
+        await until(pilot, lambda: screen.values().get("reference") == "Expected result")
+        await choose(screen, completion="Expected result")
+        await until(pilot, lambda: "Say which column holds the reference" in preview(app))
+        assert screen.values()["reference"] == "", "a column is one field's: the one it was chosen for last"
         await press(pilot, "ctrl+r")
         assert isinstance(app.screen, ImportScreen)
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
@@ -122,6 +124,21 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
         assert screen_of(app, ImportScreen).values() == {"file": ""}
 
 
+async def test_a_column_called_gold_that_holds_answers_is_offered_for_the_reference(tmp_path: Path) -> None:
+    path = tmp_path / "own.csv"
+    path.write_text("prompt,gold,model_output\nWhat is 2+2?,4,It is 4\nIs 7 prime?,yes,It is\nWhat is 3+5?,8,\n")
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        values = screen.values()
+        assert (values["reference"], values["gold"]) == ("gold", "")
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+    found = project.database.reader().execute("SELECT reference FROM question_text ORDER BY id").fetchall()
+    assert found == [("4",), ("yes",), ("8",)]
+
+
 async def test_what_is_missing_is_told_at_its_field(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):
@@ -129,9 +146,6 @@ async def test_what_is_missing_is_told_at_its_field(tmp_path: Path) -> None:
         await until(pilot, lambda: bool(screen.query("#option-completion")))
         await press(pilot, "ctrl+r")
         assert screen.query_one("#option-completion", OptionField).wrong == "Say which column holds the completion."
-        await choose(screen, completion="Expected result")
-        await press(pilot, "ctrl+r")
-        assert "is taken twice" in screen.query_one("#option-reference", OptionField).wrong
 
 
 async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from workbench.core.taxonomy import type_values
 from workbench.data.formats.fields import FIELDS, fold, told_by_words
 from workbench.data.formats.places import ColumnPath, value_at
 from workbench.data.formats.reading import sampled
-from workbench.data.formats.verdict_words import may_be_verdicts, speaks_of_verdicts
+from workbench.data.formats.verdict_words import may_be_verdicts, mostly_verdicts, speaks_of_verdicts
 
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
 _LONGEST_NAME: Final = 80
@@ -75,6 +75,7 @@ def first_look(path: Path) -> FirstLook:
     others = [key for key in keys if key not in fields.values()]
     cells = {key: [value_at(row, ColumnPath(key)) for row in sample] for key in keys}
     verdicts = {key: verifier_name(key) for key in others if speaks_of_verdicts(cells[key])}
+    meant = _gold_answers(fields, cells)
     texts = {key: [one for one in cells[key] if isinstance(one, str) and one.strip()] for key in keys}
     types = _told_by_types({key: texts[key] for key in others if key not in verdicts}, fields)
     names = [key for key in others if key not in types.values() and _are_names(texts[key])]
@@ -82,12 +83,20 @@ def first_look(path: Path) -> FirstLook:
     like = told_by_words([key for key in others if key not in types.values()], known, verdicts, names)
     return FirstLook(
         columns=tuple(keys),
-        fields=fields,
-        like={**like, **types},
+        fields={field: column for field, column in fields.items() if column not in meant.values()},
+        like={**like, **types, **meant},
         verdicts=verdicts,
         judging=tuple(key for key in others if may_be_verdicts(cells[key])),
         values={key: _first_values(cells[key]) for key in keys},
     )
+
+
+def _gold_answers(fields: Mapping[str, str], cells: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """A column that is called gold, of a file without references, holds them where most of it says no verdict."""
+    column = fields.get("gold")
+    if column is None or "reference" in fields or mostly_verdicts(cells[column]):
+        return {}
+    return {"reference": column}
 
 
 def _told_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -> dict[str, str]:

@@ -66,6 +66,12 @@ def speaks_of_verdicts(values: Iterable[Any]) -> bool:
     return words <= WORDS.keys() and not words <= MISSING
 
 
+def mostly_verdicts(values: Iterable[Any]) -> bool:
+    """Whether at least half of what these values say are words for verdicts; what says nothing is no evidence."""
+    words = [word for value in values if (word := _word(value)) not in MISSING]
+    return 2 * sum(word in WORDS for word in words) >= len(words)
+
+
 def may_be_verdicts(values: Iterable[Any]) -> bool:
     """Whether one of these values says a verdict or a score."""
     return any(number_of(one) is not None or WORDS.get(_word(one)) is not None for one in values)

@@ -206,9 +206,17 @@ class ImportScreen(FormScreen):
 
     @on(OptionField.Changed)
     def _changed(self, event: OptionField.Changed) -> None:
+        if event.field.option in ITEM_FIELDS:
+            self._give_way(event.field)
         if event.field.option != _FILE:
             self._withhold()
             self._preview_later()
+
+    def _give_way(self, chosen: OptionField) -> None:
+        """A column is one field's: the one that it was chosen for last."""
+        for field in self.query(OptionField):
+            if field is not chosen and field.option in ITEM_FIELDS and chosen.value and field.value == chosen.value:
+                field.value = ""
 
     def _withhold(self) -> None:
         """A column that is a field's is no verifier's."""
@@ -227,7 +235,7 @@ class ImportScreen(FormScreen):
         """What is asked for.
 
         Raises:
-            OptionError: A field that must have a column has none, or a column is taken twice.
+            OptionError: There is no file, or a field that must have a column has none.
         """
         if self._path is None or self.look is None:
             raise OptionError("There is no file yet.", option=_FILE, wrong="Name a file.")
@@ -238,9 +246,6 @@ class ImportScreen(FormScreen):
                 said = f"Say which column holds the {name}."
                 raise OptionError(said, option=name, wrong=said)
         taken = [column for column in columns.values() if column]
-        if twice := next((name for name, column in columns.items() if column and taken.count(column) > 1), None):
-            said = f"The column {columns[twice]!r} is taken twice."
-            raise OptionError(said, option=twice, wrong=said)
         chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
         return ImportRequest(
             path=self._path,

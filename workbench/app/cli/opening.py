@@ -24,6 +24,7 @@ from workbench.core.run import RunInfo
 if TYPE_CHECKING:
     from workbench.app.tui.start import Beginning
     from workbench.config import Settings
+    from workbench.config.settings import RecentProject
     from workbench.statistics.records.report import AccuracyReport
 
 # -- ``workbench demo [DB]``
@@ -65,8 +66,8 @@ def _loaded(project: Project, database: str) -> list[RunInfo]:
     return verify_sample(project, _narrate, shown_run())
 
 
-def _demo(database: str) -> bool:
-    """The app on the sample data; whether it was left for another project."""
+def _demo(database: str) -> RecentProject | None:
+    """The app on the sample data; see `_app`."""
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
@@ -144,14 +145,14 @@ def open_command(options: OpenOptions) -> None:
     _go_on(_opened(options, is_remembered=not served))
 
 
-def _go_on(goes_on: bool) -> None:
+def _go_on(left: RecentProject | None) -> None:
     """One project after the other, until the person leaves."""
-    while goes_on:
-        goes_on = _begun(_chosen(None))
+    while left is not None:
+        left = _begun(_chosen(None, left))
 
 
-def _begun(begins: Beginning, screen: str = "home") -> bool:
-    """The app on what was chosen; whether it was left for another project."""
+def _begun(begins: Beginning, screen: str = "home") -> RecentProject | None:
+    """The app on what was chosen; see `_app`."""
     if begins.how == "demo":
         return _demo(begins.path)
     screen = "begin" if begins.how == "new" else screen
@@ -159,8 +160,8 @@ def _begun(begins: Beginning, screen: str = "home") -> bool:
     return _opened(options, is_new=begins.how == "new")
 
 
-def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> bool:
-    """The app on a database; whether it was left for another project."""
+def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> RecentProject | None:
+    """The app on a database; see `_app`."""
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
     from workbench.app.tui.lending import is_lent
@@ -187,12 +188,14 @@ def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool =
 
 def _app(
     project: Project, annotator: str | None, settings: Settings, screen: str = "home", items: Sequence[int] = ()
-) -> bool:
-    """The app, until the person leaves; whether for another project."""
+) -> RecentProject | None:
+    """The app, until the person leaves; what was left, where that was for another project."""
     from workbench.app.tui.app import WorkbenchApp, run
     from workbench.app.tui.lending import LentApp, is_lent
+    from workbench.config.settings import RecentProject
 
-    return run(project, annotator, settings, screen, items, LentApp if is_lent() else WorkbenchApp)
+    goes_on = run(project, annotator, settings, screen, items, LentApp if is_lent() else WorkbenchApp)
+    return RecentProject(str(project.path), annotator) if goes_on else None
 
 
 def _meant(project: Project, item: str) -> Sequence[int]:
@@ -201,13 +204,17 @@ def _meant(project: Project, item: str) -> Sequence[int]:
     return meant(project, item)
 
 
-def _chosen(annotator: str | None) -> Beginning:
-    """What is chosen on a screen of its own: what was opened lately, what is in this folder, a new one, the demo."""
+def _chosen(annotator: str | None, left: RecentProject | None = None) -> Beginning:
+    """What is chosen on a screen of its own: what was opened lately, what is in this folder, a new one, the demo.
+
+    Args:
+        left: What was left for this.
+    """
     from workbench.app.tui.start import StartApp, here
     from workbench.config.settings import recent
 
     known = recent()
-    chosen = StartApp([*known, *here(Path.cwd(), known)], DEFAULT).run()
+    chosen = StartApp([*known, *here(Path.cwd(), known)], DEFAULT, left).run()
     if chosen is None:
         sys.exit(0)
     return chosen._replace(annotator=annotator or chosen.annotator)

@@ -15,6 +15,7 @@ from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from workbench.app.tui.keymap import Action, bindings
+from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.path_suggester import PathSuggester
 from workbench.app.tui.kit.title_bar import Line
 from workbench.app.tui.themes import OWN_THEMES
@@ -25,7 +26,6 @@ _NEW_NAME = "project.db"
 _NEW = "New project            your own data, from a file to a first figure"
 _KEY_NAMES = {"question_mark": "?", "escape": "esc"}
 _LISTED = [("↑ ↓", "Go to the line above or below."), ("enter", "Open the line under the cursor.")]
-_KEYS = "enter open   ? keys   q quit"
 _NAMING = "enter make it   esc back"
 _DEMO = "The demo               sample data with verdicts and figures"
 
@@ -68,6 +68,7 @@ class StartApp(App[Beginning]):
     Args:
         choices: What can be opened, the likeliest first; what is no longer there comes last, as missing.
         demo: Where the demo's database stands, or will.
+        left: The project that was left for this, to which escape goes back.
     """
 
     CSS = """
@@ -82,12 +83,13 @@ class StartApp(App[Beginning]):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave."),
         Action("start.help", "question_mark,f1", "help", "Keys", "Say what each key does."),
-        Action("start.back", "escape", "close", "Back", "Close the line, else leave."),
+        Action("start.back", "escape", "close", "Back", "Close the line, else go back to where one was."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
-    def __init__(self, choices: Sequence[RecentProject], demo: str) -> None:
+    def __init__(self, choices: Sequence[RecentProject], demo: str, left: RecentProject | None = None) -> None:
         super().__init__()
+        self._left = left
         self._choices = sorted(choices, key=lambda one: not _is_there(one))
         self._demo = demo
         self._there: Path | None = None  # a file that was named for the new project
@@ -106,7 +108,12 @@ class StartApp(App[Beginning]):
         line.border_title = "Where to keep the project (a new file)"
         yield line
         yield Static(id="start-wrong", markup=False)
-        yield Static(_KEYS, id="start-keys", markup=False)
+        yield Static(self._keys, id="start-keys", markup=False)
+
+    @property
+    def _keys(self) -> str:
+        back = "" if self._left is None else f"   esc back to {printable(Path(self._left.path).name)}"
+        return f"enter open{back}   ? keys   q quit"
 
     @on(OptionList.OptionSelected)
     def _chosen(self, event: OptionList.OptionSelected) -> None:
@@ -139,14 +146,14 @@ class StartApp(App[Beginning]):
         self.push_screen(StartKeys(self.ACTIONS))
 
     def action_close(self) -> None:
-        """Close the line, else leave."""
+        """Close the line, else go back to the project that was left; there is none: leave."""
         line = self.query_one("#start-name")
         if line.display:
             line.display = False
-            self.query_one("#start-keys", Static).update(_KEYS)
+            self.query_one("#start-keys", Static).update(self._keys)
             self.query_one(OptionList).focus()
         else:
-            self.exit(None)
+            self.exit(None if self._left is None else Beginning(self._left.path, self._left.annotator))
 
 
 def _wrong(path: Path) -> str:
@@ -175,4 +182,4 @@ def _words(opened: RecentProject) -> Content:
     path = Path(opened.path)
     person = f" as {opened.annotator}" if opened.annotator else ""
     missing = "" if _is_there(opened) else "   (missing)"
-    return Content("".join(c if c.isprintable() else "�" for c in f"{path.name}{person}   {path.parent}{missing}"))
+    return Content(printable(f"{path.name}{person}   {path.parent}{missing}"))

@@ -383,3 +383,16 @@ async def test_a_new_project_gets_a_name_that_is_free(tmp_path: Path, monkeypatc
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("end", "enter")
     assert app.return_value == Beginning("demo.db", None, "demo")
+
+
+async def test_escape_goes_back_to_the_project_that_was_left(tmp_path: Path) -> None:
+    left = RecentProject(str(tmp_path / "b.db"), "amira")
+    app = StartApp([RecentProject(str(tmp_path / "a.db"))], "demo.db", left)
+    async with app.run_test(size=(80, 24)) as pilot:
+        assert "esc back to b.db" in str(app.query_one("#start-keys", Static).content)
+        await pilot.press("enter", "escape", "escape")
+    assert app.return_value == Beginning(left.path, "amira")
+    app = StartApp([], "demo.db", left)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("q")
+    assert app.return_value is None

@@ -8,10 +8,11 @@ questions x sizes x correlation x share of items that only one judges rightly x 
 class-differences: the same of balanced accuracy and MCC, over shares of correct completions. ppi: shares estimated
 with predictions, labels drawn by item, by question, or of one type three times as often, with types as strata. power:
 how often two verifiers are told apart whose difference is what `detectable` says in the mean. tests: how often p is
-below .05, and how often any q is, in data in which no group differs. Questions are right with a chance of their own
-(beta distribution), completions independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with
-the exponent 1.2 up to 200. Data sets are the groups of one table, so that the intervals are those that are shown. A
-line of JSON for each row, and one for the least of all.
+below .05, and how often any q is, in data in which no group differs. agreement: kappa, alpha and AC1 of two people
+(`bench.agreeing`). Questions are right with a chance of their own (beta distribution), completions independently given
+it; sizes are 4 each, geometric with the mean 4, or Pareto's with the exponent 1.2 up to 200. Data sets are the groups
+of one table, so that the intervals are those that are shown. A line of JSON for each row, and one for the worst of each
+figure, those that are not ok first.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Final
 
 import numpy as np
 
+from bench import agreeing
 from workbench.statistics.compare import (
     PairedItems,
     detectable,
@@ -78,9 +80,9 @@ def main() -> None:
         print(json.dumps({"worst": row}), flush=True)
 
 
-def _far(row: Row) -> float:
+def _far(row: Row) -> tuple[bool, float]:
     value = float(str(row["value"]))
-    return value if "size" in str(row["figure"]) else -value
+    return not row["ok"], value if "size" in str(row["figure"]) else -value
 
 
 def sizes_of(kind: str, shape: tuple[int, int], generator: np.random.Generator) -> IntArray:
@@ -376,6 +378,7 @@ _KINDS: Final[dict[str, Callable[[int, int], Iterator[Row]]]] = {
     "ppi": _ppi,
     "power": _power,
     "tests": _tests,
+    "agreement": agreeing.rows,
 }
 
 

@@ -290,7 +290,10 @@ def test_intervals_are_by_question_and_too_few_are_told(tmp_path: Path) -> None:
     assert few.krippendorff_alpha is not None
     assert few.alpha_ci is few.cohen_kappa[0].ci is None
     text = agreement_text(few)
-    assert "too few questions to say: people differ in 1 (of 5 needed), 1 hold a rarer label (of 10)" in text
+    assert (
+        "too few questions to say: people differ in 1 (of 4 needed), agree on a rarer label in 0 (of 4), "
+        "and 1 hold one (of 7)"
+    ) in text
     assert "  too few\n" in text.partition("pair")[2]
 
 

@@ -10,6 +10,7 @@ from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.figures import NONE, counted, number, percent
 from workbench.core.text.inert import inert
 from workbench.statistics.records.agreement import (
+    FEWEST_ALIKE,
     FEWEST_DIFFERING,
     FEWEST_RARER,
     AgreementReport,
@@ -149,7 +150,8 @@ def too_few(figures: Figures, by: str) -> str:
     """Why coefficients have no interval."""
     return (
         f"too few {by}s to say: people differ in {figures.differing:,} (of {FEWEST_DIFFERING} needed), "
-        f"{figures.rarer:,} hold a rarer label (of {FEWEST_RARER})"
+        f"agree on a rarer label in {figures.alike:,} (of {FEWEST_ALIKE}), "
+        f"and {figures.rarer:,} hold one (of {FEWEST_RARER})"
     )
 
 

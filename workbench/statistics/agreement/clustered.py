@@ -1,15 +1,17 @@
 """Intervals of coefficients of agreement, where what people say of one question goes together.
 
-A coefficient's standard error comes from its clusters: by the delta method for Cohen's kappa (`coefficients.pairs`), by
-leaving out one cluster at a time for the others. Its interval is tanh(artanh k ± t e / (1 - k²)), Fisher's
-transformation with Student's t. Its degrees of freedom are one less than the number of clusters of equal weight that
-would carry as much of the disagreement, or of the labels that are not the commonest, whichever are fewer: Kish's
-(sum x)² / sum x². Where people differ in fewer than `FEWEST_DIFFERING` clusters, or fewer than `FEWEST_RARER` hold
-anything but the commonest label, there is no interval: ``python -m bench.agreeing`` shows that none would cover.
-Sources: Yang and Zhou, "Kappa statistic for clustered matched-pair data", Statistics in Medicine 33, 2014; Efron and
-Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981; Carter, Schnepel and Steigerwald, "Asymptotic
-behavior of a t-test robust to cluster heterogeneity", Review of Economics and Statistics 99, 2017; Kish, "Survey
-Sampling", 1965.
+A coefficient's standard error e comes from leaving out one cluster at a time. Its interval is Fisher's transformation
+with Student's t, tanh(artanh k ± t e / (1 - k²)); its upper end is that of the square root of 1 - k where this is
+higher, 1 - (1 - k) (1 - t e / 2 (1 - k))²: few disagreements vary as counts do, whose root has an even variance. The
+degrees of freedom are one less than the number of clusters of equal weight that would carry as much of the
+disagreement, or of the agreement on labels rarer than the commonest, whichever are fewer: Kish's (sum x)² / sum x².
+Where people differ in fewer than `FEWEST_DIFFERING` clusters, agree on a rarer label in fewer than `FEWEST_ALIKE`, or
+fewer than `FEWEST_RARER` hold one, there is no interval: ``python -m bench.coverage --kind agreement`` shows what the
+others cover.
+Sources: Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981; Bartlett, "The square root
+transformation in analysis of variance", Supplement to the Journal of the Royal Statistical Society 3, 1936; Carter,
+Schnepel and Steigerwald, "Asymptotic behavior of a t-test robust to cluster heterogeneity", Review of Economics and
+Statistics 99, 2017; Kish, "Survey Sampling", 1965.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ import numpy as np
 from workbench.statistics.agreement.coefficients import divided, summed
 from workbench.statistics.bootstrap import alike_clusters
 from workbench.statistics.confusion import FloatArray, IntArray
-from workbench.statistics.records.agreement import FEWEST_DIFFERING, FEWEST_RARER, Ends
+from workbench.statistics.records.agreement import FEWEST_ALIKE, FEWEST_DIFFERING, FEWEST_RARER, Ends
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -41,31 +43,41 @@ class Evidence(NamedTuple):
 
     Attributes:
         differing: Clusters in which people differ.
-        rarer: Clusters that hold any label but the commonest.
+        alike: Clusters in which two agree on a label rarer than the commonest.
+        rarer: Clusters that hold such a label.
         freedom: Degrees of freedom.
     """
 
     differing: IntArray
+    alike: IntArray
     rarer: IntArray
     freedom: FloatArray
 
+    def is_enough(self, figure: int = 0) -> bool:
+        """Whether a figure's interval would cover."""
+        return bool(
+            self.differing[figure] >= FEWEST_DIFFERING
+            and self.alike[figure] >= FEWEST_ALIKE
+            and self.rarer[figure] >= FEWEST_RARER
+        )
 
-def evidence(figure: IntArray, differing: FloatArray, rarer: FloatArray, figures: int) -> Evidence:
+
+def evidence(figure: IntArray, differing: FloatArray, alike: FloatArray, rarer: FloatArray, figures: int) -> Evidence:
     """What the intervals of figures rest on: arrays with one value a cluster of a figure.
 
     Args:
         figure: The figure the cluster is counted in, from 0 to ``figures - 1``.
         differing: How much people differ in it.
-        rarer: How many labels in it are not the commonest.
+        alike: How much they agree in it on labels rarer than the commonest.
+        rarer: How many labels in it are.
     """
     effective = [
-        divided(summed(figure, mass, figures) ** 2, summed(figure, mass**2, figures)) for mass in (differing, rarer)
+        divided(summed(figure, mass, figures) ** 2, summed(figure, mass**2, figures)) for mass in (differing, alike)
     ]
-    return Evidence(
-        differing=np.bincount(figure[differing > _NOTHING], minlength=figures),
-        rarer=np.bincount(figure[rarer > _NOTHING], minlength=figures),
-        freedom=np.maximum(np.fmin(*effective) - 1, 1.0),
+    differs, agrees, holds = (
+        np.bincount(figure[mass > _NOTHING], minlength=figures) for mass in (differing, alike, rarer)
     )
+    return Evidence(differs, agrees, holds, np.maximum(np.fmin(*effective) - 1, 1.0))
 
 
 def interval(value: float, error: float, known: Evidence, figure: int = 0) -> Ends | None:
@@ -77,12 +89,11 @@ def interval(value: float, error: float, known: Evidence, figure: int = 0) -> En
     """
     from scipy.special import stdtrit
 
-    if known.differing[figure] < FEWEST_DIFFERING or known.rarer[figure] < FEWEST_RARER:
+    if not (known.is_enough(figure) and abs(value) < 1 and error > _NOTHING):
         return None
-    if not (abs(value) < 1 and error > _NOTHING):
-        return None
-    half = float(stdtrit(known.freedom[figure], 0.975)) * error / (1 - value * value)
-    return tanh(atanh(value) - half), tanh(atanh(value) + half)
+    half = float(stdtrit(known.freedom[figure], 0.975)) * error
+    low, high = (tanh(atanh(value) + side * half / (1 - value * value)) for side in (-1, 1))
+    return low, max(high, 1 - (1 - value) * max(1 - half / (2 * (1 - value)), 0.0) ** 2)
 
 
 def jackknife(

@@ -11,13 +11,12 @@ import numpy as np
 from workbench.statistics.agreement.clustered import Evidence, evidence, interval
 from workbench.statistics.agreement.coefficients import divided, summed
 from workbench.statistics.agreement.ratings import Ratings
-from workbench.statistics.confusion import FloatArray, IntArray, align
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, align
 from workbench.statistics.intervals import Z95, compact
 from workbench.statistics.records.agreement import Ends
 
-_MANY_DIFFERING: Final = 10
-_MANY_RARER: Final = 30
-"""From so many items on the formula for many independent ones holds."""
+_MANY: Final = 10
+"""From so many items on which both differ, and agree on a rarer label, the formula for many independent ones holds."""
 _HELD: Final = 1 << 22
 """Items of pairs that are looked at together."""
 
@@ -27,7 +26,7 @@ class PairErrors(NamedTuple):
 
     Attributes:
         independent: Standard errors, items taken as independent; NaN where kappa is.
-        clustered: Standard errors by cluster; NaN likewise, and for one cluster.
+        clustered: Standard errors by leaving out one cluster at a time; NaN where kappa is without any one.
         shared: Whether any two of a pair's items are of one cluster.
         known: The clusters that carry intervals.
     """
@@ -68,7 +67,7 @@ def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | No
     Source of the first: Fleiss, Cohen and Everitt, see `pairs`.
     """
     known = errors.known
-    many = known.differing[pair] >= _MANY_DIFFERING and known.rarer[pair] >= _MANY_RARER
+    many = min(known.differing[pair], known.alike[pair]) >= _MANY
     if errors.shared[pair] or not many:
         return interval(kappa, float(errors.clustered[pair]), known, pair)
     half = Z95 * float(errors.independent[pair])
@@ -80,11 +79,10 @@ def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
 
     kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. An item on which the first says c and the second d moves it by
     u / n, u = ([c = d] - po) / (1 - pe) - (1 - po) (p_.c + p_d. - 2 pe) / (1 - pe)². Standard errors: sqrt(sum u²) / n
-    for independent items, sqrt(G / (G - 1) sum_g (sum of u in cluster g)²) / n for G clusters.
+    for independent items, sqrt((G - 1) / G sum_g (k_g - mean k)²) for G clusters, k_g being kappa without cluster g.
     Sources: Cohen, "A coefficient of agreement for nominal scales", Educational and Psychological Measurement 20,
     1960; Fleiss, Cohen and Everitt, "Large sample standard errors of kappa and weighted kappa", Psychological
-    Bulletin 72, 1969, formula 13; Yang and Zhou, "Kappa statistic for clustered matched-pair data", Statistics in
-    Medicine 33, 2014.
+    Bulletin 72, 1969, formula 13; Efron and Stein, "The jackknife estimate of variance", Annals of Statistics 9, 1981.
 
     One sparse product counts all tables at once, so that it costs the ratings that meet, not people squared.
 
@@ -152,20 +150,24 @@ class Tables(NamedTuple):
 
 
 class Kappas(NamedTuple):
-    """Cohen's kappa of many tables, arrays of one length, but for the last.
+    """Cohen's kappa of many tables: arrays with one value a table, the last three with one a cell.
 
     Attributes:
         n: Items of each table.
         agreement: The share of them both put into the same category; NaN without items.
+        expected: The share expected by chance.
         kappa: NaN without items, and where both used one and the same category only.
         moves: By how much an item of each cell moves it, times n.
-        rarer: How many of the two labels of an item of each cell are not the table's commonest.
+        beside: How often the second said what the first says in the cell, and the first what the second says.
+        rarer: How many of the two labels of an item of each cell are rarer than the table's commonest.
     """
 
     n: FloatArray
     agreement: FloatArray
+    expected: FloatArray
     kappa: FloatArray
     moves: FloatArray
+    beside: FloatArray
     rarer: FloatArray
 
 
@@ -182,22 +184,34 @@ def kappas(cells: Tables, tables: int) -> Kappas:
     observed = total(share * same)
     table, category = np.divmod(rows.keys, cells.categories)
     expected = summed(table, rows.shares * columns.of(table, category), tables)
-    varies = expected < 1 - 1e-12
-    kappa = divided(observed - expected, 1 - expected, where=varies)
-    beside = columns.of(cells.pair, cells.first) + rows.of(cells.pair, cells.second) - 2 * expected[cells.pair]
-    moves = same - observed[cells.pair] - (1 - kappa)[cells.pair] * beside
-    moves = divided(moves, (1 - expected)[cells.pair], where=varies[cells.pair])
-    return Kappas(n, observed, kappa, moves, _rarer(cells, rows, columns, tables))
+    kappa = _kappa(observed, expected)
+    beside = columns.of(cells.pair, cells.first) + rows.of(cells.pair, cells.second)
+    moves = same - observed[cells.pair] - (1 - kappa)[cells.pair] * (beside - 2 * expected[cells.pair])
+    moves = divided(moves, (1 - expected)[cells.pair], where=_varies(expected)[cells.pair])
+    rarer = _rarer(cells, rows, columns, tables)
+    return Kappas(n, observed, expected, kappa, moves, beside * n[cells.pair], rarer)
+
+
+def _varies(expected: FloatArray) -> BoolArray:
+    found: BoolArray = expected < 1 - 1e-12
+    return found
+
+
+def _kappa(observed: FloatArray, expected: FloatArray) -> FloatArray:
+    return divided(observed - expected, 1 - expected, where=_varies(expected))
 
 
 def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> FloatArray:
-    """Labels of an item of each cell that are not the commonest in its table; of equally common ones the first is."""
+    """Labels of an item of each cell rarer than the commonest in its table; of several that are as common all are."""
     keys = np.union1d(rows.keys, columns.keys)
     table, category = np.divmod(keys, cells.categories)
     shares = rows.of(table, category) + columns.of(table, category)
-    commonest = np.zeros(tables, dtype=np.int64)
-    order = np.lexsort((-category, shares))
-    commonest[table[order]] = category[order]
+    most = np.zeros(tables)
+    np.maximum.at(most, table, shares)
+    highest = shares >= most[table] - 1e-12
+    commonest = np.full(tables, -1, dtype=np.int64)
+    commonest[table[highest]] = category[highest]
+    commonest[np.bincount(table[highest], minlength=tables) > 1] = -1
     of_cell = commonest[cells.pair]
     found: FloatArray = (cells.first != of_cell).astype(float) + (cells.second != of_cell)
     return found
@@ -225,23 +239,36 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
     """
     tables = len(found.n)
     differs = (cells.first != cells.second).astype(float)
-    parts: list[tuple[IntArray, IntArray, FloatArray]] = []
+    alike = (1 - differs) * (found.rarer > 0)
+    parts: list[tuple[IntArray, FloatArray]] = []
     for cell, where in blocks:
         clusters = int(where.max(initial=0)) + 1
         key, known = compact(cells.pair[cell] * clusters + where)
-        masses = [summed(key, values[cell], len(known)) for values in (found.moves, differs, found.rarer)]
-        parts.append((known // clusters, np.bincount(key, minlength=len(known)), np.stack(masses)))
-    pair, items = (np.concatenate([part[place] for part in parts]) for place in (0, 1))
-    moves, differing, rarer = np.concatenate([part[2] for part in parts], axis=1)
-    number = np.bincount(pair, minlength=tables).astype(float)
-    squares = summed(pair, moves**2, tables) * divided(number, number - 1)
+        of_cells = (np.ones(len(differs)), differs, alike, found.rarer, found.beside)
+        sums = [summed(key, values[cell], len(known)) for values in of_cells]
+        together = _together(key, cells.first[cell], cells.second[cell], cells.categories, len(known))
+        parts.append((known // clusters, np.stack([*sums, together])))
+    pair = np.concatenate([part[0] for part in parts])
+    items, differing, agreed, rarer, beside, together = np.concatenate([part[1] for part in parts], axis=1)
+    n = found.n[pair] - items
+    observed = divided((found.n * found.agreement)[pair] - (items - differing), n)
+    expected = divided((found.n**2 * found.expected)[pair] - beside + together, n**2)
+    without, number = _kappa(observed, expected), np.bincount(pair, minlength=tables).astype(float)
+    apart = without - divided(summed(pair, without, tables), number)[pair]
     alone = summed(cells.pair, cells.often * found.moves**2, tables)
     return PairErrors(
         independent=np.sqrt(alone) / found.n,
-        clustered=np.sqrt(squares) / found.n,
+        clustered=np.sqrt(summed(pair, apart**2, tables) * divided(number - 1, number)),
         shared=np.bincount(pair[items > 1], minlength=tables),
-        known=evidence(pair, differing, rarer, tables),
+        known=evidence(pair, differing, agreed, rarer, tables),
     )
+
+
+def _together(key: IntArray, first: IntArray, second: IntArray, categories: int, clusters: int) -> FloatArray:
+    """Of each cluster, the sum over categories of how often the first says it times how often the second does."""
+    (rank, places), (other_rank, others) = (compact(key * categories + values) for values in (first, second))
+    said, heard = np.bincount(rank), align(places, others, np.bincount(other_rank), np.int64(0))
+    return summed(places // categories, said * heard, clusters)
 
 
 def kappa_of(first: IntArray, second: IntArray, cluster: IntArray, categories: int) -> tuple[Kappas, PairErrors]:

@@ -10,11 +10,11 @@ from msgspec import Struct, structs
 
 from workbench.statistics.agreement import coefficients
 from workbench.statistics.agreement.clustered import Evidence, evidence, interval, jackknife
-from workbench.statistics.agreement.coefficients import alpha, fleiss, pabak, summed
+from workbench.statistics.agreement.coefficients import alpha, divided, fleiss, pabak, summed
 from workbench.statistics.agreement.ratings import Ratings, Units, units
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
 from workbench.statistics.intervals import compact, intervals_by_question
-from workbench.statistics.records.agreement import FEWEST_DIFFERING, FEWEST_RARER, Ends, Figures, Level, Share
+from workbench.statistics.records.agreement import Ends, Figures, Level, Share
 
 MOST_LISTED = 100
 """Categories whose shares are listed; with more, prevalence is left out."""
@@ -69,6 +69,7 @@ def figures(rated: Rated) -> Figures:
         pabak=None if percent is None else defined(pabak(percent, categories)),
         prevalence=dict(zip(rated.names, shares, strict=False)) if categories <= MOST_LISTED else None,
         differing=int(known.differing[0]),
+        alike=int(known.alike[0]),
         rarer=int(known.rarer[0]),
     )
 
@@ -82,16 +83,23 @@ def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[f
     }
     value = {name: float(figure(found.often)[0]) for name, figure in coefficient.items()}
     there = {name: figure for name, figure in coefficient.items() if abs(value[name]) < 1}
-    enough = known.differing[0] >= FEWEST_DIFFERING and known.rarer[0] >= FEWEST_RARER
-    errors = jackknife(found.kind, len(found.sizes), rated.cluster, there) if enough else {}
+    of = dict.fromkeys(coefficient, known)
+    if rated.level != "nominal":
+        of["alpha"] = _evidence(found, rated.cluster, near=True)
+    there = {name: figure for name, figure in there.items() if of[name].is_enough()}
+    errors = jackknife(found.kind, len(found.sizes), rated.cluster, there) if there else {}
     return [
-        (defined(value[name]), interval(value[name], errors[name], known) if name in errors else None)
+        (defined(value[name]), interval(value[name], errors[name], of[name]) if name in errors else None)
         for name in coefficient
     ]
 
 
-def _evidence(found: Units, cluster: IntArray) -> Evidence:
-    """The clusters that intervals rest on; of equally common categories one that leaves fewest."""
+def _evidence(found: Units, cluster: IntArray, *, near: bool = False) -> Evidence:
+    """The clusters that intervals rest on; of several categories that are as common none is the commonest.
+
+    Args:
+        near: Categories may be near each other: rarer labels are agreement of some degree, equal or not.
+    """
     several = found.sizes > 1
     there = found.kind >= 0
     where, clusters = compact(cluster[there])
@@ -100,12 +108,14 @@ def _evidence(found: Units, cluster: IntArray) -> Evidence:
         return summed(where, np.where(several, mass, 0.0)[found.kind[there]], len(clusters))
 
     totals = (found.often[0] * several) @ found.counts
-    tied = np.flatnonzero(totals == totals.max(initial=0))[:MOST_LISTED]
-    rarer = [by_cluster(found.sizes - found.counts[:, [one]].toarray()[:, 0]) for one in tied.tolist()]
-    differing = by_cluster(1 - np.nan_to_num(coefficients.agreeing(found), nan=1.0))
-    place = np.repeat(np.arange(len(tied)), len(clusters))
-    each = evidence(place, np.tile(differing, len(tied)), np.concatenate([*rarer, np.empty(0)]), max(len(tied), 1))
-    return Evidence(*(part.min(keepdims=True) for part in each))
+    commonest = np.flatnonzero(totals == totals.max(initial=0))
+    often = found.counts[:, commonest].toarray()[:, 0] if len(commonest) == 1 else np.zeros(len(found.sizes))
+    agreeing = np.nan_to_num(coefficients.agreeing(found), nan=1.0)
+    on_commonest = np.nan_to_num(divided(often * (often - 1), found.sizes * (found.sizes - 1)))
+    place = np.zeros(len(clusters), dtype=np.int64)
+    differing, rarer = by_cluster(1 - agreeing), by_cluster(found.sizes - often)
+    alike = rarer if near else by_cluster(agreeing - on_commonest)
+    return evidence(place, differing, alike, rarer, 1)
 
 
 NO_SHARE: Final = Share(n=0, share=None, ci=None)

@@ -17,10 +17,11 @@ Source = Literal["agreement", "checks"]
 Ends = tuple[float, float]
 """A 95 % interval."""
 
-FEWEST_DIFFERING: Final = 5
-FEWEST_RARER: Final = 10
-"""A coefficient has no interval where people differ in fewer questions than the first, or fewer than the second hold
-any label but the commonest: none would cover."""
+FEWEST_DIFFERING: Final = 4
+FEWEST_ALIKE: Final = 4
+FEWEST_RARER: Final = 7
+"""A coefficient has no interval where people differ in fewer questions than the first, agree on a label rarer than the
+commonest in fewer than the second, or fewer than the third hold such a label: none would cover."""
 
 
 class Figures(Struct, frozen=True, kw_only=True):
@@ -40,8 +41,10 @@ class Figures(Struct, frozen=True, kw_only=True):
         gwet_ac2: By weighting; None at the nominal level.
         pabak: Prevalence- and bias-adjusted kappa: 2 po - 1 for two categories.
         prevalence: The share of each category among the labels; None for more categories than can be listed.
-        differing: Questions (or items, see ``interval_by``) in which people differ; intervals take 5.
-        rarer: Those among paired items' with any label but the commonest; intervals take 10.
+        differing: Questions (or items, see ``interval_by``) in which people differ; intervals take 4.
+        alike: Those in which two agree on a label rarer than the commonest; intervals take 4. Where several labels
+            are as common, all count.
+        rarer: Those among paired items' that hold such a label; intervals take 7.
     """
 
     items: int
@@ -59,6 +62,7 @@ class Figures(Struct, frozen=True, kw_only=True):
     pabak: float | None
     prevalence: dict[str, float] | None
     differing: int
+    alike: int
     rarer: int
 
 
@@ -75,8 +79,8 @@ class PairAgreement(Struct, frozen=True, kw_only=True):
         n: How many there are.
         agreement: The share on which they agree.
         kappa: Cohen's; None where both used one and the same category only.
-        ci: Its 95 % interval: by question (Yang and Zhou) where questions have several of the items or there are few,
-            else Fleiss, Cohen and Everitt's; None for too few questions to say, as of the coefficients of all.
+        ci: Its 95 % interval: by leaving out one question at a time where questions have several of the items or there
+            are few, else Fleiss, Cohen and Everitt's; None for too few questions to say, as of the coefficients of all.
         shared: Those items by domain, or by type where the report says so.
     """
 

@@ -18,7 +18,7 @@ from workbench.verifiers.execution import levels
 
 Call = Callable[..., tuple[int, str, str]]
 
-surveyed = cache(levels.survey)
+surveyed, surveyed_scratch = cache(levels.survey), cache(levels.survey_scratch)
 """What the doctor finds of the sandboxes, found once: all attacks on each take ten seconds of a processor."""
 
 
@@ -28,6 +28,7 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str
     def call(*arguments: object) -> tuple[int, str, str]:
         monkeypatch.setattr(sys, "argv", ["workbench", *map(str, arguments)])
         monkeypatch.setattr(levels, "survey", surveyed)
+        monkeypatch.setattr(levels, "survey_scratch", surveyed_scratch)
         with pytest.raises(SystemExit) as ended:
             main()
         captured = capfd.readouterr()
@@ -43,6 +44,7 @@ def run(*arguments: object, cwd: Path | None = None) -> CompletedProcess[str]:
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(said):
         patch.setattr(sys, "argv", command)
         patch.setattr(levels, "survey", surveyed)
+        patch.setattr(levels, "survey_scratch", surveyed_scratch)
         with chdir(cwd) if cwd else nullcontext(), pytest.raises(SystemExit) as ended:
             main()
     texts = [stream.buffer.getvalue().decode() for stream in (out, said) if isinstance(stream.buffer, BytesIO)]

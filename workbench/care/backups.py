@@ -102,16 +102,17 @@ def sandbox() -> list[Finding]:
 
     A level that can't be used here is no fault; one that can be and lets an attack through is.
     """
-    from workbench.verifiers.execution.levels import survey
+    from workbench.verifiers.execution.levels import survey, survey_scratch
 
     surveyed = survey()
     best = next((found.level for found in surveyed if found.holds), None)
     used = f"solutions are run at {best}" if best else "solutions are not run without --allow-unsafe-execution"
-    return [*map(_level, surveyed), Finding(name="sandbox", ok=True, message=used), *_languages()]
+    levels = [_level(f"sandbox {one.level}", one) for one in surveyed]
+    scratch = _level("scratch folder", survey_scratch())
+    return [*levels, scratch, Finding(name="sandbox", ok=True, message=used), *_languages()]
 
 
-def _level(found: LevelStatus) -> Finding:
-    name = f"sandbox {found.level}"
+def _level(name: str, found: LevelStatus) -> Finding:
     if found.unusable is not None:
         return Finding(name=name, ok=True, message=f"can't be used here: {found.unusable}")
     through = [result for result in found.results if not result.held]

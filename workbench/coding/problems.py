@@ -347,20 +347,24 @@ def _day(name: str, text: str | None) -> str | None:
 
 @contextmanager
 def opened_sandbox(
-    project: Project, *, workers: int | None = None, allow_unsafe: bool = False
+    project: Project, *, workers: int | None = None, allow_unsafe: bool = False, scratch: int = 0
 ) -> Iterator[SandboxPool]:
     """A sandbox at the highest level that holds on this machine; nothing of it lives afterwards.
 
     Args:
         workers: How many solutions run at a time; one a core by default.
         allow_unsafe: The user agrees to limits alone.
+        scratch: Bytes of a folder that solutions may write in; 0 for none.
 
     Raises:
         UnsafeError: There would be limits alone, and the user has not agreed to that.
+        RunError, VerifierError: There is no such folder here.
     """
     # The sandbox is for those alone that need one.
     from workbench.verifiers.execution.pool import SandboxPool
+    from workbench.verifiers.execution.settings import PoolSettings
 
-    level = require_level(project, "best", allow_unsafe=allow_unsafe)
-    with SandboxPool(level, workers or os.cpu_count() or 1) as pool:
+    level = require_level(project, "best", allow_unsafe=allow_unsafe, scratch=scratch > 0)
+    settings = PoolSettings(scratch_bytes=scratch)
+    with SandboxPool(level, workers or os.cpu_count() or 1, settings=settings) as pool:
         yield pool

@@ -139,7 +139,7 @@ class _SolutionDispatcher:
         """Why programs of a language can't be run here; "" where they can."""
         if language not in self._troubles:
             try:
-                require(language, self._level)
+                require(language, self._level, scratch=self._verifier.scratch > 0)
                 self._troubles[language] = ""
             except VerifierError as error:
                 self._troubles[language] = str(error)

@@ -41,22 +41,24 @@ def require_servers(project: Project, servers: Mapping[str, ModelServer], *, acc
     _require(project, trust.grants_of(servers, {}), accept)
 
 
-def require_level(project: Project, wanted: str, *, allow_unsafe: bool) -> Level:
+def require_level(project: Project, wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level:
     """How code of others is kept in here, if it may be run at all.
 
     Args:
         wanted: A `Level`, or ``"best"`` for the highest that holds on this machine.
         allow_unsafe: The user has said so now (``--allow-unsafe-execution``); it is remembered for the runner, which
             goes on with what was begun, and for nobody else.
+        scratch: It is to have a folder to write in.
 
     Raises:
         UnsafeError: There would be limits alone, and the user has not agreed to that.
-        RunError: The level doesn't hold on this machine.
+        RunError: The level doesn't hold on this machine, or such a folder doesn't.
+        VerifierError: At this level there is no such folder.
     """
     # Looking the level up may mean to try it.
     from workbench.verifiers.execution.levels import level_of
 
-    level = level_of(wanted, allow_unsafe=allow_unsafe)
+    level = level_of(wanted, allow_unsafe=allow_unsafe, scratch=scratch)
     if level == "L1":
         trust.accept(project.path, [UNSAFE])
     return level

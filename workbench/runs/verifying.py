@@ -152,7 +152,7 @@ def start(
     if verifier.isolation == "sandbox":
         sandboxed = cast("SandboxedVerifier", verifier)
         _require_suites(project, sandboxed.suites)
-        require_level(project, sandboxed.wanted, allow_unsafe=allow_unsafe)
+        require_level(project, sandboxed.wanted, allow_unsafe=allow_unsafe, scratch=sandboxed.scratch > 0)
     reader = project.database.reader()
     if selection.asks_for_verdicts:
         selection = check_names(reader, selection)

@@ -65,7 +65,7 @@ class SolutionExecutor:
     def __init__(self, verifier: SandboxedVerifier, workers: int, timeout: float | None = None) -> None:
         if len(verifier.seeds) > 1:
             raise UsageError("hash_seeds is for runs.", "As a reward each solution is run once.")
-        self.level: Level = level_of(verifier.wanted, allow_unsafe=False)
+        self.level: Level = level_of(verifier.wanted, allow_unsafe=False, scratch=verifier.scratch > 0)
         self._verifier = verifier
         self._timeout = timeout
         self._jobs: queue.SimpleQueue[SolutionJob | None] = queue.SimpleQueue()
@@ -214,7 +214,7 @@ class SolutionExecutor:
         if language == "python":
             return ""
         try:
-            require(language, self.level)
+            require(language, self.level, scratch=self._verifier.scratch > 0)
         except VerifierError as error:
             return str(error)
         return ""

@@ -148,6 +148,7 @@ class SandboxedVerifier(Configured, Protocol):
         seeds: Hash seeds of the interpreter; the first decides, the others tell whether the verdict holds.
         wanted: How solutions are to be kept in: a `Level`, or ``"best"`` for the highest that holds here.
         interpreter: The path of an interpreter other than this one; None for this one.
+        scratch: Bytes of a folder that solutions may write in; 0 for none.
         extractor: How code is taken from a reply: name and version.
     """
 
@@ -155,6 +156,7 @@ class SandboxedVerifier(Configured, Protocol):
     seeds: tuple[int, ...]
     wanted: str
     interpreter: str | None
+    scratch: int
     extractor: str
 
     def settings(self, seed: int) -> PoolSettings:

@@ -192,6 +192,9 @@ def test_doctor_tells_how_each_level_of_the_sandbox_stands(
     monkeypatch: pytest.MonkeyPatch, best: LevelStatus, second: LevelStatus, told: list[str]
 ) -> None:
     monkeypatch.setattr(levels, "survey", lambda: [best, second])
+    monkeypatch.setattr(levels, "survey_scratch", lambda: LevelStatus("L3", (HELD, THROUGH)))
+    (folder,) = (finding for finding in sandbox() if finding.name == "scratch folder")
+    assert (folder.ok, folder.message.partition(";")[0]) == (False, "1 of 2 attacks held")
     found = [finding for finding in sandbox() if finding.name.startswith("sandbox")]
     said = [("" if one.ok else "BAD ") + f"{one.name.removeprefix('sandbox ')}: {one.message}" for one in found]
     assert said == [*told[:2], f"sandbox: {told[2]}"]
@@ -199,6 +202,7 @@ def test_doctor_tells_how_each_level_of_the_sandbox_stands(
 
 def test_doctor_tells_which_languages_can_be_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(levels, "survey", list)
+    monkeypatch.setattr(levels, "survey_scratch", lambda: LevelStatus("L3"))
     monkeypatch.setenv("PATH", str(tmp_path))
     runners.version_of.cache_clear()
     (found,) = (finding for finding in sandbox() if finding.name == "runner javascript")

@@ -16,7 +16,7 @@ from workbench.coding.problems import results
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.config.trust import UnsafeError
 from workbench.core.code import Execution, Failure, Program
-from workbench.core.errors import RunError, UsageError
+from workbench.core.errors import RunError, UsageError, VerifierError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
 from workbench.core.selection import Selection, parse_condition
@@ -333,6 +333,36 @@ def test_an_interpreter_that_the_database_names_waits_for_its_user(
     assert (run_info(project, 1).state, opened) == ("paused", [])
     with pytest.raises(NotTrustedError, match="interpreter"):
         start(project, "odd")
+
+
+def test_a_folder_to_write_in_is_refused_by_name_below_l3(
+    project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, opened: list[ScriptedSandbox]
+) -> None:
+    monkeypatch.setattr(levels, "_require_held_scratch", lambda: None)
+    info = start(project, "execution", {"scratch": "16MB"}, "files")
+    # The machine that goes on with it has no namespaces.
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L2")
+    work(project, lease)
+    ended = run_info(project, info.run)
+    assert (ended.state, ended.done, opened) == ("failed", 0, [])
+    assert "at isolation L3 only, not at L2" in (ended.message or "")
+    with pytest.raises(VerifierError, match="at isolation L3 only, not at L2"):
+        start(project, "execution", {"scratch": "8"}, "again")
+
+
+def test_a_folder_to_write_in_reaches_the_sandbox(
+    project: Project, lease: Lease, monkeypatch: pytest.MonkeyPatch, opened: list[ScriptedSandbox]
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(levels, "_require_held_scratch", lambda: asked.append("held"))
+    with project.database.write() as connection:
+        connection.execute("UPDATE code_problems SET language = 'javascript' WHERE setup = ''")
+    assert ran(project, lease, scratch="16MB").state == "complete"
+    assert [one.settings.scratch_bytes for one in opened] == [16 * 2**20]
+    assert asked == ["held", "held"], "before it is queued, and by whoever runs it"
+    lines = {line.completion_id: line for line in verdict_lines(project, "execution")}
+    assert (lines["double/0"].reason, lines["add/0"].reason) == ("no_runner", "tests_passed")
+    assert "no scratch folder" in (lines["double/0"].detail or "")
 
 
 def test_a_suite_that_nothing_has_is_refused(project: Project, tmp_path: Path) -> None:

@@ -19,6 +19,6 @@ as forgeable when they pass.
 One process runs these tests of a solution, another one those in which the values wanted stand. Where it hangs,
 vanishes or writes nonsense, that test has its outcome and the others go on in a new process. If the server itself
 dies, all tests of its solution are ``x`` and another server takes its place. Files can be read (the standard library,
-shared libraries, time zones) but not made: there is no scratch folder at any level. Sockets, processes and other
-programs there are none; threads are few.
+shared libraries, time zones) but not made, unless there is a folder for that (`inside.scratch`), at L3: such a box is
+for one process. Sockets, processes and other programs there are none; threads are few.
 """

@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from workbench.core.code import Level
 from workbench.core.errors import VerifierError
+from workbench.verifiers.execution.inside.scratch import FOLDER
 from workbench.verifiers.execution.inside.server import AHEAD, NEWS, ORDER
 from workbench.verifiers.execution.interpreter import Interpreter, interpreter
 from workbench.verifiers.execution.settings import PoolSettings
@@ -121,6 +122,8 @@ FLAGS = ("-s", "-S", "-B")
 """The interpreter's flags: neither the user's nor the machine's packages, and no compiled files."""
 _INSIDE = Path(__file__).resolve().parent / "inside"
 HOME = "/harness"
+SCRATCH_RIGHT: Final = ("--cap-add", "CAP_SYS_ADMIN")
+"""What it takes to limit the files of a folder; see `inside.scratch`."""
 _BOOT = (
     "import sys, json; config = json.loads(sys.argv[1]); sys.path[0] = config['home']; "
     "from inside import server; server.main(config)"
@@ -204,7 +207,7 @@ class Box:
     def __init__(self, level: Level, settings: PoolSettings) -> None:
         self.started = False
         self.ready: deque[Child] = deque()
-        self.ordered = AHEAD
+        self.ordered = _ahead(settings)
         self.control, theirs = socket.socketpair()
         try:
             self._process = _started(level, settings, theirs)
@@ -319,13 +322,22 @@ def _command(level: Level, settings: PoolSettings, known: Interpreter, control: 
         "user": own_user(),
         "parent": 0 if level == "L3" else os.getpid(),
         "seed": settings.hash_seed,
-        "memory": settings.memory_bytes,
+        # What is written is memory as well.
+        "memory": settings.memory_bytes - settings.scratch_bytes,
+        "scratch": settings.scratch_bytes,
+        "ahead": _ahead(settings),
         "processes": _PROCESSES if root else _tasks_of_user() + _MORE_PROCESSES,
     }
     walls: list[str] = []
     if level == "L3":
-        walls = namespaces(known, root=root, with_packages=with_packages, more=("--info-fd", str(info)))
+        more = ("--info-fd", str(info))
+        walls = namespaces(known, root=root, with_packages=with_packages, more=more, scratch=settings.scratch_bytes)
     return [*walls, known.program, *FLAGS, "-c", _BOOT, json.dumps(config)]
+
+
+def _ahead(settings: PoolSettings) -> int:
+    """Children that a server has ready: the folder is for one alone."""
+    return 1 if settings.scratch_bytes else AHEAD
 
 
 def own_user() -> int | None:
@@ -342,7 +354,9 @@ def _tasks_of_user() -> int:
     )
 
 
-def namespaces(known: Interpreter, *, root: bool, with_packages: bool, more: Iterable[str] = ()) -> list[str]:
+def namespaces(
+    known: Interpreter, *, root: bool, with_packages: bool, more: Iterable[str] = (), scratch: int = 0
+) -> list[str]:
     """bubblewrap's command: no network, process or name of the machine, and of its files only these, read-only.
 
     There is no ``/proc``: a program has no use for it, and where a new one can't be mounted the level holds all the
@@ -353,6 +367,7 @@ def namespaces(known: Interpreter, *, root: bool, with_packages: bool, more: Ite
         root: Whether this process is root.
         with_packages: Whether packages can be imported.
         more: Further words for bubblewrap.
+        scratch: Bytes of a folder that can be written; 0 for none.
     """
     program = shutil.which("bwrap")
     if program is None:
@@ -366,9 +381,15 @@ def namespaces(known: Interpreter, *, root: bool, with_packages: bool, more: Ite
     user = ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     if not root:
         user = ["--unshare-user", "--uid", "65534", "--gid", "65534"]
+    writable: list[str] = []
+    if scratch:
+        # Only the kernel can keep the number of files, and bubblewrap can't ask it to: the server does, and gives up
+        # the right to before it takes a program. What else is mounted below is mounted on top of this.
+        user += SCRATCH_RIGHT
+        writable = ["--perms", "0777", "--size", str(scratch), "--tmpfs", FOLDER]
     return [
         program, "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try", *user,
-        "--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "sandbox", *binds,
+        "--die-with-parent", "--new-session", "--as-pid-1", "--hostname", "sandbox", *writable, *binds,
         "--ro-bind", str(_INSIDE), f"{HOME}/inside", "--dev-bind", os.devnull, os.devnull,
         "--dev-bind", "/dev/urandom", "/dev/urandom", *more, "--remount-ro", "/", "--chdir", "/", "--",
     ]  # fmt: skip

@@ -206,7 +206,8 @@ class Launched:
     def __init__(self, program: Program, level: Level, settings: PoolSettings) -> None:
         self.next_look = 0.0
         self._stopped = threading.Event()
-        launch = _Launch(program, require(program.language, level), level, settings, self._stopped)
+        runner = require(program.language, level, scratch=settings.scratch_bytes > 0)
+        launch = _Launch(program, runner, level, settings, self._stopped)
         self._executor = ThreadPoolExecutor(1)
         self._future = self._executor.submit(launch.execution)
 

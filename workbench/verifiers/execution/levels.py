@@ -15,6 +15,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import metadata
@@ -31,8 +32,9 @@ from workbench.config.trust import UNSAFE, UnsafeError
 from workbench.core.code import Level
 from workbench.core.errors import RunError, UsageError, VerifierError
 from workbench.verifiers.base import SandboxedVerifier
-from workbench.verifiers.execution.attacks.attack import AttackResult, corpus
+from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus, scratch_corpus
 from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
+from workbench.verifiers.execution.settings import require_scratch
 
 SAFE_LEVELS: Final[tuple[Level, ...]] = ("L3", "L2")
 """Levels that keep a program in, best first."""
@@ -79,10 +81,24 @@ def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
     return attacked(level, [attack for attack in corpus() if attack.first or not first_use])
 
 
+def check_scratch(*, first_use: bool = False) -> list[AttackResult]:
+    """Attack a folder that programs may write in, as `check_level` does a level; it is there at L3."""
+    attacks = [attack for attack in scratch_corpus() if attack.first or not first_use]
+    return attacked("L3", attacks, scratch=SCRATCH_BYTES)
+
+
+def survey_scratch() -> LevelStatus:
+    """Attack such a folder with all there is, and remember that it holds."""
+    found = _standing(check_scratch)
+    if found.holds:
+        _remember(_place("-scratch"), "L3")
+    return found
+
+
 def survey() -> list[LevelStatus]:
     """Attack every safe level with all there is, and remember the best that holds; best first."""
     with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
-        found = list(executor.map(partial(_standing, first_use=False), SAFE_LEVELS))
+        found = list(executor.map(lambda level: _standing(partial(check_level, level), level), SAFE_LEVELS))
     if (best := next((standing.level for standing in found if standing.holds), None)) is not None:
         _remember(_place(), best)
     return found
@@ -112,30 +128,30 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
 def _found(place: Path) -> Level:
     """Attack the levels from the best on, and remember the first that holds; that none does isn't remembered."""
     for level in SAFE_LEVELS:
-        if _withstands(level):
+        if _withstands(partial(check_level, level, first_use=True)):
             _remember(place, level)
             return level
     return _UNSAFE
 
 
-def _withstands(level: Level) -> bool:
-    """Whether a level holds, at the second try if need be: a very busy machine may be to blame for the first."""
-    first = _standing(level, first_use=True)
-    return first.holds or (first.unusable is None and _standing(level, first_use=True).holds)
+def _withstands(check: Callable[[], list[AttackResult]]) -> bool:
+    """Whether all holds, at the second try if need be: a very busy machine may be to blame for the first."""
+    first = _standing(check)
+    return first.holds or (first.unusable is None and _standing(check).holds)
 
 
-def _standing(level: Level, *, first_use: bool) -> LevelStatus:
+def _standing(check: Callable[[], list[AttackResult]], level: Level = "L3") -> LevelStatus:
     try:
-        return LevelStatus(level, tuple(check_level(level, first_use=first_use)))
+        return LevelStatus(level, tuple(check()))
     except UnusableLevelError as error:
         return LevelStatus(level, unusable=str(error))
 
 
-def _place() -> Path:
+def _place(what: str = "") -> Path:
     """The file that holds what was found on this machine as it is now."""
     about = [_version(), sys.version, os.path.realpath(sys.executable), os.getuid(), *_machine(), _own_files()]
     key = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
-    return user_cache_path("workbench", appauthor=False) / f"sandbox-{key}.json"
+    return user_cache_path("workbench", appauthor=False) / f"sandbox-{key}{what}.json"
 
 
 def _version() -> str:
@@ -207,21 +223,39 @@ def _remember(place: Path, level: Level) -> None:
 # -- How code of others is kept in on this machine, and whether its user lets it run like that.
 
 
-def level_of(wanted: str, *, allow_unsafe: bool) -> Level:
+def level_of(wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level:
     """The level that solutions are run at.
 
     Args:
         wanted: A `Level`, or ``"best"`` for the highest that holds here.
         allow_unsafe: The user has agreed to limits alone.
+        scratch: Solutions are to have a folder to write in.
 
     Raises:
         UnsafeError: There would be limits alone, and the user has not agreed to that.
-        RunError: The level doesn't hold on this machine.
+        RunError: The level doesn't hold on this machine, or such a folder doesn't.
+        VerifierError: At this level there is no such folder.
     """
     level = best_level(allow_unsafe=True) if wanted == "best" else _held(cast("Level", wanted))
     if level == "L1" and not allow_unsafe:
         raise UnsafeError
+    if scratch:
+        require_scratch(level)
+        _require_held_scratch()
     return level
+
+
+def _require_held_scratch() -> None:
+    """Be sure that such a folder holds here; the first call on a machine takes a second or two."""
+    place = _place("-scratch")
+    if _remembered(place):
+        return
+    if not _withstands(partial(check_scratch, first_use=True)):
+        raise RunError(
+            "A scratch folder doesn't hold on this machine.",
+            "Leave -o scratch out; workbench doctor DB tells what came through, or what is missing.",
+        )
+    _remember(place, "L3")
 
 
 def _held(level: Level) -> Level:
@@ -242,8 +276,10 @@ def allowed_level(database: Path, verifier: SandboxedVerifier) -> Level:
     Raises:
         NotTrustedError: The user has not accepted the interpreter that the verifier names.
         UnsafeError: There would be limits alone, and the user has not agreed to that.
-        RunError: The level doesn't hold on this machine.
+        RunError: The level doesn't hold on this machine, or its scratch folder doesn't.
+        VerifierError: At this level there is no scratch folder.
     """
     if verifier.interpreter is not None:
         trust.require_grants(database, [trust.interpreter_grant(verifier.interpreter)])
-    return level_of(verifier.wanted, allow_unsafe=not trust.missing(database, [UNSAFE]))
+    unsafe = not trust.missing(database, [UNSAFE])
+    return level_of(verifier.wanted, allow_unsafe=unsafe, scratch=verifier.scratch > 0)

@@ -15,7 +15,7 @@ from workbench.verifiers.execution.case import SolutionProgress
 from workbench.verifiers.execution.interpreter import interpreter, packages_hash
 from workbench.verifiers.execution.launching import Launched
 from workbench.verifiers.execution.running import RunningBatch
-from workbench.verifiers.execution.settings import DEFAULTS, PoolSettings
+from workbench.verifiers.execution.settings import DEFAULTS, PoolSettings, require_scratch
 
 # -- A slot of the pool: a box, the solution that is in it, and the deadlines, which are kept out here.
 
@@ -41,7 +41,7 @@ class Slot:
         self._running: RunningBatch | None = None
         self._retired: RunningBatch | None = None
         self._launched: Launched | None = None
-        self._begun = False
+        self._begun = self._spent = False
         self._answers = time.monotonic() + _ANSWER_S
         self._new = False
         self.box = Box(level, settings)
@@ -137,12 +137,15 @@ class Slot:
         if self._case.done:
             execution, self._case = self._case.execution(), None
             return execution
+        if self._spent:
+            self._renew_box()
         if not self.box.ready or (self._level == "L1" and self.box.ordered):
             self._check_answer(waits=True)
             return None
         self._begun = True
         batch = self._case.batch()
         self._running = RunningBatch(self._case, batch, self.box.ready.popleft())
+        self._spent = self._settings.scratch_bytes > 0
         return None
 
     def _check_answer(self, *, waits: bool) -> None:
@@ -162,16 +165,21 @@ class Slot:
         """Start another box; a solution that was in the old one has no outcomes."""
         self._forget()
         self._deaths += not self.box.started
-        self.box.close()
         if self._deaths >= _START_UP_DEATHS:
             raise VerifierError(f"The sandbox of level {self._level} can't be started: {reason or 'it just ends'}")
-        self.box = Box(self._level, self._settings)
-        self._answers = time.monotonic() + _ANSWER_S
+        self._renew_box()
         if self._case is None or not self._begun:
             return None
         self._case.lose()
         execution, self._case = self._case.execution(), None
         return execution
+
+    def _renew_box(self) -> None:
+        """Start another box in the place of this one, whose folder a program may have written in."""
+        self.box.close()
+        self.box = Box(self._level, self._settings)
+        self._spent = False
+        self._answers = time.monotonic() + _ANSWER_S
 
     def _forget(self) -> None:
         if self._running:
@@ -199,6 +207,8 @@ class SandboxPool:
     """
 
     def __init__(self, level: Level, workers: int, *, settings: PoolSettings = DEFAULTS) -> None:
+        if settings.scratch_bytes:
+            require_scratch(level)
         self._level: Level = level
         self._settings = settings
         self._slots: list[Slot] = []
@@ -262,6 +272,7 @@ class SandboxPool:
             level=self._level,
             limits={
                 "memory_bytes": float(settings.memory_bytes),
+                **({"scratch_bytes": float(settings.scratch_bytes)} if settings.scratch_bytes else {}),
                 "output_bytes": float(settings.output_bytes),
                 "seconds_total": settings.seconds_total,
                 "stop_early": float(settings.stop_early),

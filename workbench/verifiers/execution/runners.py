@@ -140,8 +140,11 @@ def runner_of(language: str) -> LanguageRunner:
     return runner
 
 
-def require(language: str, level: Level) -> LanguageRunner:
+def require(language: str, level: Level, *, scratch: bool = False) -> LanguageRunner:
     """The runner of a language whose programs can be run here, at this level.
+
+    Args:
+        scratch: They are to have a folder to write in.
 
     Raises:
         VerifierError: They can't.
@@ -151,6 +154,10 @@ def require(language: str, level: Level) -> LanguageRunner:
         raise VerifierError(
             f"Programs in {language} are run at isolation L3 only, not at {level}: they have to execute a file.",
             "Install bubblewrap; `workbench doctor DB` says whether L3 holds here.",
+        )
+    if scratch:
+        raise VerifierError(
+            f"Programs in {language} have no scratch folder.", "Leave -o scratch out, or run them apart."
         )
     for words in (runner.compile, runner.run):
         runner.command(words)

@@ -6,6 +6,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.core.code import Level
+from workbench.core.errors import VerifierError
+
 
 class PoolSettings(Struct, frozen=True, kw_only=True):
     """What a pool's programs get, and what is asked of each solution.
@@ -16,7 +19,8 @@ class PoolSettings(Struct, frozen=True, kw_only=True):
         fresh_namespace: The program is executed again, in the same process but in globals of its own, before each
             test, as Scoring Verifiers do.
         fresh_per_test: Each test gets a process of its own, in which the program is executed again.
-        memory_bytes: Address space of a program.
+        memory_bytes: Address space of a program, and what it writes in files.
+        scratch_bytes: What it may write in a folder, of that; 0: there is none. At level L3 only.
         output_bytes: What a ``stdio`` program may write, and the least a value may take on its way out.
         seconds_total: Seconds a solution may take for all its tests together, computing or asleep; what is left then is
             ``n``.
@@ -28,6 +32,7 @@ class PoolSettings(Struct, frozen=True, kw_only=True):
     fresh_namespace: bool = False
     fresh_per_test: bool = False
     memory_bytes: int = 2**30
+    scratch_bytes: int = 0
     output_bytes: int = 2**22
     seconds_total: float = 60.0
     python: str | None = None
@@ -35,3 +40,16 @@ class PoolSettings(Struct, frozen=True, kw_only=True):
 
 DEFAULTS: Final = PoolSettings()
 """What holds where nothing else is said."""
+
+
+def require_scratch(level: Level) -> None:
+    """Be sure that a program can have a folder to write in.
+
+    Raises:
+        VerifierError: Not at this level.
+    """
+    if level != "L3":
+        raise VerifierError(
+            f"A scratch folder is there at isolation L3 only, not at {level}.",
+            "Install bubblewrap, or leave -o scratch out; `workbench doctor DB` says what holds here.",
+        )

@@ -19,6 +19,7 @@ HARNESS_VERSION: Final = "5"
 
 _BEST: Final = "best"
 _MOST_SEEDS: Final = 32
+_LEAST_MEMORY: Final = 16
 _WORDS: Final = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -42,6 +43,7 @@ class ExecutionVerifier:
         python: An interpreter other than this one, such as one that has packages.
         budget: Seconds that all tests of a solution may take in one suite, computing or asleep.
         memory: Megabytes a solution may have.
+        scratch: Megabytes of a folder that a solution may write in, of its memory; 0 for none.
     """
 
     description: ClassVar[str] = "Runs solutions against their tests, in a sandbox"
@@ -59,6 +61,7 @@ class ExecutionVerifier:
         "python": "path of another interpreter, such as one with packages",
         "budget": "seconds all tests of a solution may take together in one suite, computing or asleep (default 60)",
         "memory": "megabytes a solution may have (default 1024)",
+        "scratch": "megabytes of an empty folder that a solution may write in, of its memory, at L3 (default 0: none)",
     }
     choices: ClassVar[dict[str, tuple[str, ...]]] = {
         "isolation": ("best", "L3", "L2", "L1"),
@@ -83,6 +86,7 @@ class ExecutionVerifier:
         python: str = "",
         budget: str = "60",
         memory: str = "1024",
+        scratch: str = "0",
     ) -> None:
         self.suites = _names(suite)
         self._timeout = _seconds("timeout", timeout) if timeout else None
@@ -96,7 +100,12 @@ class ExecutionVerifier:
         self.extractor = str(EXTRACTORS[extractor])
         self.interpreter = _interpreter(python)
         self._budget = _seconds("budget", budget)
-        self._memory = _whole("memory", memory, 16, 2**20)
+        self._memory = _megabytes("memory", memory, _LEAST_MEMORY)
+        self.scratch = _megabytes("scratch", scratch, 0) * 2**20
+        if self.scratch and isolation not in (_BEST, "L3"):
+            raise ValueError("scratch: there is such a folder at isolation L3 only")
+        if self.scratch > (self._memory - _LEAST_MEMORY) * 2**20:
+            raise ValueError(f"scratch: it is of memory, of which {_LEAST_MEMORY} megabytes must be left")
         # Another interpreter than this one is never asked before its user has agreed: provenance tells its version.
         own = "" if self.interpreter else f"+python{sys.version_info.major}.{sys.version_info.minor}"
         self.version = f"{HARNESS_VERSION}{own}"
@@ -115,6 +124,7 @@ class ExecutionVerifier:
             "python": self.interpreter,
             "budget": self._budget,
             "memory": self._memory,
+            **({"scratch": self.scratch // 2**20} if self.scratch else {}),
         }
 
     def settings(self, seed: int) -> PoolSettings:
@@ -125,6 +135,7 @@ class ExecutionVerifier:
             fresh_per_test=self._fresh_process,
             fresh_namespace=self._fresh_namespace,
             memory_bytes=self._memory * 2**20,
+            scratch_bytes=self.scratch,
             seconds_total=self._budget,
             python=self.interpreter,
         )
@@ -173,6 +184,10 @@ def _whole(option: str, text: str, least: int, most: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 20 and least <= int(text) <= most):
         raise ValueError(f"{option}: it is a whole number from {least} to {most}, not {text!r}")
     return int(text)
+
+
+def _megabytes(option: str, text: str, least: int) -> int:
+    return _whole(option, text.removesuffix("MB"), least, 2**20)
 
 
 def _one_of(option: str, text: str, known: tuple[str, ...]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import struct
+from typing import Any
 
 import pytest
 
@@ -28,12 +29,19 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
-def answer(machine: str, number: int, *arguments: int, architecture: int | None = None) -> int:
+SCRATCH: dict[str, Any] = {"more": [*syscalls.SCRATCH.values()], "locks": True}
+"""What the filter gets where programs have a folder to write in."""
+IN_A_FOLDER = {"unlinkat", "mkdirat", "renameat2", "fchmodat", "ftruncate"}
+
+
+def answer(
+    machine: str, number: int, *arguments: int, architecture: int | None = None, options: dict[str, Any] | None = None
+) -> int:
     """What the kernel would be told: a small interpreter of the instructions that the filter uses."""
     _, own = syscalls.MACHINES[machine]
     values = [*arguments, *[0] * (6 - len(arguments))]
     data = struct.pack("=iIQ6Q", number, own if architecture is None else architecture, 0, *values)
-    code = list(struct.iter_unpack("=HBBI", seccomp.program(machine)))
+    code = list(struct.iter_unpack("=HBBI", seccomp.program(machine, **options or {})))
     step = accumulator = 0
     while True:
         operation, yes, no, operand = code[step]
@@ -100,6 +108,26 @@ def test_other_architectures(machine: str) -> None:
     assert answer(machine, -1) == REFUSED
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_folder_takes_calls_that_change_files_and_no_others(machine: str) -> None:
+    place, _ = syscalls.MACHINES[machine]
+    added = {number for pair in syscalls.SCRATCH.values() if (number := pair[place]) is not None}
+    closed = {number for number in range(600) if answer(machine, number) != answer(machine, number, options=SCRATCH)}
+    assert closed == added
+    for name, pair in FORBIDDEN.items():
+        if (number := pair[place]) is not None and name not in IN_A_FOLDER:
+            assert answer(machine, number, options=SCRATCH) == REFUSED, name
+    for name, pair in {"mknod": (133, None), "mknodat": (259, 33), "symlink": (88, None), "link": (86, None)}.items():
+        if (number := pair[place]) is not None:
+            assert answer(machine, number, options=SCRATCH) == REFUSED, name
+    fcntl = syscalls.FCNTL[place]
+    assert [answer(machine, fcntl, 3, command, options=SCRATCH) == ALLOWED for command in (6, 8, 10, 1024, 1031)] == [
+        True, False, False, False, False,
+    ]  # fmt: skip
+    assert answer(machine, fcntl, 3, 6) == REFUSED
+
+
 def test_the_filter_fits() -> None:
     for machine in MACHINES:
         assert len(seccomp.program(machine)) // 8 < 256
+        assert len(seccomp.program(machine, **SCRATCH)) // 8 < 320, "jumps are of 255 at most, and over a half"

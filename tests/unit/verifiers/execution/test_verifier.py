@@ -138,6 +138,17 @@ def test_settings_carry_the_options() -> None:
     )
 
 
+def test_a_folder_to_write_in_is_asked_for_in_megabytes_and_there_at_l3_only() -> None:
+    verifier = ExecutionVerifier(scratch="16MB", memory="64MB", isolation="L3")
+    assert (verifier.scratch, verifier.settings(0).scratch_bytes) == (2**24, 2**24)
+    assert verifier.config()["scratch"] == 16
+    assert "scratch" not in ExecutionVerifier().config(), "what was run without it keeps its identity"
+    assert identity(ExecutionVerifier(scratch="16MB")) == identity(ExecutionVerifier(scratch="16"))
+    for level in ("L1", "L2"):
+        with pytest.raises(OptionError, match="at isolation L3 only"):
+            Registry().load("execution", {"scratch": "16", "isolation": level})
+
+
 def test_the_time_limit_reaches_the_program() -> None:
     assert ExecutionVerifier(timeout="0.5").programs(ADD, CODE, None)["base"].seconds == 0.5
 
@@ -157,6 +168,7 @@ def test_the_time_limit_reaches_the_program() -> None:
         {"python": sys.executable},
         {"budget": "5"},
         {"memory": "64"},
+        {"scratch": "16"},
     ],
     ids=lambda options: next(iter(options)),
 )
@@ -180,6 +192,8 @@ def test_every_option_may_change_a_verdict_and_so_makes_another_verifier(options
         ("python", "/there/is/no/python"),
         ("budget", "inf"),
         ("memory", "²"),
+        ("scratch", "16 GB"),
+        ("scratch", "1009"),
     ],
 )
 def test_a_wrong_option_is_named(option: str, text: str) -> None:

@@ -111,11 +111,13 @@ def _selected(project: Project, how: How, meant: TrueScores, options: CodeSelect
     """The sets; a sandbox is opened only where there is a reference solution to run."""
     from workbench.coding.problems import opened_sandbox
     from workbench.coding.ranking.selecting import lacks_ground_truth, select_stored
+    from workbench.coding.ranking.truth import scratch_of
 
     chosen = selection_of(options.where)
     if not meant.runs or not lacks_ground_truth(project, meant, chosen):
         return list(select_stored(project, how, meant, chosen))
-    with opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox:
+    scratch, unsafe = scratch_of(project, meant), options.allow_unsafe
+    with opened_sandbox(project, workers=options.workers, allow_unsafe=unsafe, scratch=scratch) as sandbox:
         return list(select_stored(project, how, meant, chosen, sandbox))
 
 

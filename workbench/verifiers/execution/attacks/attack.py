@@ -32,6 +32,10 @@ _SECRET_FILE: Final = 48
 _FILES: Final = frozenset(("secret", "target", "listener"))
 
 
+SCRATCH_BYTES: Final = 1 << 24
+"""Of the folder that attacks write in which are made for one."""
+
+
 class Scene(Struct, frozen=True):
     """Names of what attacks may try to reach.
 
@@ -157,6 +161,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         link: The write-up's address.
         first: It is among the few that are run before a level is used the first time.
         levels: The levels that hold it.
+        scratch: It has a folder to write in.
         forges: Its ``statement`` and ``program`` tests may pass, if only they are counted as forgeable.
         seconds: Wall time of a test; short where it would run for ever anyway.
         program: Its code.
@@ -179,6 +184,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     link: str | None = None
     first: bool = False
     levels: tuple[Level, ...] = ("L2", "L3")
+    scratch: bool = False
     forges: bool = False
     seconds: float = 0.3
     expressions: tuple[str, ...] = ()
@@ -251,9 +257,18 @@ class _Theme(Struct, forbid_unknown_fields=True):
     prelude: str = ""
 
 
-@cache
 def corpus() -> tuple[Attack, ...]:
-    """All attacks that can be tried here, in the order of their files."""
+    """All attacks on a level that can be tried here, in the order of their files."""
+    return tuple(attack for attack in _attacks() if not attack.scratch)
+
+
+def scratch_corpus() -> tuple[Attack, ...]:
+    """All attacks on a folder that programs may write in; they are run with one of `SCRATCH_BYTES`."""
+    return tuple(attack for attack in _attacks() if attack.scratch)
+
+
+@cache
+def _attacks() -> tuple[Attack, ...]:
     themes = [msgspec.toml.decode(path.read_bytes(), type=_Theme) for path in sorted(_FOLDER.glob("*.toml"))]
     return tuple(
         msgspec.structs.replace(attack, program=_before(theme, attack) + attack.program)

@@ -22,8 +22,9 @@ from msgspec import Struct
 
 from workbench.core.code import CodeTest, Execution, Level, Program
 from workbench.core.errors import WorkbenchError
-from workbench.verifiers.execution.attacks.attack import Attack, Scene, corpus
+from workbench.verifiers.execution.attacks.attack import Attack, Scene, corpus, scratch_corpus
 from workbench.verifiers.execution.pool import SandboxPool
+from workbench.verifiers.execution.settings import PoolSettings
 
 _PR_SET_CHILD_SUBREAPER = 36
 _GRACE_S = 5.0
@@ -40,12 +41,13 @@ _HONEST_OUTCOMES = "pfp"
 
 
 class Order(Struct, frozen=True):
-    """What to run: the attacks' names, the level they are to be run at, and the scene."""
+    """What to run: the attacks' names, the level they are to be run at, the scene, and the bytes they may write."""
 
     names: list[str]
     level: Level
     workers: int
     scene: Scene
+    scratch: int
 
 
 class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -83,9 +85,10 @@ def main(descriptor: int) -> None:
 
 
 def _reports(order: Order) -> Iterator[Report]:
-    chosen = [attack for attack in corpus() if attack.name in order.names]
+    chosen = [attack for attack in (*corpus(), *scratch_corpus()) if attack.name in order.names]
     try:
-        with SandboxPool(order.level, order.workers) as pool:
+        settings = PoolSettings(scratch_bytes=order.scratch)
+        with SandboxPool(order.level, order.workers, settings=settings) as pool:
             yield from _run(pool, chosen, order.scene)
     except WorkbenchError as error:
         yield Report(unusable=str(error))

@@ -46,8 +46,11 @@ class _AttacksSeen(Struct):
     wrong: dict[str, list[str]] = msgspec.field(default_factory=lambda: defaultdict(list))
 
 
-def attacked(level: Level, attacks: Sequence[Attack]) -> list[AttackResult]:
+def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> list[AttackResult]:
     """Run attacks at a level; what concerns no single one is told of all.
+
+    Args:
+        scratch: Bytes of a folder that they may write; 0 for none.
 
     Raises:
         UnusableLevelError: The level doesn't start here.
@@ -56,7 +59,7 @@ def attacked(level: Level, attacks: Sequence[Attack]) -> list[AttackResult]:
     with staged() as stage:
         waiting = [attack for attack in attacks if level in attack.levels]
         while waiting:
-            _watch(level, waiting, stage, seen)
+            _watch(level, waiting, stage, seen, scratch)
             waiting = _unanswered(waiting, seen)
         for name, traces in stage.traces().items():
             seen.wrong[name] += traces
@@ -83,7 +86,7 @@ def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
     return waiting
 
 
-def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _AttacksSeen) -> None:
+def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _AttacksSeen, scratch: int) -> None:
     """Run attacks in a process of their own until it has ended, and note what it reports."""
     by_name = {attack.name: attack for attack in attacks}
     ours, theirs = socket.socketpair()
@@ -91,7 +94,7 @@ def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _AttacksSeen
         with theirs:
             process = _start(theirs, stage, output.fileno())
         try:
-            order = Order(names=[*by_name], level=level, workers=_WORKERS, scene=stage.scene)
+            order = Order(names=[*by_name], level=level, workers=_WORKERS, scene=stage.scene, scratch=scratch)
             for report in _reports(ours, order):
                 if report.unusable is not None:
                     raise UnusableLevelError(report.unusable)

@@ -18,9 +18,14 @@ _VERSION = 1
 _PATH_BENEATH = 1
 
 EXECUTE, _WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
+_REMOVE_DIR, _REMOVE_FILE, _MAKE_DIR, _MAKE_FILE = 1 << 4, 1 << 5, 1 << 7, 1 << 8
+_REFER, _TRUNCATE = 1 << 13, 1 << 14
 ALL_FILES = (1 << 13) - 1
-_FILES = {1: ALL_FILES, 2: 1 << 13, 3: 1 << 14, 5: 1 << 15}
+_FILES = {1: ALL_FILES, 2: _REFER, 3: _TRUNCATE, 5: 1 << 15}
 """Rights over files by the version that brought them: the first thirteen, refer, truncate, ioctl on devices."""
+
+SCRATCH = READ_FILE | READ_DIR | _WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_FILE | _REFER | _TRUNCATE
+"""Over a folder where files and folders can be made, moved and removed; nothing else, and nothing executed."""
 
 _PORTS = {4: 0b11}
 """Bind and connect."""
@@ -64,7 +69,7 @@ def restrict(
     for path in writable:
         _allow(ruleset, path, READ_FILE | _WRITE_FILE)
     for path, rights in others:
-        _allow(ruleset, path, rights)
+        _allow(ruleset, path, rights & _known(_FILES, abi))
     _enforce(ruleset)
 
 

@@ -33,6 +33,9 @@ _THREAD_FLAGS = 0x7D0F00
 _FCNTL = (0, 1, 2, 3, 4, 1030)
 """Duplicate, and read and set flags; no owner, lease, notice, lock, pipe size or seal."""
 
+_LOCKS = (5, 6, 7)
+"""Look at, set and wait for locks on parts of a file."""
+
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """Is it a terminal and how large, bytes to read, blocking, and close on exec."""
 
@@ -43,12 +46,13 @@ Instruction = tuple[int, int, int, int]
 """Operation, jump if true, jump if false, operand."""
 
 
-def program(machine: str, more: Iterable[tuple[int, int | None]] = ()) -> bytes:
+def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), locks: bool = False) -> bytes:
     """The filter for a machine (a key of `syscalls.MACHINES`), as an array of ``struct sock_filter``.
 
     Args:
         machine: Its name.
         more: Numbers of calls allowed besides, by place as in `syscalls.ALLOWED`.
+        locks: Whether files can be locked, as databases lock theirs.
 
     Raises:
         KeyError: There is none for it.
@@ -67,7 +71,7 @@ def program(machine: str, more: Iterable[tuple[int, int | None]] = ()) -> bytes:
     code += _on(syscalls.CLONE3[place], [_returning(_REFUSE | errno.ENOSYS)])
     code += _on(syscalls.CLONE[place], _thread())
     for pair, argument, values in (
-        (syscalls.FCNTL, 1, _FCNTL),
+        (syscalls.FCNTL, 1, _FCNTL + (_LOCKS if locks else ())),
         (syscalls.IOCTL, 1, _IOCTL),
         (syscalls.PRCTL, 0, _PRCTL),
         (syscalls.PRLIMIT64, 0, (0,)),

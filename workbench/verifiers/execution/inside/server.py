@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any, NoReturn
 
-from . import landlock, seccomp
+from . import landlock, scratch, seccomp, syscalls
 from .child import REHEARSALS, RESULTS, rehearse, work
 from .limits import limit_all
 from .lock import become, die_with, end_strays, only_keep
@@ -56,6 +56,7 @@ class Server:
     def __init__(self, config: dict[str, Any]) -> None:
         self._control = socket.socket(fileno=config["control"])
         self._locked: bool = config["locked"]
+        self._ahead: int = config["ahead"]
         self._filter: seccomp.Filter | None = None
         self._children: set[int] = set()
         self._pid = os.getpid()
@@ -71,6 +72,8 @@ class Server:
         _be_ordinary()
         os.dup2(os.open(os.devnull, os.O_RDWR), 1)
         os.dup2(1, 2)
+        if config["scratch"]:
+            scratch.set_up(config["scratch"])
         if _LINUX:
             become(config["user"], config["read"])
             if self._locked:
@@ -79,10 +82,13 @@ class Server:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
             prctl(PR_SET_DUMPABLE, 0)
             prctl(PR_SET_NO_NEW_PRIVS, 1)
-        limit_all(config["memory"], config["processes"])
+        limit_all(config["memory"], config["processes"], config["scratch"])
         if self._locked:
-            self._filter = seccomp.Filter(seccomp.program(platform.machine()), platform.machine())
-            landlock.restrict(config["read"], config["list"], [os.devnull], landlock.version())
+            calls = [*syscalls.SCRATCH.values()] if config["scratch"] else []
+            code = seccomp.program(platform.machine(), calls, locks=config["scratch"] > 0)
+            self._filter = seccomp.Filter(code, platform.machine())
+            folders = [(scratch.FOLDER, landlock.SCRATCH)] if config["scratch"] else []
+            landlock.restrict(config["read"], config["list"], [os.devnull], landlock.version(), folders)
         rehearse(REHEARSALS)
         gc.collect()
         gc.freeze()
@@ -90,7 +96,7 @@ class Server:
     def serve(self) -> NoReturn:
         """Fork a child for every order until the pool closes its end."""
         with contextlib.suppress(OSError):  # the pool has gone in the midst of it
-            for _ in range(AHEAD):
+            for _ in range(self._ahead):
                 self._announce(0, 0)
             while order := self._order():
                 status = self._end(order[0]) if order[0] else 0

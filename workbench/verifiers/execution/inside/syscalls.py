@@ -1,7 +1,7 @@
 """Numbers of the system calls that a Python program needs, on x86_64 and aarch64.
 
 What isn't here doesn't exist for a program: no process, no signal to another, no socket, no tracing, no mounting,
-no keys, no shared memory by name, no io_uring, no file made, moved or removed.
+no keys, no shared memory by name, no io_uring, and without a folder to write in no file made, moved or removed.
 """
 
 from __future__ import annotations
@@ -106,6 +106,33 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "getrandom": (318, 278),
 }
 """Allowed whatever the arguments."""
+
+SCRATCH: dict[str, tuple[int | None, int | None]] = {
+    "mkdir": (83, None),
+    "mkdirat": (258, 34),
+    "rmdir": (84, None),
+    "unlink": (87, None),
+    "unlinkat": (263, 35),
+    "rename": (82, None),
+    "renameat": (264, 38),
+    "renameat2": (316, 276),
+    "truncate": (76, 45),
+    "ftruncate": (77, 46),
+    "chmod": (90, None),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "utimensat": (280, 88),
+    "fsync": (74, 82),
+    "fdatasync": (75, 83),
+    "msync": (26, 227),
+    "chdir": (80, 49),
+    "fchdir": (81, 50),
+    # Whoever copies a file asks whether it has such attributes; they can't be read or set.
+    "listxattr": (194, 11),
+    "llistxattr": (195, 12),
+    "flistxattr": (196, 13),
+}
+"""Allowed besides where a program has a folder to write in: what landlock and the mounts let it do there alone."""
 
 CLONE = (56, 220)
 CLONE3 = (435, 435)

@@ -1,0 +1,258 @@
+"""A folder that solutions write in: theirs alone, of one size, empty for each process, and there at L3 only."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.unit.verifiers.execution.conftest import missing, one
+from workbench.core.code import CodeTest, Execution, Level, Program
+from workbench.core.errors import RunError, VerifierError
+from workbench.verifiers.execution import levels
+from workbench.verifiers.execution.attacks.attack import SCRATCH_BYTES, AttackResult, corpus, scratch_corpus
+from workbench.verifiers.execution.attacks.watching import UnusableLevelError, attacked
+from workbench.verifiers.execution.pool import SandboxPool
+from workbench.verifiers.execution.settings import PoolSettings
+
+MEGABYTES = 2
+SETTINGS = PoolSettings(scratch_bytes=MEGABYTES << 20)
+OPEN_BY_DESIGN = {"disk-fill", "inode-storm", "standard-library"}
+"""Attacks on a level that a folder lets through: they write a few megabytes, or a file, wherever they can."""
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[SandboxPool]:
+    if why := missing("L3"):
+        pytest.skip(why)
+    with SandboxPool("L3", 1, settings=SETTINGS) as made:
+        yield made
+
+
+def asked(pool: SandboxPool, source: str, *tests: str) -> Execution:
+    return one(pool, Program(source=source, tests=tuple(CodeTest(form="expression", source=test) for test in tests)))
+
+
+USES = {
+    "the working folder": ("import os", "os.getcwd()", "/tmp"),
+    "the folder for temporary files": ("import tempfile", "tempfile.gettempdir()", "/tmp"),
+    "home": ("import os", "os.path.expanduser('~')", "/tmp"),
+    "a file": ("def use():\n    open('a', 'w').write('one')\n    return open('/tmp/a').read()", "use()", "one"),
+    "a temporary file": (
+        "import tempfile\ndef use():\n    with tempfile.NamedTemporaryFile('w+') as file:\n"
+        "        file.write('one')\n        file.seek(0)\n        return file.read()",
+        "use()",
+        "one",
+    ),
+    "folders moved, copied and removed": (
+        "import os, shutil, tempfile\ndef use():\n    os.makedirs('a/b')\n    open('a/b/c', 'w').close()\n"
+        "    shutil.copytree('a', 'd')\n    shutil.copy2('a/b/c', 'e')\n    shutil.move('d/b', 'f')\n"
+        "    shutil.rmtree('a')\n    with tempfile.TemporaryDirectory() as folder:\n        os.chdir(folder)\n"
+        "    os.chdir('/tmp')\n    return sorted(os.path.join(top, name)[2:] for top, folders, files in os.walk('.')"
+        " for name in folders + files)",
+        "use()",
+        ["d", "e", "f", "f/c"],
+    ),
+    "a database": (
+        "import sqlite3\ndef use():\n    for turn in range(2):\n        with sqlite3.connect('own.db') as own:\n"
+        "            own.execute('CREATE TABLE IF NOT EXISTS t (n)')\n"
+        "            own.execute('INSERT INTO t VALUES (1)')\n"
+        "    return own.execute('SELECT count(*) FROM t').fetchone()[0]",
+        "use()",
+        2,
+    ),
+    "an archive": (
+        "import os, tarfile, zipfile\ndef use():\n    open('a', 'w').write('one')\n"
+        "    with zipfile.ZipFile('a.zip', 'w') as archive:\n        archive.write('a')\n"
+        "    with tarfile.open('a.tar', 'w') as archive:\n        archive.add('a.zip')\n"
+        "    tarfile.open('a.tar').extractall('out')\n    return zipfile.ZipFile('out/a.zip').read('a').decode()",
+        "use()",
+        "one",
+    ),
+    "a log": (
+        "import logging\ndef use():\n    logging.basicConfig(filename='own.log', force=True)\n"
+        "    logging.error('one')\n    return open('own.log').read()",
+        "use()",
+        "ERROR:root:one\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_programs_do_with_files_works(pool: SandboxPool, use: str) -> None:
+    source, call, wanted = USES[use]
+    source += f"\ndef f():\n    return {call}\n"
+    execution = asked(pool, source, f"assert f() == {wanted!r}")
+    assert (execution.outcomes, execution.failures) == ("p", ())
+
+
+FULL = """
+import os
+def size():
+    written = 0
+    try:
+        with open('full', 'wb', buffering=0) as file:
+            while True:
+                written += file.write(bytes(4096))
+    except OSError as error:
+        return written, error.errno
+def files():
+    made = 0
+    try:
+        while True:
+            open(str(made), 'w').close()
+            made += 1
+    except OSError as error:
+        return made, error.errno
+def listed():
+    return os.listdir('.')
+"""
+
+
+def test_the_kernel_keeps_size_and_number_of_files(pool: SandboxPool) -> None:
+    """28 is ENOSPC, 27 EFBIG: no file is larger than the folder either. The folder itself is one of its files."""
+    (full,) = asked(pool, FULL, "assert size() == 0").failures
+    assert full.got in (f"({MEGABYTES << 20}, 27)", f"({MEGABYTES << 20}, 28)")
+    (full,) = asked(pool, FULL, "assert files() == 0").failures
+    assert full.got == f"({(MEGABYTES << 20) // 4096 - 1}, 28)"
+
+
+def test_each_process_finds_an_empty_folder(pool: SandboxPool) -> None:
+    for _ in range(2):
+        assert asked(pool, FULL, "assert listed() == []", "assert files() == None").outcomes == "pf"
+    leaves = "import os\ndef f(x):\n    found = os.listdir('/tmp')\n    open('left', 'w').close()\n    return found\n"
+    tests = (
+        CodeTest(form="expression", source="assert f(1) == []"),
+        CodeTest(form="expression", source="assert f(2) == ['left']"),
+        CodeTest(form="statement", source="if f(1): raise KeyError"),
+        CodeTest(form="statement", source="if not f(1): raise KeyError"),
+        CodeTest(form="program", source="assert not f(1)"),
+        CodeTest(form="program", source="assert not f(1)"),
+    )
+    program = Program(source=leaves, tests=tests, entry_point="f")
+    assert one(pool, program).outcomes == "pppppp", "tests of a process share what it writes, as all else"
+    apart = PoolSettings(scratch_bytes=1 << 20, fresh_per_test=True)
+    with SandboxPool("L3", 1, settings=apart) as fresh:
+        assert one(fresh, program).outcomes == "pfpepp"
+
+
+def test_a_program_goes_on_in_an_empty_folder_after_one_that_hung(pool: SandboxPool) -> None:
+    source = "import os, time\ndef f(x):\n    found = os.listdir('.')\n    open('left', 'w').close()\n"
+    source += "    time.sleep(60 * x)\n    return found\n"
+    tests = tuple(CodeTest(form="expression", source=f"assert f({x}) == []") for x in (1, 0))
+    assert one(pool, Program(source=source, tests=tests, seconds=0.05)).outcomes == "tp"
+
+
+def test_what_is_written_is_of_its_memory(pool: SandboxPool) -> None:
+    source = "import mmap\ndef f(size):\n    return len(mmap.mmap(-1, size))\n"
+    half = 1 << 29
+    with SandboxPool("L3", 1, settings=PoolSettings(scratch_bytes=half)) as halved:
+        assert asked(halved, source, f"assert f({half}) == {half}").outcomes == "e"
+    assert asked(pool, source, f"assert f({half}) == {half}").outcomes == "p"
+
+
+def test_without_it_nothing_is_written() -> None:
+    if why := missing("L3"):
+        pytest.skip(why)
+    with SandboxPool("L3", 1) as closed:
+        found = asked(
+            closed, FULL, "assert files() == (0, 13)", "assert files() == (0, 30)", "assert files() == (0, 2)"
+        )
+    assert "p" in found.outcomes
+
+
+@pytest.mark.parametrize("level", ["L1", "L2"])
+def test_there_is_none_below_l3(level: Level) -> None:
+    with pytest.raises(VerifierError, match=f"at isolation L3 only, not at {level}"):
+        SandboxPool(level, 1, settings=SETTINGS)
+
+
+def test_a_box_is_used_once(pool: SandboxPool) -> None:
+    """What a solution has written is gone with the namespace it was in, and nothing here has to clear it up."""
+    asked(pool, FULL, "assert size() == 0")
+    before = pool.pids
+    asked(pool, FULL, "assert size() == 0")
+    assert not set(before) & set(pool.pids)
+
+
+def test_attacks_on_the_folder_are_held() -> None:
+    try:
+        results = levels.check_scratch()
+    except UnusableLevelError as error:
+        pytest.skip(str(error))
+    assert [result.name for result in results] == [attack.name for attack in scratch_corpus()]
+    assert {result.name: result.wrong for result in results if not result.held} == {}
+
+
+@pytest.mark.soak
+def test_attacks_on_the_level_are_held_where_there_is_a_folder() -> None:
+    attacks = [attack for attack in corpus() if attack.language == "python"]
+    results = attacked("L3", attacks, scratch=SCRATCH_BYTES)
+    assert {result.name for result in results if not result.held} == OPEN_BY_DESIGN
+
+
+def test_attacks_are_python_and_told_of() -> None:
+    text = (Path(__file__).parents[4] / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    assert len(scratch_corpus()) >= 10
+    for attack in scratch_corpus():
+        ast.parse(attack.program)
+        assert f"`{attack.name}`" in text
+        assert attack.levels == ("L3",)
+    assert not {attack.name for attack in corpus()} & {attack.name for attack in scratch_corpus()}
+
+
+@dataclass
+class Attacked:
+    """How often a folder was attacked, and whether it holds."""
+
+    times: int = 0
+    holds: bool = True
+
+    def __call__(self, *, first_use: bool = False) -> list[AttackResult]:
+        self.times += 1
+        return [AttackResult(name="scratch-fill", level="L3", wrong=() if self.holds else ("passed",))]
+
+
+@pytest.fixture
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Attacked:
+    found = Attacked()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe=False: "L3")
+    monkeypatch.setattr(levels, "check_scratch", found)
+    return found
+
+
+def test_a_folder_is_attacked_before_its_first_use_and_that_is_remembered(held: Attacked) -> None:
+    assert [levels.level_of("best", allow_unsafe=False, scratch=True) for _ in range(3)] == ["L3"] * 3
+    assert held.times == 1
+    levels.level_of("best", allow_unsafe=False)
+    assert levels.survey_scratch().holds
+    assert held.times == 2
+
+
+def test_a_folder_that_does_not_hold_is_refused(held: Attacked) -> None:
+    held.holds = False
+    for _ in range(2):
+        with pytest.raises(RunError, match="scratch folder doesn't hold"):
+            levels.level_of("best", allow_unsafe=False, scratch=True)
+    assert held.times == 4, "each time at the second try"
+    assert levels.level_of("best", allow_unsafe=False) == "L3"
+
+
+def test_a_lower_level_is_refused_by_name(held: Attacked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe=False: "L2")
+    with pytest.raises(VerifierError, match="at isolation L3 only, not at L2"):
+        levels.level_of("best", allow_unsafe=False, scratch=True)
+    assert held.times == 0
+
+
+def test_what_cannot_be_set_up_is_no_level_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the kernel refuses to limit the files, there is no folder, rather than one without a limit."""
+    if why := missing("L3"):
+        pytest.skip(why)
+    monkeypatch.setattr("workbench.verifiers.execution.box.SCRATCH_RIGHT", ())
+    with SandboxPool("L3", 1, settings=SETTINGS) as pool, pytest.raises(VerifierError, match="not permitted"):
+        asked(pool, FULL, "assert listed() == []")

@@ -1,0 +1,41 @@
+"""A folder that a program may write in: a file system in memory, whose size and number of files the kernel keeps.
+
+It is mounted by the walls, for one process, and gone with it. Nothing in it can be executed; what isn't a file or a
+folder (a link, a device, a socket, a FIFO) can't be made there.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .system import checked, keep_capabilities, libc
+
+FOLDER = "/tmp"
+"""Where programs look for such a folder."""
+
+FILE_BYTES = 4096
+"""The folder may hold one file, or folder, for each so many bytes of it; an inode is memory of the kernel."""
+
+_DEVICES = (os.devnull, "/dev/urandom")
+_READ_ONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND = 1, 2, 4, 8, 32, 4096
+
+
+def set_up(size: int) -> None:
+    """Limit the folder's files, and be in it; of all rights this took none is left, but root's to become a user.
+
+    The devices keep their times, which the calls that the folder takes could change.
+
+    Args:
+        size: Bytes that it may hold.
+
+    Raises:
+        OSError: The kernel refuses.
+    """
+    options = f"size={size},nr_inodes={size // FILE_BYTES}".encode()
+    checked(libc.mount(b"tmpfs", FOLDER.encode(), b"tmpfs", _REMOUNT | _NOSUID | _NODEV | _NOEXEC, options))
+    for device in _DEVICES:
+        checked(libc.mount(None, device.encode(), None, _REMOUNT | _BIND | _READ_ONLY | _NOSUID, None))
+    if os.geteuid():
+        keep_capabilities(0)
+    os.chdir(FOLDER)
+    os.environ.update(HOME=FOLDER, TMPDIR=FOLDER)

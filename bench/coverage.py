@@ -68,10 +68,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--simulations", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--kind", choices=_KINDS, default="shares")
+    parser.add_argument("--kind", choices=KINDS, default="shares")
     options, _ = parser.parse_known_args()
     least: dict[str, Row] = {}
-    for row in _KINDS[options.kind](options.simulations, options.seed):
+    for row in KINDS[options.kind](options.simulations, options.seed):
         print(json.dumps(row), flush=True)
         worse = least.get(str(row["figure"]))
         if worse is None or _far(row) > _far(worse):
@@ -370,7 +370,7 @@ def _null(questions: int, kind: str, generator: np.random.Generator, *, shared: 
     return Pieces(size, generator.binomial(size, chance), group, scope, question)
 
 
-_KINDS: Final[dict[str, Callable[[int, int], Iterator[Row]]]] = {
+KINDS: Final[dict[str, Callable[[int, int], Iterator[Row]]]] = {
     "shares": _shares,
     "classes": _classes,
     "differences": _differences,

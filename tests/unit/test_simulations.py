@@ -1,0 +1,53 @@
+"""Simulations behind what the documents say of intervals and tests: each kind of them runs, on a few data sets."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from bench import __main__ as everything
+from bench import coverage, null_projects
+
+
+@pytest.mark.parametrize("kind", coverage.KINDS)
+def test_every_kind_counts_shares_of_data_sets(kind: str) -> None:
+    row = next(coverage.KINDS[kind](20, 0))
+    value, named = row["value"], row["figure"]
+    assert isinstance(value, float)
+    assert isinstance(named, str)
+    assert 0 <= value <= 1
+    # Each kind begins with its kindest setting: nothing there is far from what is promised.
+    if named.startswith("coverage"):
+        assert value >= 0.8, row
+    elif named.startswith("power"):
+        assert value >= 0.5, row
+    else:
+        assert value <= 0.2, row
+
+
+def test_null_projects_go_through_the_commands(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["null_projects", "--projects", "1", "--seed", "3"])
+    null_projects.main()
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["figure"] for line in lines] == [
+        f"null projects with any q <= .05 by {table}" for table in null_projects.TABLES
+    ]
+    for line, groups in zip(lines, (null_projects.SUBTYPES, null_projects.MODELS), strict=True):
+        assert line["projects"] == 1
+        # Of both verifiers each group is a cell; a group may be the only one of its type, or have too few questions.
+        assert len(groups) <= line["cells"] <= 2 * len(groups)
+        assert line["value"] in (0, 1)
+
+
+def test_null_projects_are_among_all_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = [one for one in vars(everything).values() if hasattr(one, "main") and hasattr(one, "__file__")]
+    ran: list[str] = []
+    for one in modules:
+        monkeypatch.setattr(one, "main", lambda name=one.__name__: ran.append(name))
+    everything.main()
+    assert sorted(ran) == sorted(one.__name__ for one in modules)
+    assert "bench.null_projects" in ran

@@ -210,7 +210,7 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
         assert "It takes a third person" in text
         assert "Gold and verdicts are a key away" in text
         await press(pilot, *"dora", "enter")
-        await until(pilot, lambda: "as dora · 5 to settle" in seen(app))
+        await until(pilot, lambda: "as dora, unblinded · 5 to settle" in seen(app))
         await press(pilot, "enter", "asterisk", "1", "enter")
         await until(pilot, lambda: bool(decisions(project)))
     assert rows(

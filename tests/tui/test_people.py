@@ -82,11 +82,13 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
         await press(pilot, *":a", "enter")
         assert offered(app) == ["amira  2 to label, 2 done", "ben  2 to label, 2 done"]
         await press(pilot, "2")
-        assert title(app).startswith("as amira")
+        assert isinstance(app.screen, PeopleMenu), "a digit takes neither way of two"
+        await press(pilot, "enter")
+        assert title(app).startswith("as amira, unblinded")
         await press(pilot, "1", "escape", *":j", "enter")
         assert offered(app) == ["dora  2 to settle"], "who labelled the items, or has nothing to do, is not offered"
-        await press(pilot, "4")
-        assert title(app).startswith("as dora")
+        await press(pilot, "4", "enter")
+        assert title(app).startswith("as dora, unblinded")
         await press(pilot, "1", "escape", *":a", "enter")
         assert title(app).startswith("as amira"), "each role keeps its own name"
         await press(pilot, "escape", *":d", "enter")
@@ -100,10 +102,10 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
 
 async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
-        await press(pilot, *":a", "enter", "2", "P")
+        await press(pilot, *":a", "enter", "2", "enter", "P")
         menu = app.screen
         assert isinstance(menu, ChoiceMenu)
-        await press(pilot, "3")
+        await press(pilot, "3", "enter")
         assert title(app).startswith("as ben")
         held = (
             "SELECT DISTINCT a.name FROM assignments AS s JOIN annotators AS a ON a.id = s.annotator_id "
@@ -132,11 +134,11 @@ async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: p
     async with coordinator(project) as (app, pilot):
         app.open_screen("annotate")
         await until(pilot, lambda: isinstance(app.screen, PersonScreen))
-        await pilot.press("2")
+        await pilot.press("2", "enter")
         assert isinstance(app.screen, PersonScreen)
         may.set()
         await until(pilot, lambda: isinstance(app.screen, PersonScreen) and "done" in title(app))
-        assert title(app).startswith("as amira · 2 done")
+        assert title(app).startswith("as amira, unblinded · 2 done")
         before = project.database.reader().execute("SELECT count(*) FROM label_events").fetchall()
         may.clear()
         await pilot.press("P", "1", "escape", "P", "b", "e", "n", "enter")
@@ -172,6 +174,16 @@ async def test_a_persons_digit_stays_theirs_whoever_else_is_listed(project: Proj
         assert digits(app) == {"amira": "2", "ben": "3"}, "in another role, too"
 
 
+async def test_a_digit_chooses_whom_the_app_is_handed_to(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    handed: list[str] = []
+    monkeypatch.setattr(WorkbenchApp, "hand_over", lambda _, name: handed.append(name))
+    async with coordinator(project) as (app, pilot):
+        await press(pilot, *":a", "enter", "3", "ctrl+r")
+        assert handed == ["ben"]
+        await press(pilot, *":l", "enter", "3")
+        assert title(app).startswith("as ben · "), "where there is one way a digit takes it"
+
+
 async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter", *"Be")
@@ -186,9 +198,9 @@ async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None
 
 async def test_figures_of_the_session_are_each_persons_own(project: Project) -> None:
     async with coordinator(project, (120, 40)) as (app, pilot):
-        await press(pilot, *":a", "enter", "2", "1", "1")
+        await press(pilot, *":a", "enter", "2", "enter", "1", "1")
         assert "2 this session" in app.screen.query_one(TitleBar).remark
-        await press(pilot, "P", "3")
+        await press(pilot, "P", "3", "enter")
         assert title(app).startswith("as ben")
         assert "this session" not in title(app)
         await press(pilot, "1")
@@ -315,7 +327,8 @@ def test_work_begins_where_it_is(project: Project) -> None:
 
 async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:
     async with coordinator(project) as (_, pilot):
-        await press(pilot, *":a", "enter", "2", "escape", *":j", "enter", "4", "escape", *":b", "enter", "enter")
+        await press(pilot, *":a", "enter", "2", "enter", "escape")
+        await press(pilot, *":j", "enter", "4", "enter", "escape", *":b", "enter", "enter")
         await settle(pilot)
     looked = project.database.reader().execute(
         "SELECT DISTINCT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "

@@ -85,9 +85,9 @@ class PersonScreen(WorkbenchScreen):
 
     def shown_name(self, name: str) -> str:
         """A person's name for the first line of the screen: the coordinator works as them; "" while nobody does."""
-        if not name:
-            return ""
-        return printable(name) if self.workbench.annotator is not None else f"as {printable(name)}"
+        if not name or self.workbench.annotator is not None:
+            return printable(name)
+        return f"as {printable(name)}{', unblinded' if self.ROLE in _SIGHTED else ''}"
 
     def action_switch_person(self) -> None:
         """Ask under whose name to go on."""

@@ -200,6 +200,8 @@ class _NameLine(Line):
 class PeopleMenu(ChoiceMenu):
     """People, each with a digit that stays theirs; what is typed narrows the list, enter takes whom the cursor is on.
 
+    Where the app can be handed over, too, a digit only puts the cursor on its person: one of two ways is to be chosen.
+
     Args:
         blind: Is given the name of whom the app is to be handed to, blind; None where it can't be.
         fresh: A name that none of them has can be taken, too.
@@ -232,7 +234,7 @@ class PeopleMenu(ChoiceMenu):
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            digit = "a digit, or " if self._every else ""
+            digit = ("a digit for the cursor, or " if self._blind else "a digit, or ") if self._every else ""
             anybody = ", somebody new's, too" if self._fresh and self._every else ""
             yield _NameLine(placeholder=f"{digit}type a name{anybody}", compact=True)
             yield from super().compose()
@@ -260,6 +262,14 @@ class PeopleMenu(ChoiceMenu):
         menu = self.query_one(OptionList)
         menu.set_options(self._options())
         self.action_move(0)
+
+    def action_press(self, key: str) -> None:
+        """Take a person by their digit, or put the cursor on them."""
+        keys = [self._key_of(number) for number in range(len(self._choices))]
+        if self._blind is None:
+            super().action_press(key)
+        elif key in keys:
+            self.query_one(OptionList).highlighted = keys.index(key) + bool(self._about)
 
     def action_move(self, step: int) -> None:
         """Put the cursor on another person."""

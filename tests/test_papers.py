@@ -17,7 +17,7 @@ import pytest
 from tests.commands import parsed, run
 from tests.documents import ROOT
 from tests.growing_served import need_a_sandbox
-from tests.servers.scripted import Numbers, ScriptedServer, scripted
+from tests.servers.scripted import Numbers, Scripted, ScriptedServer, scripted
 from tests.servers.wire import Received
 from workbench.app.cli import root
 
@@ -152,8 +152,12 @@ Answer type: A1
 Final Judgment: Yes"""
 
 
-def reply(received: Received) -> str | Numbers:
+def reply(received: Received) -> str | Numbers | Scripted:
     """Something for everybody; scores where a reward model or embeddings are asked for."""
+    if "prompt" in received.body and received.path.endswith("/completions"):
+        likeliest = {" Yes": -0.2 - len(received.body["prompt"]) % 7 / 20, " No": -2.0}
+        told = {"tokens": [" Yes"], "token_logprobs": [likeliest[" Yes"]], "top_logprobs": [likeliest]}
+        return Scripted(body={"choices": [{"index": 0, "text": " Yes", "logprobs": told}]})
     if "messages" in received.body and received.path.endswith(("/completions", "/messages")):
         said = " ".join(str(message["content"]) for message in received.body["messages"])
         called = [name for name in ENTRY_POINTS if name in said]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -330,6 +331,9 @@ _FIELD_ADVICE = (
 """What the words of servers that refuse a field ask for."""
 
 
+_SHOWN_TOKENS: Final = 3
+
+
 def _advice(failure: CallFailed) -> str:
     """What to do about a call that failed."""
     told = (advice for words, advice in _FIELD_ADVICE if re.search(words, failure.detail, re.IGNORECASE))
@@ -340,7 +344,9 @@ def _advice(failure: CallFailed) -> str:
 def _about_reply(model: str, request: Request, reply: Reply, ms: float) -> list[ServerFinding]:
     findings = []
     most = request.sampling.max_tokens if isinstance(request, Chat) else None
-    if isinstance(request, Scoring):
+    if isinstance(request, Scoring) and request.task == "completions":
+        findings.append(_about_tokens(reply, ms))
+    elif isinstance(request, Scoring):
         shown = ", ".join(f"{score:g}" for score in reply.scores)
         findings.append(ServerFinding("good", f"It scores: {shown}, in {ms:.0f} ms."))
     elif reply.finish_reason == "length":
@@ -357,6 +363,15 @@ def _about_reply(model: str, request: Request, reply: Reply, ms: float) -> list[
     if reply.model is not None and reply.model != model:
         findings.append(ServerFinding("note", f"It names the model that replied {_quoted(reply.model)}."))
     return findings
+
+
+def _about_tokens(reply: Reply, ms: float) -> ServerFinding:
+    if not reply.tokens:
+        advice = "Without logprobs there is no score: ask another server, or say dialect= of a call that gives numbers."
+        return ServerFinding("problem", "It tells no probabilities of the tokens that may come next.", advice)
+    likeliest = sorted(reply.tokens[0].likeliest, key=lambda one: -one[1])[:_SHOWN_TOKENS]
+    shown = ", ".join(f"{_quoted(text)} {math.exp(min(logprob, 0.0)):.3f}" for text, logprob in likeliest)
+    return ServerFinding("good", f"Next may come: {shown}, in {ms:.0f} ms.")
 
 
 def _quoted(text: str) -> str:

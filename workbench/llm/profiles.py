@@ -89,7 +89,8 @@ _AZURE_UNKNOWN = re.compile(
 )
 _CLAUDE_46 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[6-9]|\d\d)(?!\d)|[5-9])")
 _CLAUDE_47 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[7-9]|\d\d)(?!\d)|[5-9])")
-_ALL_SCORES: frozenset[Task] = frozenset({"score", "classify", "pooling", "rerank"})
+_ALL_SCORES: frozenset[Task] = frozenset({"score", "classify", "pooling", "rerank", "completions"})
+_COMPLETIONS: frozenset[Task] = frozenset({"completions"})
 
 PROFILES: dict[str, Profile] = {
     profile.name: profile
@@ -100,6 +101,7 @@ PROFILES: dict[str, Profile] = {
             title="OpenAI",
             key_variable="OPENAI_API_KEY",
             key_required=True,
+            scores=_COMPLETIONS,
             sells=True,
             price_prefix="",
             only_responses=_OPENAI_ONLY_RESPONSES,
@@ -196,6 +198,7 @@ PROFILES: dict[str, Profile] = {
             title="Together",
             key_variable="TOGETHER_API_KEY",
             key_required=True,
+            scores=_COMPLETIONS,
             top_k=True,
             sells=True,
         ),
@@ -204,10 +207,11 @@ PROFILES: dict[str, Profile] = {
             title="Fireworks",
             key_variable="FIREWORKS_API_KEY",
             key_required=True,
+            scores=_COMPLETIONS,
             top_k=True,
             sells=True,
         ),
-        Profile(name="litellm", title="a LiteLLM proxy", sells=True, tells_cost=True),
+        Profile(name="litellm", title="a LiteLLM proxy", scores=_COMPLETIONS, sells=True, tells_cost=True),
         Profile(name="tgi", title="TGI"),
         Profile(name="vllm", title="vLLM", top_k=True, prefill="continue", scores=_ALL_SCORES),
         Profile(
@@ -215,9 +219,15 @@ PROFILES: dict[str, Profile] = {
             title="SGLang",
             top_k=True,
             prefill="continue-only",
-            scores=frozenset({"classify", "rerank"}),
+            scores=frozenset({"classify", "rerank", "completions"}),
         ),
-        Profile(name="llama-cpp", title="llama.cpp", top_k=True, prefill="message", scores=frozenset({"rerank"})),
+        Profile(
+            name="llama-cpp",
+            title="llama.cpp",
+            top_k=True,
+            prefill="message",
+            scores=frozenset({"rerank", "completions"}),
+        ),
         Profile(name="ollama", title="Ollama", cuts_silently=True),
         Profile(name="lm-studio", title="LM Studio", top_k=True, cuts_silently=True),
     )

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 Role = Literal["system", "user", "assistant"]
-Task = Literal["score", "classify", "pooling", "rerank"]
-"""vLLM's four ways to get numbers instead of text."""
+Task = Literal["score", "classify", "pooling", "rerank", "completions"]
+"""vLLM's four ways to get numbers instead of text, and OpenAI's older call for text, for what may come next."""
 Numbers = Task | Literal["embeddings"]
 """The same, and OpenAI's call for a vector a text, which all servers of that dialect have."""
 FailureCode = Literal[
@@ -76,7 +76,7 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
 
 
 class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):
-    """A request for one number a text, or one vector.
+    """A request for one number a text, one vector, or the probabilities of the tokens that may follow it.
 
     Attributes:
         query: The question (score and rerank), or the user's turn of a chat whose assistant says the one text
@@ -84,12 +84,14 @@ class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):
         texts: What is to be scored.
         activate: Whether the server is to apply its activation (vLLM's ``use_activation``); None leaves it to the
             server, and nothing is sent.
+        likeliest: How many of the tokens that may follow are to be told (completions).
     """
 
     task: Numbers
     texts: tuple[str, ...]
     query: str | None = None
     activate: bool | None = None
+    likeliest: int | None = None
 
 
 Request = Chat | Scoring

@@ -124,6 +124,8 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
     data = decoded(body)
     if (error := instead_of_reply(data)) is not None:
         raise of_error_object(error)
+    if task == "completions":
+        return openai.read_completion(data)
     if task != "chat":
         return read_scoring(data, task, count)
     dialect = PROFILES[profile].dialect if profile in PROFILES else "openai-chat"
@@ -239,8 +241,8 @@ def _usage(data: Any) -> Usage:
     )
 
 
-# -- Numbers instead of text: vLLM's score, classify, pooling and rerank, SGLang's classify and rerank, and
-# embeddings.
+# -- Numbers instead of text: vLLM's score, classify, pooling and rerank, SGLang's classify and rerank, what may follow
+# a text, and embeddings.
 
 
 Vector = tuple[float, ...]
@@ -257,6 +259,8 @@ def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes
     if request.task not in profile.scores:
         known = ", ".join(sorted(profile.scores)) or "none"
         raise ValueError(f"{profile.title} has no {request.task!r} call (of these it has: {known})")
+    if request.task == "completions":
+        return _completion(model, request)
     if request.query is None and request.task in {"score", "rerank"}:
         raise ValueError(f"{request.task!r} needs a query")
     if request.query is not None and request.task not in {"score", "rerank"}:
@@ -286,6 +290,13 @@ def _require_turns(profile: Profile, request: Scoring) -> None:
         raise ValueError(f"{profile.title} takes no turns of a chat for {request.task!r}, but a whole text")
     if len(request.texts) != 1:
         raise ValueError("a chat that is scored has one answer")
+
+
+def _completion(model: str, request: Scoring) -> tuple[bytes, str, bool]:
+    """OpenAI's older call: what would follow a text, and how likely that is; one token of it is all that is wanted."""
+    (prompt,) = request.texts
+    body = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": request.likeliest}
+    return msgspec.json.encode(body), request.task, False
 
 
 def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import Any
 
 import msgspec
@@ -222,6 +223,38 @@ def read(data: Any) -> Reply:
             usage(data.get("usage"), data.get("service_tier")), parts.text or "", parts.reasoning
         ),
     )
+
+
+def read_completion(data: Any) -> Reply:
+    """What the decoded JSON of OpenAI's older call says: the text that follows, and the likeliest tokens.
+
+    Raises:
+        AttemptFailed: It is no completion.
+    """
+    data = mapping(data, "the reply")
+    choices = entries(data.get("choices"), "choices")
+    if not choices:
+        raise malformed("choices is empty")
+    choice = mapping(choices[0], "the choice")
+    logprobs = choice.get("logprobs")
+    return Reply(
+        text=optional_text(choice, "text") or "",
+        finish_reason=_reason(choice),
+        tokens=tuple(_older_tokens(logprobs)) or tuple(tokens(logprobs)),
+        model=optional_text(data, "model"),
+        provider=optional_text(data, "provider"),
+        usage=usage(data.get("usage"), data.get("service_tier")),
+    )
+
+
+def _older_tokens(logprobs: Any) -> Iterator[TokenChoice]:
+    """The tokens in the older form: texts, their logprobs, and for each place an object of those likeliest there."""
+    lists = [_listed(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
+    for token, logprob, top in zip_longest(*lists):
+        pairs = [(token, logprob), *(top.items() if isinstance(top, dict) else ())]
+        found = dict(filter(None, (_likely({"token": text, "logprob": value}) for text, value in pairs)))
+        if found and isinstance(token, str):
+            yield TokenChoice(token, tuple(found.items()))
 
 
 def tokens(logprobs: Any) -> Iterator[TokenChoice]:

@@ -29,6 +29,7 @@ WORDS: Final[dict[str, tuple[str, str]]] = {
 NO_LOGPROBS: Final = "no_logprobs"
 """Why a graded verdict abstains where its server told no probabilities of it."""
 _LABEL = re.compile(JUDGMENT, re.IGNORECASE)
+_BLANKS = " \r\n\tĠ▁"
 _AROUND = MARKUP + "\"'“”‘’«»\r\nĠ▁"
 
 
@@ -47,11 +48,25 @@ def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str]
     if place is None:
         return None
     ends = list(accumulate(len(token.text) for token in tokens))
-    sums = [0.0, 0.0]
-    for alternative, logprob in tokens[bisect_right(ends, place)].likeliest:
+    return share(tokens[bisect_right(ends, place)], words)
+
+
+def share(token: TokenChoice, words: tuple[str, ...]) -> float | None:
+    """The probability of the first word in a token's place, against the second, or by itself where it is alone.
+
+    A word's is the sum over its spellings: with blanks and quotes around it, in capitals, or begun by the token. What
+    isn't told counts as 0.
+
+    Returns:
+        None where none of the words is among the likeliest: how likely they are isn't told.
+    """
+    sums = [0.0] * len(words)
+    for alternative, logprob in token.likeliest:
         if (side := _side(alternative, words)) is not None:
             sums[side] += math.exp(min(logprob, 0.0))
-    return sums[0] / sum(sums) if any(sums) else None
+    if not any(sums):
+        return None
+    return sums[0] / sum(sums) if len(words) > 1 else min(sums[0], 1.0)
 
 
 def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> int | None:
@@ -66,8 +81,11 @@ def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> i
     return (leading or places)[-1].start() if places else None
 
 
-def _side(token: str, words: tuple[str, str]) -> int | None:
-    """Which of the words a token is, or begins: 0, 1, or neither."""
+def _side(token: str, words: tuple[str, ...]) -> int | None:
+    """Which of the words a token is, or begins, by its place; None for neither, or several."""
+    # A word may be a mark itself, such as "-".
+    if (whole := token.strip(_BLANKS).lower()) in words:
+        return words.index(whole)
     bare = token.strip(_AROUND).lower()
     begun = [side for side, word in enumerate(words) if bare and word.startswith(bare)]
     return begun[0] if len(begun) == 1 else None

@@ -1,4 +1,4 @@
-"""A reward model on a server: vLLM's score, classify, pooling and rerank."""
+"""A reward model on a server: vLLM's score, classify, pooling and rerank, and the probability of a word."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, get_args
 
+import msgspec
 from msgspec import Struct
 
 from workbench.core.selection import is_figure
@@ -13,6 +14,7 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.verifiers.base import Isolation, Judged
 from workbench.verifiers.control_tokens import neutralised, neutralised_within
+from workbench.verifiers.judges.grading import NO_LOGPROBS, share
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
     SERVER_OPTIONS,
@@ -85,6 +87,7 @@ def chosen(values: Sequence[float], label: int | None, *, last: bool = False) ->
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _REFERENCE = "\n\nReference answer: {reference}"
+_ASKS = "\n\nIs this answer correct? Yes or No:"
 _FIELDS = ("question", "reference", "completion")
 FORM_OPTIONS = {
     "format": "the input's text with {question}, {completion} and, where it is on, {reference} in it; "
@@ -126,17 +129,18 @@ class Form(Struct, frozen=True, kw_only=True):
         return {"format": self.text, "reference": self.reference, **usual}
 
 
-def form_from(options: Mapping[str, str], *, whole: bool) -> Form:
+def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) -> Form:
     """The form that `FORM_OPTIONS` describe.
 
     Args:
         whole: The completion is part of the text; else it goes out beside it.
+        asks: By default the text ends with a question that Yes or No answers.
 
     Raises:
         ValueError: A placeholder is unknown, missing, or out of place.
     """
     reference = switch(options, "reference", default=False)
-    plain = "{question}" + _REFERENCE * reference + "\n\n{completion}" * whole
+    plain = "{question}" + _REFERENCE * reference + "\n\n{completion}" * whole + _ASKS * asks
     text = options.get("format", plain)
     wanted = {"question": True, "reference": reference, "completion": whole}
     found = set(_PLACEHOLDER.findall(text))
@@ -173,6 +177,38 @@ def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
     return Form(text=text, reference=False, neutralise=form.neutralise)
 
 
+# -- The probability of a word as what comes next, for models that say how they score by their next token.
+
+
+WORD_OPTIONS: Final = {
+    "words": "completions: what is said of a correct and of an incorrect completion (default Yes,No): the score is how "
+    "likely the next token is the first of them against both; of one word alone, how likely that is",
+    "logprobs": "completions: how many of the likeliest tokens the server is to tell (default 5, OpenAI's most)",
+}
+"""Options of `words_from`, and how many tokens are asked for."""
+_YES_OR_NO: Final = ("Yes", "No")
+_USUAL: Final = 5
+_FEWEST, _MOST = 1, 100
+
+
+def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The one or two words.
+
+    Raises:
+        ValueError: They are none, too many, or begin alike, so that one can't be told from the other; or nothing asks
+            for them.
+    """
+    words = tuple(word.strip() for word in options.get("words", ",".join(_YES_OR_NO)).split(","))
+    if not all(words) or len(words) > 2:
+        raise ValueError("words: name one or two with a comma between them, such as Yes,No")
+    folded = [word.lower() for word in words]
+    if len(words) > 1 and (folded[0].startswith(folded[1]) or folded[1].startswith(folded[0])):
+        raise ValueError("words: one begins the other, so that a token doesn't tell which it is")
+    if not {*words} <= {*_YES_OR_NO} and "format" not in options:
+        raise ValueError("format: say how these words are asked for; by default it is Yes or No")
+    return words
+
+
 _OF_CHATS: Final = ("reasoning_effort", "max_tokens_field")
 _DIALECTS: Final[tuple[Task, ...]] = get_args(Task)
 _PAIRED: Final = ("score", "rerank")
@@ -193,6 +229,7 @@ class RewardModel(OneServer):
         **SERVER_OPTIONS,
         **FORM_OPTIONS,
         **CHAT_OPTIONS,
+        **WORD_OPTIONS,
         "activation": "whether the server is to apply its activation (softmax, sigmoid): on, off for raw scores, "
         "or server for what it does by itself (default)",
         **GRADING_OPTIONS,
@@ -212,7 +249,15 @@ class RewardModel(OneServer):
         self._chat = switch(options, "chat", default=False)
         if self._chat and self._dialect in _PAIRED:
             raise ValueError(f"chat: {self._dialect} takes question and completion apart as it is")
-        self._form = form_from(options, whole=self._dialect not in _PAIRED and not self._chat)
+        self._likeliest = self._words = None
+        if self._dialect == "completions":
+            _require_only_text(options, chat=self._chat)
+            self._words = words_from(options)
+            self._likeliest = whole(options, "logprobs", least=_FEWEST, most=_MOST) or _USUAL
+        elif useless := sorted(WORD_OPTIONS.keys() & options.keys()):
+            raise ValueError(f"{useless[0]}: it goes with dialect=completions")
+        asks = self._dialect == "completions"
+        self._form = form_from(options, whole=self._dialect not in _PAIRED and not self._chat, asks=asks)
         self._answer = answer_from(options, self._form, chat=self._chat)
         self._activation = choice(options, "activation", tuple(_ACTIVATE), "server")
         self._label = label_from(options)
@@ -225,6 +270,7 @@ class RewardModel(OneServer):
             "dialect": self._dialect,
             **self._form.config(),
             **({"chat": True, "answer": self._answer.text} if self._chat else {}),
+            **({"words": list(self._words), "logprobs": self._likeliest} if self._words else {}),
             "activation": self._activation,
             "label": self._label,
             "threshold": self._threshold,
@@ -240,11 +286,13 @@ class RewardModel(OneServer):
             )
         if self._chat:
             return Scoring(task=self._dialect, query=text, texts=(self._answer.fill(item),), activate=activate)
-        return Scoring(task=self._dialect, texts=(text,), activate=activate)
+        return Scoring(task=self._dialect, texts=(text,), activate=activate, likeliest=self._likeliest)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
         """The score of one completion, and the verdict it makes."""
         reply = await ask(self.request(item), step="score")
+        if self._words:
+            return _by_words(reply, self._words, self._threshold)
         try:
             score = chosen(_numbers(reply), self._label, last=self._dialect == "pooling")
         except ValueError as error:
@@ -255,6 +303,23 @@ class RewardModel(OneServer):
         if reply.vectors:
             trace["numbers"] = list(reply.vectors[0])
         return Judged(verdict=graded(score, self._threshold), trace=trace)
+
+
+def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:
+    if chat:
+        raise ValueError("chat: completions takes a text; llm-judge with top_logprobs asks the same in a chat")
+    for option in ("activation", "label"):
+        if option in options:
+            raise ValueError(f"{option}: a word's probability has none")
+
+
+def _by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> Judged:
+    """The verdict that the probability of a word makes; where it isn't told there is no score."""
+    score = share(reply.tokens[0], tuple(map(str.lower, words))) if reply.tokens else None
+    trace = {"tokens": [msgspec.to_builtins(token) for token in reply.tokens[:1]]}
+    if score is None:
+        return Judged(verdict=Verdict(outcome=Outcome.ABSTAIN, reason=NO_LOGPROBS), trace=trace)
+    return Judged(verdict=graded(score, threshold), trace=trace)
 
 
 def _numbers(reply: Reply) -> tuple[float, ...]:

@@ -206,7 +206,7 @@ def test_what_changes_a_score_or_a_verdict_is_identity_and_nothing_else() -> Non
     [
         ({"base_url": ""}, "base_url: it is missing"),
         ({"model": " "}, "model: it is missing"),
-        ({"dialect": "chat"}, "dialect: it is score or classify or pooling or rerank"),
+        ({"dialect": "chat"}, "dialect: it is score or classify or pooling or rerank or completions"),
         ({"threshold": "high"}, "threshold: 'high' is no number"),
         ({"threshold": "nan"}, "threshold: 'nan' is no number"),
         ({"threshold": "inf"}, "threshold: 'inf' is no number"),

@@ -533,6 +533,7 @@ SHORTCOMINGS: dict[Shortcoming, tuple[str, Literal["reference", "completion"]]] 
 }
 """Why a card is not enough, and which text has to be opened."""
 ABSENCES: dict[Absence, str] = {
+    "empty": "the completion is empty",
     "no_reply": "nothing behind its thoughts",
     "breaks_off": "it breaks off",
     "goes_round": "it goes round in circles",

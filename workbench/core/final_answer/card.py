@@ -31,9 +31,9 @@ from workbench.core.final_answer.extraction import (
 
 Quirk = Literal["think_unopened", "several_boxed", "repeated_line", "no_closing_punctuation"]
 
-Absence = Literal["no_reply", "breaks_off", "goes_round", "unstated"]
-"""Why a completion has no final answer: nothing behind its thoughts, it stops within a sentence, it repeats one line
-to its end, or it ends without stating one."""
+Absence = Literal["empty", "no_reply", "breaks_off", "goes_round", "unstated"]
+"""Why a completion has no final answer: there is no text, nothing behind its thoughts, it stops within a sentence, it
+repeats one line to its end, or it ends without stating one."""
 
 Shortcoming = Literal[
     "no_reference_answer",
@@ -252,7 +252,7 @@ def quirks(text: str) -> tuple[Quirk, ...]:
     lines = Counter(line for line in map(str.strip, text.split("\n")) if len(line) >= 10)
     if lines and max(lines.values()) >= REPEATS:
         found.append("repeated_line")
-    if not is_closed(text):
+    if text.strip() and not is_closed(text):
         found.append("no_closing_punctuation")
     return tuple(found)
 
@@ -274,6 +274,8 @@ def _bare(text: str) -> str:
 
 
 def _absence(text: str) -> Absence:
+    if not text.strip():
+        return "empty"
     reply = reply_start(text)
     if not text[reply:].strip():
         return "no_reply"

@@ -96,7 +96,8 @@ def test_completions(text: str, how: str, answer: str) -> None:
     ("completion", "absence", "usable"),
     [
         ("thought</think>\n", "no_reply", False),
-        ("", "no_reply", False),
+        ("", "empty", True),
+        (" \n", "empty", True),
         (PLAIN + "Then we look at the next of these, which", "breaks_off", True),
         ("Again the very same line.\n" * 20, "goes_round", True),
         (PLAIN + "I would rather ask somebody who knows more about such things. " * 4, "unstated", True),

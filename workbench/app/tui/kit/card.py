@@ -377,7 +377,8 @@ def completion_row(texts: CardTexts, raw: bool) -> Content:
     """The completion's final answer, and how far from its end that stands; or why there is none."""
     card = texts.card
     if card.absence is not None:
-        return _missing("Completion", f"no final answer: {ABSENCES[card.absence]}", " · its end stands below")
+        below = "" if card.absence == "empty" else " · its end stands below"
+        return _missing("Completion", f"no final answer: {ABSENCES[card.absence]}", below)
     early = len(texts.item.completion_text) - card.completion.start if len(card.windows) > 1 else 0
     return _row("Completion", texts, "completion", card.completion, raw, guess=card.completion_guessed, early=early)
 

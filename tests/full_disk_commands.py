@@ -86,6 +86,7 @@ COMMANDS: dict[str, str] = {
     "bundle": "bundle DB FILE.db --for amira",
     "merge": "merge DB IN/other.db --whole",
     "merge runs": "runs DB delete 2 --yes ; merge DB IN/other.db --runs",
+    "judge-file": "judge-file IN/more.jsonl FILE.jsonl --verifier exact --partition 5",
     "backup": "backup DB FILE.db",
     "backup discard": "backup POOL FILE.db ; backup DB FILE.db --force --discard",
     "restore": "restore NEW IN/archive.zip",

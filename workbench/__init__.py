@@ -15,12 +15,22 @@ if TYPE_CHECKING:
 
     from workbench.app.api import Project
     from workbench.core.verdict import Verdict
+    from workbench.training.batches import Judge
     from workbench.training.judging import Reference
     from workbench.training.pay import Forgeable, Pay, Timeouts
     from workbench.training.reward import Reward
 
 __version__ = "0.1.0"
-__all__ = ["judge", "open_project", "reward"]
+__all__ = ["Judge", "judge", "open_project", "reward"]
+
+
+def __getattr__(name: str) -> type[Judge]:
+    """A verifier over batches of rows; see `workbench.training.batches.Judge`."""
+    if name != "Judge":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from workbench.training.batches import Judge
+
+    return Judge
 
 
 def open_project(path: Path | str) -> Project:

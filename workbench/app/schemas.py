@@ -40,6 +40,7 @@ from workbench.core.sets import SetReport
 from workbench.core.status import Status
 from workbench.core.taxonomy import TypeReport, TypeSuggestion
 from workbench.data.records.duplicates import DuplicateReport, EmbeddingLine, KeptLine
+from workbench.interchange.judging_files import JudgedFiles
 from workbench.interchange.records import ExportReport, Manifest, MergedRuns, PairLine, Restored, SftLine
 from workbench.labelling.records import CheckInfo, CheckLine, CheckScore, Plan
 from workbench.measuring.costs import CostReport
@@ -232,6 +233,7 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "reward-openrlhf-answer": (OpenRlhfRewards, "The answer of `POST /openrlhf`."),
     "reward-health": (RewardHealth, "The answer of `GET /health`."),
     "reward-refusal": (RewardRefusal, "The answer of the reward server to a request that is not taken."),
+    "judged-files": (JudgedFiles, "`workbench judge-file --json`."),
     "merged-runs": (MergedRuns, "One element of `workbench merge DB OTHER --runs --json`."),
     "run": (RunInfo, "One element of `workbench runs list --json`."),
 }

@@ -45,6 +45,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "verifiers": {
         "verifiers": ("verifiers", "List the verifiers that can be run."),
         "verify": ("verifiers", "Run a verifier over the items, in the background or in front."),
+        "judge-file": ("files", "Judge the rows of files, without a database."),
         "runs": ("verifiers", "List, show, pause, cancel and resume runs."),
         "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
         "models": ("judges", "Check the model servers of a verifier."),
@@ -153,6 +154,7 @@ NOT_IN_APP: Final[dict[str, str]] = {
     "serve": "it serves until it is stopped, in a terminal of its own",
     "replay": "it serves until it is stopped, in a terminal of its own",
     "reward-server": "it serves until it is stopped, in a terminal of its own",
+    "judge-file": "it is for files, and needs no database",
     "restore": "it puts another database in the place of the one that is open",
     "rescue": "it is for a database that can't be opened",
 }

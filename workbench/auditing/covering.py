@@ -60,7 +60,9 @@ UNCOVERED: Final = (
         "labels still needed, checks answered rightly, conflicts, who did how much",
         ("plan", "checks", "conflicts", "annotators", "assign", "history", "flags", "labels", "merge"),
     ),
-    Uncovered("items, runs and verdicts counted", ("status", "datasets", "runs", "verify", "verdicts", "parse")),
+    Uncovered(
+        "items, runs and verdicts counted", ("status", "datasets", "runs", "verify", "judge-file", "verdicts", "parse")
+    ),
     Uncovered("types suggested and how far they agree", ("types", "curate types")),
     Uncovered(
         "pools and sets: sizes, shares, licences, leaderboards",

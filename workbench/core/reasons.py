@@ -62,6 +62,11 @@ REASONS: Final[dict[str, Reason]] = {
         undecided="It gives no verdict: the item's field reward, which says what its search is rewarded by, holds no "
         "such word.",
     ),
+    "not_text": Reason(
+        "a text is missing",
+        undecided="It gives no verdict: the row's question, reference or completion is missing or no text, or its "
+        "tests are none.",
+    ),
     "suggested_type": Reason(
         "answer type suggested", undecided="It judges no completion: the rule is the answer type it suggests."
     ),

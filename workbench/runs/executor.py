@@ -82,7 +82,7 @@ class LocalExecutor:
         self._reading = threading.Lock()
         self._inbox: queue.SimpleQueue[_WaitingItem | None] = queue.SimpleQueue()
         self._answers: dict[int, Future[Verdict]] = {}
-        self._known = _RecentVerdicts()
+        self._known = RecentVerdicts()
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -240,7 +240,7 @@ def within(answer: Future[Verdict], ends: float | None) -> Verdict:
     return answer.result() if answer.done() else TOO_LONG
 
 
-class _RecentVerdicts:
+class RecentVerdicts:
     """What workers found lately, by key; a bounded memory that any thread may use."""
 
     def __init__(self) -> None:

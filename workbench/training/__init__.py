@@ -4,7 +4,7 @@ judging: ``workbench.judge``. reward: ``workbench.reward``. choosing: which veri
 named: one that a project names. frameworks: forms of TRL, verl and OpenRLHF. verl: as verl loads it.
 inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries calls it; only who has one imports it.
 auditing, audit, wordings, store: a share of what was judged, watched in a project; what rises among it.
-on_call: verifiers that ask model servers, in process. serving: the reward server's work.
+batches: ``workbench.Judge``. on_call: verifiers that ask model servers, in process. serving: the reward server's work.
 tested: tests as references. testing: solutions run against them. pay: what their outcomes pay.
 fair: whose turn it is.
 records: what is sent and answered.

@@ -229,6 +229,11 @@ class Reward:
         return verdicts
 
     @property
+    def by_tests(self) -> bool:
+        """Whether it runs solutions: then references are tests."""
+        return self._chosen.by_tests
+
+    @property
     def dropped(self) -> int:
         """Completions that the audit could not look at in this process."""
         return 0 if self._watcher is None else self._watcher[1].dropped

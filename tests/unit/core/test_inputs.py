@@ -39,6 +39,7 @@ COMMANDS = {
     "code evolve": "code evolve DB --name grown --dataset own --rounds 1 --model m -o base_url=http://localhost:9 "
     "--only FILE",
     "code representatives": "code representatives --from FILE --mode discriminative",
+    "judge-file": "judge-file FILE none/out.jsonl",
     "restore": "restore FILE OTHER",
     "rescue": "rescue DB FILE",
 }

@@ -4,7 +4,7 @@ verb: a command is a record of options and a function of them. common, writing: 
 write. opening: the app.
 data, datasets, completions, curate: items and pools. people, labels: who labels, and what they said.
 disagreements: reviews.
-verifiers, verdicts, judges, templates: what is run, and what came of it. figures, combined, stacks,
+verifiers, verdicts, judges, templates, files: what is run, and what came of it. figures, combined, stacks,
 what_if, trainings: tables.
 auditing: figures counted twice. sets: frozen ones. code: code.
 servers: for browsers, trainers and judges. care: backups, and what is hurt. helping: help by topic.

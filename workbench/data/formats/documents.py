@@ -26,6 +26,7 @@ from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, exp
 from workbench.data.formats.source import FileFormat, refuse_bomb
 
 if TYPE_CHECKING:
+    from pyarrow import RecordBatch
     from pyarrow.parquet import FileMetaData
 
 MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'"
@@ -345,6 +346,26 @@ def _without_blanks(cells: list[str]) -> list[str]:
 
 
 def _parquet(path: Path) -> Iterator[Row]:
+    for first, batch in parquet_batches(path):
+        yield from rows_of_batch(batch, first)
+
+
+def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:
+    """The rows of a piece of a Parquet file, the first of which has that number."""
+    for number, row in enumerate(batch.to_pylist(), first):
+        document = _object(row)
+        yield SourceDocument(number, document, document[:KEPT_RAW])
+
+
+def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBatch]]:
+    """A Parquet file, a few hundred rows at a time, each piece with the number of its first row.
+
+    Args:
+        after: Only pieces with rows behind this one.
+
+    Raises:
+        FormatError: It can't be read, or pyarrow is not installed.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -353,12 +374,17 @@ def _parquet(path: Path) -> Iterator[Row]:
     require_input(path)
     try:
         with pq.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches(batch_size=_rows_at_once(path, file.metadata)):
-                for row in batch.to_pylist():
-                    number += 1
-                    document = _object(row)
-                    yield SourceDocument(number, document, document[:KEPT_RAW])
+            metadata, first = file.metadata, 1
+            at_once = _rows_at_once(path, metadata)
+            for group in range(metadata.num_row_groups):
+                rows = metadata.row_group(group).num_rows
+                if first + rows - 1 > after:
+                    at = first
+                    for batch in file.iter_batches(batch_size=at_once, row_groups=[group]):
+                        if at + batch.num_rows - 1 > after:
+                            yield at, batch
+                        at += batch.num_rows
+                first += rows
     except (pa.ArrowException, OSError) as error:
         reason = str(error).rstrip(".")
         raise FormatError(f"{path}: not a readable Parquet file: {reason}.", "Write it again.") from error

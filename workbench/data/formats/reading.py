@@ -269,8 +269,11 @@ def _mended(row: Row) -> Row:
 
 
 def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
-    read = {name: place for name, place in plan.places.items() if name in plan.columns.values()}
-    return laid_out(_rows(stream, plan.container, plan.path, plan.max_line), read)
+    return laid_out(_rows(stream, plan.container, plan.path, plan.max_line), _places_read(plan))
+
+
+def _places_read(plan: FilePlan) -> dict[str, ColumnPath]:
+    return {name: place for name, place in plan.places.items() if name in plan.columns.values()}
 
 
 @contextmanager
@@ -314,6 +317,13 @@ def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal],
     """
     with open_stream(plan.path) as (stream, digest):
         yield _items(plan, stream), digest
+
+
+def items_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
+    """What rows of a file of items hold, each in its turn."""
+    build = _builder(plan, plan.columns)
+    for row in laid_out(map(_mended, rows), _places_read(plan)):
+        yield _built(build, row)
 
 
 def read_grades(

@@ -34,6 +34,7 @@ NO_STREAM: dict[str, tuple[str, ...]] = {
     "bundle": ("DB", "FILE", "--for", "a"),
     "cost": ("DB", "--figures", "FILE"),
     "downstream": ("DB", "SCORES", "--figures", "FILE"),
+    "judge-file": (".", "FILE"),
     "publish": ("DB", "x", "FILE"),
     "reward-server": ("--audit", "FILE"),
     "stack": ("DB", "--figures", "FILE"),

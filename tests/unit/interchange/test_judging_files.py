@@ -1,0 +1,364 @@
+"""Files judged without a database: the verdicts of a run, each row once, whatever ends the work, bad rows set aside."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.coding import ran
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.project import open_project
+from workbench.data.formats.writing import new_file
+from workbench.interchange import judging_files, partitions
+from workbench.interchange.importing import import_files, plan_import
+from workbench.interchange.judging_files import JudgedFiles, judge_files
+from workbench.runs import runner
+from workbench.runs.verdict_files import verdict_lines
+
+NEW = ("verdict", "score", "reason")
+
+
+def rows(count: int, first: int = 0) -> list[dict[str, Any]]:
+    """Numbers, sets that only algebra compares, and letters; a third wrong."""
+    found = []
+    for number in range(first, first + count):
+        right = number % 3 > 0
+        answer, said = (f"{number}", f"{number if right else number + 1}")
+        if number % 4 == 1:
+            answer, said = f"x^2 - {number}x", f"x(x - {number})" if right else f"x(x + {number})"
+        found.append(
+            {
+                "completion_id": f"c{number}",
+                "question_id": f"q{number}",
+                "question": f"What is {number}?",
+                "answer": rf"\boxed{{{answer}}}",
+                "completion": rf"So it is \boxed{{{said}}}.",
+                "ü": [number, None],
+            }
+        )
+    return found
+
+
+def lines(path: Path, some: Sequence[object]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in some))
+    return path
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        return list(pq.read_table(path).to_pylist())
+    text = gzip.decompress(path.read_bytes()).decode() if path.suffix == ".gz" else path.read_text()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def judge(source: Path, target: Path, **said: Any) -> JudgedFiles:
+    return judge_files(source, target, partition=said.pop("partition", 7), workers=2, **said)
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".jsonl.gz", ".parquet"])
+def test_the_verdicts_are_those_of_a_run(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "_IDLE_S", 0.0)
+    some, source = rows(30), tmp_path / f"in{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.Table.from_pylist(some), source)
+    elif ending == ".jsonl.gz":
+        source.write_bytes(gzip.compress("".join(f"{json.dumps(one)}\n" for one in some).encode()))
+    else:
+        lines(source, some)
+    report = judge(source, tmp_path / f"out{ending}")
+    with closing(open_project(tmp_path / "p.db", create=True)) as project:
+        import_files(project, plan_import([source]), dataset="d")
+        ran(project, "rules", "rules")
+        stored = {one.completion_id: (one.verdict, one.score, one.reason) for one in verdict_lines(project, "rules")}
+    found = read(tmp_path / f"out{ending}")
+    assert {one["completion_id"]: tuple(one[name] for name in NEW) for one in found} == stored
+    assert {"correct", "incorrect"} <= {one["verdict"] for one in found}
+    # A row's own columns stand as they stood, in their order.
+    assert [{name: one[name] for name in one if name not in NEW} for one in found] == some
+    assert [*found[0]] == [*some[0], *NEW]
+    assert (report.rows, report.refused, report.files, sum(report.verdicts.values())) == (30, 0, 1, 30)
+    assert sorted(path.name for path in tmp_path.glob("*out*")) == [f"out{ending}"]
+
+
+def test_a_rows_own_text_stays_as_it_was_spelled(tmp_path: Path) -> None:
+    own = (
+        r'{"question": "a", "answer": "\\boxed{1}", "completion": "\u00e9=2",  "n": 1.50e400, '
+        r'"big": 123456789012345678901 }'
+    )
+    source = lines(tmp_path / "in.jsonl", [own, ""])
+    judge(source, tmp_path / "out.jsonl")
+    (line,) = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert line.startswith(own.rstrip(" }"))
+    assert line.endswith(',"verdict":"incorrect","score":null,"reason":"number"}')
+
+
+def test_types_and_nested_columns_of_parquet_stay(tmp_path: Path) -> None:
+    schema = pa.schema(
+        [
+            pa.field("question", pa.large_string()),
+            pa.field("answer", pa.dictionary(pa.int32(), pa.string())),
+            pa.field("completion", pa.string(), metadata={"a": "b"}),
+            pa.field("at", pa.timestamp("ms")),
+            pa.field("deep", pa.list_(pa.struct([("x", pa.int16())]))),
+        ],
+        metadata={"made": "here"},
+    )
+    some = [
+        {"question": "q", "answer": "1", "completion": str(number % 2), "at": number, "deep": [{"x": number}]}
+        for number in range(700)
+    ]
+    source = tmp_path / "in.parquet"
+    pq.write_table(pa.Table.from_pylist(some, schema=schema), source, row_group_size=300)
+    judge(source, tmp_path / "out.parquet", partition=251)
+    before, after = pq.read_table(source), pq.read_table(tmp_path / "out.parquet")
+    assert after.select(before.column_names).cast(before.schema).equals(before)
+    assert after.schema.field("deep").type == schema.field("deep").type
+    assert after.schema.field("at").type == schema.field("at").type
+    assert after.schema.metadata[b"made"] == b"here"
+
+
+BAD: list[tuple[object, str | None, str]] = [
+    ("no json", None, "bad_json"),
+    ('["a list"]', None, "wrong_type"),
+    ({"question": "q", "answer": "1"}, "completion", "missing_field"),
+    ({"question": "q", "answer": 1, "completion": "1"}, "answer", "wrong_type"),
+    ({"question": "q", "answer": "1", "completion": "a\0b"}, "completion", "nul"),
+    ('{"question": "q", "answer": "1", "completion": "\\ud800"}', None, "bad_utf8"),
+    ({"question": "q", "answer": "1", "completion": "NaN"}, "completion", "missing_field"),
+]
+
+
+def test_bad_rows_stand_apart_with_file_line_and_field(tmp_path: Path) -> None:
+    good = rows(len(BAD) + 1)
+    mixed: list[object] = [good[0]]
+    for (bad, _, _), one in zip(BAD, good[1:], strict=True):
+        mixed += [bad, one]
+    source = lines(tmp_path / "in.jsonl", mixed)
+    report = judge(source, tmp_path / "out.jsonl", partition=3)
+    assert [one["completion_id"] for one in read(tmp_path / "out.jsonl")] == [one["completion_id"] for one in good]
+    refused = read(tmp_path / "_out.jsonl.refused.jsonl")
+    assert [(one["file"], one["line"], one["field"], one["code"]) for one in refused] == [
+        (str(source), 2 + 2 * number, field, code) for number, (_, field, code) in enumerate(BAD)
+    ]
+    assert all(one["message"] and one["raw"] for one in refused)
+    assert (report.rows, report.refused) == (len(mixed), len(BAD))
+    assert report.refusals == [str(tmp_path / "_out.jsonl.refused.jsonl")]
+    # Judged anew without them, nothing is said of them any more.
+    lines(source, good)
+    judge(source, tmp_path / "out.jsonl", force=True)
+    assert not (tmp_path / "_out.jsonl.refused.jsonl").exists()
+
+
+def test_a_file_of_bad_rows_alone_is_an_empty_one(tmp_path: Path) -> None:
+    table = pa.table({"question": ["q"] * 5, "answer": ["1"] * 5, "completion": pa.array([None] * 5, pa.string())})
+    pq.write_table(table, tmp_path / "in.parquet")
+    report = judge(tmp_path / "in.parquet", tmp_path / "out.parquet", partition=2)
+    assert (report.rows, report.refused) == (5, 5)
+    assert pq.read_table(tmp_path / "out.parquet").column_names == ["question", "answer", "completion", *NEW]
+
+
+class Killed(BaseException):
+    """Ends the work wherever it is."""
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".parquet"])
+def test_work_that_was_ended_anywhere_is_gone_on_with(
+    tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every file that is written is a place to be ended at, before it and after it."""
+    source = tmp_path / f"in{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.Table.from_pylist(rows(40)), source, row_group_size=16)
+    else:
+        lines(source, [*rows(20), "no row", *rows(20, 20)])
+    judge(source, tmp_path / f"whole{ending}")
+    whole, write = read(tmp_path / f"whole{ending}"), new_file
+    written = 0
+
+    class Ending:
+        def __init__(self, *given: Any, **more: Any) -> None:
+            self._file = write(*given, **more)
+
+        def __enter__(self) -> Any:
+            nonlocal written
+            written += 1
+            if written == at and before:
+                raise Killed
+            return self._file.__enter__()
+
+        def __exit__(self, *error: Any) -> None:
+            self._file.__exit__(*error)
+            if written == at and not before:
+                raise Killed
+
+    monkeypatch.setattr(partitions, "new_file", Ending)
+    at, ends = 1, 0
+    while True:
+        for first in (True, False):
+            before, written = first, 0
+            try:
+                report = judge(source, tmp_path / f"out{ending}")
+            except Killed:
+                ends += 1
+                continue
+            break
+        else:
+            at += 1
+            continue
+        break
+    assert ends > 8
+    assert read(tmp_path / f"out{ending}") == whole
+    assert report.reused == report.rows
+    assert not list(tmp_path.glob("out*parts*"))
+
+
+def test_a_process_that_is_killed_judges_only_what_is_missing(tmp_path: Path) -> None:
+    source = lines(tmp_path / "in.jsonl", rows(4000))
+    target = tmp_path / "out.jsonl"
+    command = [sys.executable, "-m", "workbench", "judge-file", str(source), str(target), "--partition", "100"]
+    kills = 0
+    while not target.exists():
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wanted = len(list((tmp_path / "out.jsonl.parts").glob("*.json"))) + 6
+        while process.poll() is None:
+            if kills < 3 and len(list((tmp_path / "out.jsonl.parts").glob("*.json"))) >= wanted:
+                os.kill(process.pid, signal.SIGKILL)
+                kills += 1
+                break
+        process.wait()
+    assert kills == 3
+    found = read(target)
+    assert [one["completion_id"] for one in found] == [f"c{number}" for number in range(4000)]
+    assert not list(tmp_path.glob("out.jsonl.parts*"))
+
+
+def test_what_is_there_is_not_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = lines(tmp_path / "in.jsonl", rows(21))
+    shown, over = list[int](), False
+    judged = judging_files._input
+
+    def counting(item: Any, number: int) -> Any:
+        shown.append(item.line)
+        if item.line == 16 and not over:
+            raise Killed
+        return judged(item, number)
+
+    monkeypatch.setattr(judging_files, "_input", counting)
+    with pytest.raises(Killed):
+        judge(source, tmp_path / "out.jsonl", partition=5)
+    shown.clear()
+    over = True
+    there = len(list((tmp_path / "out.jsonl.parts").glob("*.json"))) - 1
+    report = judge(source, tmp_path / "out.jsonl", partition=5)
+    assert shown == list(range(5 * there + 1, 22))
+    assert report.reused == 5 * there
+
+
+def test_other_work_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = lines(tmp_path / "in.jsonl", rows(21)), tmp_path / "out.jsonl"
+    join = partitions.Partitions.join
+    monkeypatch.setattr(partitions.Partitions, "join", lambda *_: (_ for _ in ()).throw(Killed()))
+    with pytest.raises(Killed):
+        judge(source, target)
+    monkeypatch.setattr(partitions.Partitions, "join", join)
+    for words, said in (
+        ("prefix", {"prefix": "a_"}),
+        ("partition", {"partition": 8}),
+        ("verifier, version, options", {"kind": "exact"}),
+        ("columns", {"columns": {"reference": "question", "question": "answer"}}),
+    ):
+        with pytest.raises(UsageError, match=f"was begun with another {words}"):
+            judge(source, target, **said)
+    lines(source, rows(22))
+    with pytest.raises(UsageError, match="was begun with another input"):
+        judge(source, target)
+    assert judge(source, target, force=True).rows == 22
+    assert len(read(target)) == 22
+
+
+def test_a_folder_is_judged_file_by_file_and_gone_on_with(tmp_path: Path) -> None:
+    lines(tmp_path / "in" / "a.jsonl", rows(9))
+    lines(tmp_path / "in" / "deep" / "b.jsonl", [*rows(5, 9), "bad"])
+    lines(tmp_path / "in" / "_aside.jsonl", ["bad"])
+    pq.write_table(pa.Table.from_pylist(rows(4, 14)), tmp_path / "in" / "c.parquet")
+    report = judge(tmp_path / "in", tmp_path / "out")
+    assert (report.files, report.rows, report.refused) == (3, 19, 1)
+    names = sorted(str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*") if path.is_file())
+    assert names == ["_judged.json", "a.jsonl", "c.parquet", "deep/_b.jsonl.refused.jsonl", "deep/b.jsonl"]
+    found = [one for name in ("a.jsonl", "deep/b.jsonl", "c.parquet") for one in read(tmp_path / "out" / name)]
+    assert [one["completion_id"] for one in found] == [f"c{number}" for number in range(18)]
+    # A file that comes is judged alone.
+    lines(tmp_path / "in" / "d.jsonl", rows(3, 18))
+    again = judge(tmp_path / "in", tmp_path / "out")
+    assert (again.files, again.skipped, again.rows) == (1, 3, 3)
+    with pytest.raises(UsageError, match="judged with another verifier"):
+        judge(tmp_path / "in", tmp_path / "out", kind="exact")
+    lines(tmp_path / "in" / "a.jsonl", rows(8))
+    with pytest.raises(FormatError, match="has changed since it was judged"):
+        judge(tmp_path / "in", tmp_path / "out")
+    assert judge(tmp_path / "in", tmp_path / "out", force=True).files == 4
+
+
+def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
+    taken = lines(tmp_path / "in.jsonl", [*rows(3), {**rows(1)[0], "score": 3}])
+    with pytest.raises(UsageError, match="'score'"):
+        judge(taken, tmp_path / "out.jsonl")
+    judge(taken, tmp_path / "out.jsonl", prefix="rules_")
+    assert read(tmp_path / "out.jsonl")[3]["rules_verdict"]
+    pq.write_table(pa.Table.from_pylist([{**one, "verdict": 1} for one in rows(3)]), tmp_path / "in.parquet")
+    with pytest.raises(UsageError, match="'verdict'"):
+        judge(tmp_path / "in.parquet", tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "out.parquet"), "is JSON Lines"),
+        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "in.jsonl"), "is what is judged"),
+        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "p.db"), "is no name for rows"),
+        (lambda folder: (lines(folder / "in.jsonl", rows(1)), lines(folder / "out.jsonl", [])), "exists"),
+        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "d.jsonl"), "is a folder"),
+        (lambda folder: (lines(folder / "i" / "in.jsonl", rows(1)).parent, folder / "i" / "o"), "lies in"),
+        (lambda folder: (folder / "missing.jsonl", folder / "out.jsonl"), "No such file"),
+        (lambda folder: (lines(folder / "in.csv", ["question,answer,completion", "a,b,c"]), folder / "o.jsonl"), "csv"),
+        (
+            lambda folder: (lines(folder / "in.jsonl", [{"question": "a", "answer": "b"}]), folder / "o.jsonl"),
+            "questions",
+        ),
+    ],
+)
+def test_what_can_not_be_judged_is_told(tmp_path: Path, make: Callable[[Path], tuple[Path, Path]], words: str) -> None:
+    (tmp_path / "d.jsonl").mkdir()
+    with pytest.raises(FormatError, match=words):
+        judge(*make(tmp_path))
+
+
+def test_verifiers_that_need_more_than_texts_are_refused(tmp_path: Path) -> None:
+    source = lines(tmp_path / "in.jsonl", rows(1))
+    with pytest.raises(UsageError, match="runs programs"):
+        judge(source, tmp_path / "out.jsonl", kind="execution")
+    with pytest.raises(UsageError, match="asks a model server"):
+        judge(
+            source, tmp_path / "out.jsonl", kind="llm-judge", options={"base_url": "http://127.0.0.1:9", "model": "m"}
+        )
+
+
+def test_two_processes_do_not_work_on_one_file(tmp_path: Path) -> None:
+    source = lines(tmp_path / "in.jsonl", rows(3))
+    other = partitions.Partitions(tmp_path / "out.jsonl", {}, anew=False)
+    with pytest.raises(UsageError, match="Another process is at work"):
+        judge(source, tmp_path / "out.jsonl")
+    other.close()

@@ -1,0 +1,74 @@
+"""``workbench judge-file``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from workbench.app.cli.common import REFUSED_SOME
+from workbench.app.cli.verb import Output, verb
+from workbench.core.options import NONE_GIVEN, Force, Options, VerifierSettings, Workers, argument, option
+from workbench.core.text.figures import counted
+
+if TYPE_CHECKING:
+    from workbench.interchange.judging_files import JudgedFiles
+
+
+class JudgeFileOptions(Options, frozen=True, kw_only=True):
+    source: Annotated[Path, argument("IN", exists=True, folder=True)]
+    target: Annotated[Path, argument("OUT", output="file", folder=True)]
+    verifier: Annotated[str, option("One that works on this machine, with texts alone.", metavar="NAME")] = "rules"
+    settings: VerifierSettings = NONE_GIVEN
+    maps: Annotated[
+        tuple[str, ...],
+        option(
+            "Take our FIELD from their COLUMN, such as completion=response (repeatable).",
+            "--map",
+            metavar="FIELD=COLUMN",
+        ),
+    ] = ()
+    prefix: Annotated[str, option("Before the names of the new columns, such as rules_.", metavar="TEXT")] = ""
+    partition: Annotated[int, option("Rows of a partition.", ge=1, le=10_000_000)] = 10_000
+    workers: Workers = None
+    force: Force = False
+
+
+@verb
+def judge_file_command(options: JudgeFileOptions) -> Output:
+    """Judge the rows of a file, or of a folder of files, without a database.
+
+    IN is JSON Lines or Parquet, or a folder of such files; OUT has every row of it with the columns verdict, score and
+    reason beside its own. The verdicts are those of `workbench verify` over the same rows. Memory stays the same at any
+    number of rows.
+
+    What was broken off is gone on with by the same command: it judges only partitions that are not there, and of a
+    folder only files that are not. Rows that can't be judged stand in _OUT.refused.jsonl, with file, line, field and
+    why; the exit code is 3 then.
+    """
+    from workbench.interchange.importing import parse_map
+    from workbench.interchange.judging_files import judge_files
+
+    done = judge_files(
+        options.source,
+        options.target,
+        options.verifier,
+        options.settings,
+        columns=parse_map(options.maps),
+        prefix=options.prefix,
+        partition=options.partition,
+        workers=options.workers,
+        force=options.force,
+    )
+    return Output(done, _lines, code=REFUSED_SOME if done.refused else 0)
+
+
+def _lines(done: JudgedFiles) -> Iterator[str]:
+    said = ", ".join(f"{number:,} {word}" for word, number in sorted(done.verdicts.items())) or "none"
+    yield f"{done.output}: {counted(done.rows, 'row')} by {done.verifier} {done.version}: {said}"
+    if done.reused:
+        yield f"  {done.reused:,} of them had been judged before"
+    if done.skipped:
+        yield f"  {counted(done.skipped, 'file')} had been judged before"
+    if done.refused:
+        yield f"  {counted(done.refused, 'row')} could not be judged: {', '.join(done.refusals)}"

@@ -1,0 +1,186 @@
+"""A verifier over batches of rows, as Ray Data's ``map_batches`` calls it; nothing of Ray's is imported.
+
+judged = dataset.map_batches(workbench.Judge, fn_constructor_args=("rules",), concurrency=8)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from workbench.core.errors import UsageError
+from workbench.core.verdict import Verdict, VerifierInput
+from workbench.training.choosing import FieldError, asked, column, said, subtype, text
+from workbench.training.frameworks import reference_column
+from workbench.training.reward import Reward
+
+COLUMNS: Final = ("verdict", "score", "reason")
+"""What it adds to a batch."""
+NOT_TEXT: Final = "not_text"
+"""The reason of a row that has no verdict, since a text is missing or is none."""
+
+
+class _Said(NamedTuple):
+    """The new columns."""
+
+    verdict: list[str | None]
+    score: list[float | None]
+    reason: list[str | None]
+
+
+class Judge:
+    """One verifier, ready to judge batches; a copy sent to another process works there.
+
+    A batch is a mapping of columns (lists or arrays of numpy), a frame of pandas or a table of Arrow; what comes back
+    is of the same kind, with the columns ``verdict``, ``score`` and ``reason`` behind its own. Verdicts are those of
+    ``workbench verify`` with the same verifier, at the same version. A row whose question, reference or completion is
+    no text, or whose tests are none, has None for a verdict, and the reason ``not_text``: one bad row costs no other
+    its verdict.
+
+    Args:
+        verifier: An installed kind such as ``"rules"``, or ``"execution"``, whose references are tests; with a database
+            also one of its names.
+        options: The verifier's options.
+        database: A project whose names and settings hold.
+        question: The column of questions; without it questions are empty. Of conversations the last turn counts.
+        reference: The column of references, or of tests; by default the one that `workbench.reward` takes.
+        completion: The column of completions.
+        prefix: Before the names of the new columns.
+        workers: Worker processes of each copy.
+        timeout: Seconds of processor time an item may take in a worker; by default the verifier's own, as in a run.
+
+    Raises:
+        UsageError: There is no such verifier or option, or it asks model servers.
+        NotTrustedError: The database's settings were not accepted yet.
+        VerifierError: It can't be used.
+    """
+
+    def __init__(
+        self,
+        verifier: str = "rules",
+        *,
+        options: Mapping[str, str] | None = None,
+        database: Path | str | None = None,
+        question: str = "question",
+        reference: str | None = None,
+        completion: str = "completion",
+        prefix: str = "",
+        workers: int = 1,
+        timeout: float | None = None,
+    ) -> None:
+        self._reward = Reward(verifier, options=options, database=database, workers=workers, timeout=timeout)
+        self._question, self._reference, self._completion = question, reference, completion
+        self._names = tuple(f"{prefix}{name}" for name in COLUMNS)
+
+    def __call__(self, batch: Any) -> Any:
+        """The batch with its verdicts.
+
+        Raises:
+            UsageError: A column is missing, or a new one's name is taken.
+            VerifierError: The workers can't start.
+        """
+        columns = _columns_of(batch)
+        for name in self._names:
+            if name in columns:
+                raise UsageError(f"The batch has a column {name!r} already.", 'Name the new ones: prefix="judged_"')
+        items = self._items(columns)
+        verdicts = self._reward.verdicts([item for item in items if item is not None])
+        return _with(batch, dict(zip(self._names, _said(items, verdicts), strict=True)))
+
+    def close(self) -> None:
+        """End the worker processes; the next batch starts new ones."""
+        self._reward.close()
+
+    def _items(self, columns: Mapping[str, Any]) -> list[VerifierInput | None]:
+        if self._completion not in columns:
+            raise FieldError(self._completion, "is missing: the completions must be in a column")
+        completions = column(self._completion, columns[self._completion])
+        references = self._references(columns, len(completions))
+        questions = columns.get(self._question)
+        subtypes = columns.get("subtype")
+        return [
+            self._item(
+                row,
+                "" if questions is None else questions[row],
+                references[row],
+                completion,
+                None if subtypes is None else subtypes[row],
+            )
+            for row, completion in enumerate(completions)
+        ]
+
+    def _item(self, row: int, question: Any, reference: Any, completion: Any, kind: Any) -> VerifierInput | None:
+        try:
+            found = VerifierInput(
+                item=row,
+                question=asked("question", question),
+                reference=text("reference", reference),
+                completion=said("completion", completion),
+                subtype=subtype("subtype", kind),
+            )
+            if self._reward.by_tests:
+                from workbench.training.tested import problem_in
+
+                problem_in(found.reference)
+        except UsageError:
+            return None
+        return found
+
+    def _references(self, columns: Mapping[str, Any], rows: int) -> Sequence[Any]:
+        if not self._reward.by_tests:
+            name = reference_column(columns, self._reference)
+            return column(name, columns[name], rows)
+        from workbench.training.tested import tests_columns
+
+        try:
+            return tests_columns(columns, self._reference, rows)
+        except FieldError:
+            # One row's tests may be none; which, only a look at each tells.
+            if rows == 1:
+                return [None]
+            one = ({name: [values[row]] for name, values in columns.items()} for row in range(rows))
+            return [self._references(cells, 1)[0] for cells in one]
+
+
+def _said(items: Sequence[VerifierInput | None], verdicts: Sequence[Verdict]) -> _Said:
+    found = _Said([], [], [])
+    left = iter(verdicts)
+    for item in items:
+        verdict = None if item is None else next(left)
+        found.verdict.append(None if verdict is None else verdict.outcome.word)
+        found.score.append(None if verdict is None else verdict.score)
+        found.reason.append(NOT_TEXT if verdict is None else verdict.reason)
+    return found
+
+
+def _columns_of(batch: Any) -> Mapping[str, Any]:
+    """The columns of a batch, each of which gives plain values by row."""
+    if isinstance(batch, Mapping):
+        return batch
+    if hasattr(batch, "column_names") and hasattr(batch, "append_column"):
+        return {name: batch.column(name).to_pylist() for name in batch.column_names}
+    if hasattr(batch, "columns") and hasattr(batch, "assign"):
+        return {name: batch[name].tolist() for name in batch.columns}
+    raise UsageError(f"A {type(batch).__name__} is no batch.", "Give columns by name, or a frame of pandas or Arrow.")
+
+
+def _with(batch: Any, new: Mapping[str, list[Any]]) -> Any:
+    """The batch with more columns behind its own."""
+    if not isinstance(batch, Mapping):
+        return _with_arrow(batch, new) if hasattr(batch, "append_column") else batch.assign(**new)
+    if not any(hasattr(values, "dtype") for values in batch.values()):
+        return {**batch, **new}
+    import numpy as np
+
+    verdict, score, reason = new
+    texts = {name: np.array(new[name], dtype=object) for name in (verdict, reason)}
+    return {**batch, verdict: texts[verdict], score: np.array(new[score], dtype=np.float64), reason: texts[reason]}
+
+
+def _with_arrow(table: Any, new: Mapping[str, list[Any]]) -> Any:
+    import pyarrow as pa
+
+    for (name, values), kind in zip(new.items(), (pa.string(), pa.float64(), pa.string()), strict=True):
+        table = table.append_column(name, pa.array(values, type=kind))
+    return table

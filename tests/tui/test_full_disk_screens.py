@@ -106,7 +106,7 @@ WRITE_NOTHING = {
     "AccuracyItemsScreen", "AgreementItemsScreen", "BeginScreen", "BrowseScreen", "BuildSetScreen", "CodeDiffScreen",
     "CodeProblemScreen", "CodeRankingsScreen", "CodeRoundsScreen", "CodeScreen", "CodeSolutionScreen",
     "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
-    "QuarantineScreen",
+    "QuarantineScreen", "ReplayScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
     "ImportScreen", "SetUpRunScreen", "CallsScreen", "TrainingsScreen", "TranscriptScreen", "TrialScreen",
     "TypeProposalsScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",

@@ -15,11 +15,11 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of
 from tests.tui.test_app import EVERY_SCREEN
 from workbench.app.tui import registry
-from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, Destination, WorkbenchApp
+from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
 from workbench.app.tui.keymap import NO_KEY, key_names
 from workbench.app.tui.kit.title_bar import way_here
 from workbench.app.tui.meanings import DESKS, MEANINGS, meaning_of
-from workbench.app.tui.screens.go_to import GoToScreen
+from workbench.app.tui.screens.go_to import Destination, GoToScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.config import Settings
 from workbench.labelling.people import add_annotators

@@ -310,7 +310,8 @@ class _AddressProbe:
 
 
 _ADVICE = {
-    "transport": "Is the server running, and is base_url its address?",
+    "transport": "Is the server running, and is base_url its address? Without one, replay lets recorded replies "
+    "answer, such as the sample's.",
     "timeout": "Is it loading the model? Then try again, or give it more time.",
     "bad_request": "Check base_url (most end in /v1), the server's profile and the model.",
     "quota": "Its quota is used up; wait, or raise it there.",

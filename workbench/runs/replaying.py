@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -146,6 +146,10 @@ class _Fits(NamedTuple):
     models: tuple[str, ...] | None
 
 
+def _models(fits: _Fits, said: Sequence[Saying]) -> Iterator[str]:
+    yield from fits.models or (one.model for one in said if one.model)
+
+
 class Book:
     """Recorded replies.
 
@@ -156,7 +160,7 @@ class Book:
     Attributes:
         size: How many replies there are.
         mixed: Requests with replies of several servers, which take turns as if they were one's.
-        models: The models that replies are kept for, in the file's order.
+        models: The models that replies are kept for or said to be of, in the file's order.
     """
 
     def __init__(self, replies: Iterable[Recording]) -> None:
@@ -176,7 +180,7 @@ class Book:
         self.mixed = sum(len(found) > 1 for found in servers.values())
         self._exchanges = {request: cycle(responses) for request, responses in exchanges.items()}
         self._sayings = [(fits, cycle(found)) for fits, found in sayings.items()]
-        self.models = tuple(dict.fromkeys(model for fits in sayings for model in fits.models or ()))
+        self.models = tuple(dict.fromkeys(model for fits, said in sayings.items() for model in _models(fits, said)))
         self._places: dict[str, list[int]] = {}
         for place, fits in enumerate(sayings):
             self._places.setdefault(max(fits.texts, key=len)[-_KEY:], []).append(place)

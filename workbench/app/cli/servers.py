@@ -292,7 +292,10 @@ def _token(variable: str | None) -> str | None:
 class ReplayOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument(exists=True)]
     port: Annotated[int, option("Where to listen; a free port by default.", ge=0, le=65535, shows_default=False)] = 0
-    model: Annotated[str, option("The model that the server says it has.")] = "recorded"
+    model: Annotated[
+        str | None, option('One more model that the server says it has; "recorded" where FILE names none.')
+    ] = None
+    until_eof: Annotated[bool, option("End when standard input does, too: no server outlives who began it.")] = False
     max_line: MaxLine = DEFAULT_MAX_LINE
 
 
@@ -303,8 +306,8 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
     FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match":
     "…", "raw": "…"} any request in which the text (or each of a list of texts) occurs, with "asked": "NAME" only
     one for that model: one server can stand for many. Several replies to one request take turns; a request that
-    nothing fits gets a 404. The address to give as base_url is printed when the server is ready. Every response is
-    marked as recorded, and so are the verdicts that rest on it.
+    nothing fits gets a 404. It lists the models that FILE names. The address to give as base_url is printed when
+    the server is ready. Every response is marked as recorded, and so are the verdicts that rest on it.
     """
     from workbench.app.web.replay import serve
 
@@ -315,11 +318,13 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
     if book.mixed:
         say(f"{book.mixed} requests have replies of several servers, which take turns: replay each server's alone.")
 
+    models = list(dict.fromkeys(filter(None, (options.model, *book.models)))) or ["recorded"]
+
     def ready(url: str) -> None:
         if as_json:
-            print_json({"base_url": url, "replies": book.size, "refused": len(refused)})
+            print_json({"base_url": url, "replies": book.size, "refused": len(refused), "models": models})
         else:
             click.echo(url)
             say(f"{book.size} recorded replies; Ctrl-C ends it.")
 
-    serve(book, options.file.name, options.model, options.port, ready)
+    serve(book, options.file.name, models, options.port, ready, until_eof=options.until_eof)

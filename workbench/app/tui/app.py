@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import events
@@ -30,6 +30,7 @@ from workbench.app.tui.kit.commands import SaidCommands
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.pictures import write_screenshot
+from workbench.app.tui.replays import ReplayServers
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.themes import OWN_THEMES, legible
 from workbench.app.tui.wording import without_command
@@ -40,6 +41,7 @@ from workbench.core.kept import left
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
+    from workbench.app.tui.screens.go_to import Destination
     from workbench.labelling.rulings import Role
 
 
@@ -82,22 +84,6 @@ _GONE_S = (0.1, 0.4, 2.0)
 """After what times a screen that was left may have been taken apart; the last is that of the slowest timer."""
 
 
-class Destination(NamedTuple):
-    """A screen to go to.
-
-    Attributes:
-        name: What it is opened by.
-        letter: Its short name.
-        title: Its name for people.
-        text: What one does there.
-    """
-
-    name: str
-    letter: str
-    title: str
-    text: str
-
-
 class WorkbenchApp(App[None]):
     """The app on one project.
 
@@ -112,6 +98,7 @@ class WorkbenchApp(App[None]):
         told_away: What was said last of a database that is not where it was opened.
         left_forms: What was typed into forms that were left before they were run, by what tells them apart.
         unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
+        replays: Servers of recorded replies that were begun here.
         indexed: The share of the texts that the index of them holds while it is built.
         garbage: Who frees what screens held once they are left; None where the process does other things, too.
     """
@@ -168,6 +155,7 @@ class WorkbenchApp(App[None]):
         self.told_away = ""
         self.left_forms: dict[Hashable, dict[str, str]] = {}
         self.unstored_lines: dict[tuple[str, Hashable], str] = {}
+        self.replays = ReplayServers()
         self._begin_at = begin_at
         self._first_items = items
         self.garbage: Garbage | None = None
@@ -216,6 +204,8 @@ class WorkbenchApp(App[None]):
     @property
     def places(self) -> list[Destination]:
         """The same, with what people call them."""
+        from workbench.app.tui.screens.go_to import Destination
+
         called = {name: SCREENS[name] for name in self.screen_names}
         return [Destination(name, letter, *text.split(": ", 1)) for name, (_, letter, text) in called.items()]
 
@@ -239,6 +229,10 @@ class WorkbenchApp(App[None]):
             self.open_screen(self._begin_at)
         if self._first_items:
             self._open_items(self._first_items)
+
+    def on_unmount(self) -> None:
+        """What was begun for as long as the app lives ends."""
+        self.replays.stop()
 
     async def on_event(self, event: events.Event) -> None:
         """Every key and mouse event comes here first, whichever screen or widget it is for."""
@@ -396,10 +390,12 @@ class WorkbenchApp(App[None]):
             begin: What stands in its fields to begin with.
         """
         from workbench.app.tui.screens.import_data import ImportScreen
+        from workbench.app.tui.screens.replay import ReplayScreen
         from workbench.app.tui.screens.verb import VerbScreen
 
         if any(verb.name == name for verb in self.verbs):
-            self.push_screen(ImportScreen() if name == "import" else VerbScreen(verb_named(name), begin))
+            own = {"import": ImportScreen, "replay": ReplayScreen}.get(name)
+            self.push_screen(VerbScreen(verb_named(name), begin) if own is None else own())
 
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen on top; what it held is freed once it is gone."""
@@ -496,7 +492,8 @@ class WorkbenchApp(App[None]):
             self.leaving, self.goes_on = True, goes_on
             self.project.stop_reading()
             # It stands in the terminal afterwards.
-            self.exit(message=Text(self.project.kept.words()) if self.project.kept.count else None)
+            said = [self.project.kept.words() if self.project.kept.count else "", self.replays.words()]
+            self.exit(message=Text("\n".join(filter(None, said))) if any(said) else None)
 
     def action_copy(self) -> None:
         """Ask what to copy of what is under the cursor."""

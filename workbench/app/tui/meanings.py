@@ -52,7 +52,8 @@ MEANINGS: Final = (
         "tab",
         "on",
         "On to the next pane or field; completes a word.",
-        "pane complete judge.next build-set.next publish.next verb.next import.next what-if.next set-up-run.next",
+        "pane complete judge.next build-set.next publish.next verb.next import.next what-if.next set-up-run.next "
+        "replay.next",
     ),
     Meaning("up,k", "up", "A line up.", "up above"),
     Meaning("down,j", "down", "A line down.", "down below"),
@@ -162,13 +163,16 @@ MEANINGS: Final = (
     Meaning("f2", "choose a file", "Choose a file from a tree of folders.", "import.pick"),
     Meaning("f5", "test", "Test the model server.", "set-up-run.test judge.test"),
     Meaning("f6", "save", "Save it under its name.", "set-up-run.save"),
+    Meaning("f7", "replay", "Let recorded replies stand for a model server.", "replay"),
+    Meaning("f8", "stop", "End what is served.", "replay.stop"),
     Meaning("ctrl+y", "as command", "Show it as a command, and copy that.", "command"),
     Meaning("e", "export", "To a file, or to be copied.", "export save write publish"),
     Meaning(
         "ctrl+r,f4",
         "run",
         "Do it: run, save, write.",
-        "resume judge.save publish.write verb.run store accept what-if.save template.save set-up-run.start trial.start",
+        "resume judge.save publish.write verb.run store accept what-if.save template.save set-up-run.start trial.start "
+        "replay.serve",
     ),
     Meaning("ctrl+t,f3", "try", "Try it first: preview, plan.", "preview plan try what-if"),
     # -- to label

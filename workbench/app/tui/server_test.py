@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from textual import on
 from textual.content import Content
@@ -12,7 +14,11 @@ from workbench.app.tui.form import FormScreen
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.trusting import trusting
+from workbench.core.text.figures import counted
 from workbench.runs.previewing import CheckedServer, check_servers
+
+if TYPE_CHECKING:
+    from workbench.app.tui.replays import ReplayServer
 
 
 class ServerTestScreen(FormScreen):
@@ -28,6 +34,10 @@ class ServerTestScreen(FormScreen):
     }
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._free_port = ""
+
     def ask_server(self, kind: str, options: Mapping[str, str]) -> None:
         """Ask the servers of a verifier what they can do."""
         self._tell_tested(Content("asking the server …"))
@@ -35,7 +45,28 @@ class ServerTestScreen(FormScreen):
         trusting(self, lambda yes: check_servers(self.project, kind, chosen, trust=yes), self._tested, group="test")
 
     def _tested(self, found: Sequence[CheckedServer]) -> None:
+        self._free_port = next(filter(None, (_port_here(url) for one in found for url in one.base_urls)), "")
         self._tell_tested(tested_text(found))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Who looks from a browser starts no server on this machine."""
+        return not self.app.is_web if action == "replay" else super().check_action(action, parameters)
+
+    def action_replay(self) -> None:
+        """Let recorded replies stand for the server, at the address that was tested if that is one here."""
+        from workbench.app.tui.screens.replay import ReplayScreen
+
+        self.app.push_screen(ReplayScreen(self._ask_replayed, self._free_port))
+
+    def _ask_replayed(self, server: ReplayServer) -> None:
+        """Fill in the recorded replies' address and model."""
+        for name, value in (("base_url", server.url), ("model", server.models[0]), ("name", server.models[0])):
+            for field in self.query(f"#option-{name}").results(OptionField):
+                field.value = field.value or value if name == "name" else value
+        said = (
+            f"{counted(server.replies, 'recording')} of {server.file.name} answer at {server.url} while this app lives."
+        )
+        self.notify(printable(said), title="Recorded replies", markup=False)
 
     def _tell_tested(self, text: Content) -> None:
         said = self.query_one(".form-tested", Static)
@@ -50,6 +81,12 @@ class ServerTestScreen(FormScreen):
         """What was wrong was not the server."""
         self._tell_tested(Content(""))
         super().trouble(error)
+
+
+def _port_here(url: str) -> str:
+    """The port of an address on this machine; "" for any other."""
+    address = urlsplit(url)
+    return str(address.port or "") if address.hostname in ("127.0.0.1", "localhost") else ""
 
 
 def tested_text(found: Sequence[CheckedServer]) -> Content:

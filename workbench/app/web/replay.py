@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
 from urllib.parse import quote
 
 from aiohttp import web
@@ -22,24 +24,27 @@ HOST = "127.0.0.1"
 _LARGEST_REQUEST = 64 << 20
 
 
-def serve(book: Book, name: str, model: str, port: int, on_ready: Callable[[str], None]) -> None:
+def serve(
+    book: Book, name: str, models: Sequence[str], port: int, on_ready: Callable[[str], None], *, until_eof: bool = False
+) -> None:
     """Serve recorded replies until SIGINT or SIGTERM.
 
     Args:
         book: The replies.
         name: Where they come from, for the header.
-        model: The model that ``/models`` lists, with those that replies are kept for.
+        models: Those that ``/models`` lists.
         port: Where to listen; 0 for any free port.
         on_ready: Called with the base URL when connections are taken.
+        until_eof: The end of standard input ends it, too: whoever holds the other end need not live to say so.
 
     Raises:
         UsageError: The port can't be had.
     """
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(_application(book, name, model), port, on_ready))
+        asyncio.run(_serve(_application(book, name, models), port, on_ready, until_eof))
 
 
-async def _serve(application: web.Application, port: int, on_ready: Callable[[str], None]) -> None:
+async def _serve(application: web.Application, port: int, on_ready: Callable[[str], None], until_eof: bool) -> None:
     runner = web.AppRunner(application, handle_signals=False, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     try:
@@ -50,13 +55,24 @@ async def _serve(application: web.Application, port: int, on_ready: Callable[[st
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        if until_eof:
+            threading.Thread(target=_await_eof, args=(asyncio.get_running_loop(), ended), daemon=True).start()
         on_ready(f"http://{HOST}:{runner.addresses[0][1]}/v1")
         await ended.wait()
     finally:
         await runner.cleanup()
 
 
-def _application(book: Book, name: str, model: str) -> web.Application:
+def _await_eof(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    """Read to the end of standard input; by its number, since a daemon thread may not hold Python's own buffer."""
+    while os.read(0, 1 << 16):
+        pass
+    # The loop may have ended for another reason.
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(ended.set)
+
+
+def _application(book: Book, name: str, models: Sequence[str]) -> web.Application:
     mark = {ORIGIN_HEADER: quote(name)}
 
     async def reply(request: web.Request) -> web.Response:
@@ -71,8 +87,8 @@ def _application(book: Book, name: str, model: str) -> web.Application:
             return _failure(404, f"No recorded reply fits this request: {book.size} are in {name}.")
         return web.Response(body=found, content_type="application/json", headers=mark)
 
-    async def models(_: web.Request) -> web.Response:
-        listed = [{"id": name, "object": "model"} for name in dict.fromkeys((model, *book.models))]
+    async def listing(_: web.Request) -> web.Response:
+        listed = [{"id": model, "object": "model"} for model in models]
         return web.json_response({"object": "list", "data": listed}, headers=mark)
 
     def _failure(status: int, message: str) -> web.Response:
@@ -80,6 +96,6 @@ def _application(book: Book, name: str, model: str) -> web.Application:
         return web.json_response({"error": error}, status=status, headers=mark)
 
     application = web.Application(client_max_size=_LARGEST_REQUEST)
-    application.router.add_get("/{any:.*}models", models)
+    application.router.add_get("/{any:.*}models", listing)
     application.router.add_post("/{any:.*}", reply)
     return application

@@ -48,7 +48,7 @@ def ask(server: Replay, verb: str, path: str, body: bytes | None = None) -> tupl
 
 
 def test_it_says_where_it_is_and_listens_here_alone(server: Replay) -> None:
-    assert server.report == {"base_url": server.url, "replies": 1, "refused": 1}
+    assert server.report == {"base_url": server.url, "replies": 1, "refused": 1, "models": ["old-one"]}
     assert urlsplit(server.url).hostname == "127.0.0.1"
 
 
@@ -142,3 +142,25 @@ def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:
         rules = wait(project, start(project, "exact").run)
         assert rules.recorded is False
         assert {line.origin for line in verdict_lines(project, "exact")} == {None}
+
+
+SAMPLE = ROOT / "sample_data" / "judge_replies.jsonl"
+
+
+def test_it_lists_the_models_whose_replies_it_has() -> None:
+    with replay(SAMPLE) as running:
+        assert running.report["models"] == ["sample-judge"]
+        assert [row["id"] for row in ask(running, "GET", "/models")[2]["data"]] == ["sample-judge"]
+
+
+def test_the_end_of_standard_input_ends_it_where_that_is_asked_for() -> None:
+    command = [sys.executable, "-m", "workbench", "replay", str(SAMPLE), "--until-eof"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"http://127.0.0.1:")
+        process.stdin.write(b"what is said there is nobody's\n")
+        process.stdin.flush()
+        assert process.poll() is None
+        process.stdin.close()
+        assert process.wait(60) == 0

@@ -245,6 +245,14 @@ class AddJudgeScreen(ServerTestScreen):
             "judge.preview", "f3,ctrl+t", "preview", "Preview", "Show the exact request for an item.", priority=True
         ),
         Action("judge.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
+        Action(
+            "judge.replay",
+            "f7",
+            "replay",
+            "Replay",
+            "Let recorded replies answer, the sample's at first.",
+            priority=True,
+        ),
         Action("judge.save", "f4,ctrl+r", "save", "Save", "Keep it in workbench.toml.", priority=True),
         Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )

@@ -206,6 +206,14 @@ class SetUpRunScreen(ServerTestScreen):
         Action("set-up-run.start", "f4,ctrl+r", "start", "Start", "Judge all these items.", priority=True),
         Action("set-up-run.try", "f3,ctrl+t", "try", f"Try on {TRIED}", "Judge a few, and show why.", priority=True),
         Action("set-up-run.test", "f5", "test", "Test server", "See what the server can do.", priority=True),
+        Action(
+            "set-up-run.replay",
+            "f7",
+            "replay",
+            "Replay",
+            "Let recorded replies answer, the sample's at first.",
+            priority=True,
+        ),
         Action("set-up-run.save", "f6", "save", "Save", "Keep it under its name.", priority=True),
         Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
     )
@@ -283,8 +291,8 @@ class SetUpRunScreen(ServerTestScreen):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A server is tested where one is asked; what has its options already is not saved anew."""
-        if action == "test":
-            return self.asks_server
+        if action in ("test", "replay") and not self.asks_server:
+            return False
         return not self.chosen.is_configured if action == "save" else super().check_action(action, parameters)
 
     # -- what is filled in -------------------------------------------------------------------------

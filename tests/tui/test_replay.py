@@ -1,0 +1,184 @@
+"""A judge without a shell: recorded replies are served from the app, and end with it however it ends."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from tests.helpers import make_project, numbered
+from tests.replaying import write_lines
+from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.kit.commands import SaidCommands
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.replays import ReplayServer
+from workbench.app.tui.screens.add_judge import AddJudgeScreen
+from workbench.app.tui.screens.replay import ReplayScreen
+from workbench.config.file import FOLDER_VARIABLE
+from workbench.core.project import Project
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
+    return make_project(tmp_path, numbered(2))
+
+
+def field(app: WorkbenchApp, name: str) -> OptionField:
+    return app.screen.query_one(f"#option-{name}", OptionField)
+
+
+def listens(server: ReplayServer) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", server.port)) == 0
+
+
+async def begun(pilot: Pilot[None], app: WorkbenchApp) -> ReplayServer:
+    """A server of the sample's replies, by keys alone."""
+    await press(pilot, *":n", "enter", "f7")
+    assert field(app, "file").value.endswith("sample_data/judge_replies.jsonl")
+    await press(pilot, "f4")
+    (server,) = app.replays
+    return server
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_judge_answers_without_a_shell(project: Project, size: tuple[int, int]) -> None:
+    async with opened(project, size=size) as (app, pilot):
+        await press(pilot, *":n", "enter")
+        assert "f7" in {key.name for key in app.screen.query_one(Footer).keys}
+        await press(pilot, "escape")
+        server = await begun(pilot, app)
+        screen_of(app, AddJudgeScreen)
+        assert (field(app, "base_url").value, field(app, "model").value) == (server.url, "sample-judge")
+        assert field(app, "name").value == "sample-judge"
+        assert "while this app lives" in notices(app)[-1]
+        assert "79 recordings" in notices(app)[-1]
+        await press(pilot, "f5")
+        said = text_of(app, ".form-tested")
+        assert said.startswith("✓")
+        assert "!" not in said
+        assert "✗" not in said
+        # Once more the same server stands there, and can be ended.
+        await press(pilot, "f7")
+        assert server.url in text_of(app, "#replay-served")
+        await press(pilot, "f4")
+        assert [one.url for one in app.replays] == [server.url]
+        await press(pilot, "f7", "f8")
+        assert text_of(app, "#replay-served") == "Nothing is served now."
+        assert not listens(server)
+
+
+async def test_the_server_ends_with_the_app_which_says_so(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        server = await begun(pilot, app)
+        assert listens(server)
+        words = app.replays.words()
+    assert f"port {server.port} again" in words
+    assert "A run that asks it pauses" in words
+    assert server.process.poll() is not None
+    assert not listens(server)
+
+
+async def test_a_refused_connection_leads_to_it_at_the_same_port(project: Project) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":n", "enter")
+        field(app, "base_url").value = f"http://127.0.0.1:{port}/v1"
+        field(app, "model").value = field(app, "name").value = "my own"
+        await press(pilot, "f5")
+        assert "nothing listens there" in text_of(app, ".form-tested")
+        assert "replay lets recorded replies answer" in text_of(app, ".form-tested")
+        await press(pilot, "f7")
+        assert field(app, "port").value == str(port)
+        await press(pilot, "f4", "f5")
+        assert (field(app, "model").value, field(app, "name").value) == ("sample-judge", "my own")
+        assert text_of(app, ".form-tested").startswith("✓")
+
+
+@pytest.mark.parametrize("typed", ["replay", "sample", "recorded"])
+async def test_the_palette_finds_it(project: Project, typed: str) -> None:
+    async with opened(project) as (app, pilot):
+        hits = {str(hit.text): hit async for hit in SaidCommands(app.screen).search(typed)}
+        assert "Replay …" in hits
+        app.open_verb("replay")
+        await settle(pilot)
+        assert screen_of(app, ReplayScreen).query(Static)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("file", "/nowhere/[bold].jsonl", "[bold].jsonl"),
+        ("file", "", "Something has to stand here."),
+        ("port", "x", "'x' is no port"),
+        ("port", "70000", "'70000' is no port"),
+        ("port", "٣", "is no port"),
+    ],
+)
+async def test_what_cannot_be_served_is_said_at_its_field(project: Project, name: str, value: str, said: str) -> None:
+    async with opened(project) as (app, pilot):
+        app.open_verb("replay")
+        await settle(pilot)
+        field(app, name).value = value
+        await press(pilot, "f4")
+        assert said in field(app, name).wrong
+        assert not list(app.replays)
+
+
+async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project: Project, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        async with opened(project) as (app, pilot):
+            app.open_verb("replay")
+            await settle(pilot)
+            field(app, "port").value = str(taken.getsockname()[1])
+            await press(pilot, "f4")
+            assert "can't be had" in field(app, "port").wrong
+            assert "--" not in field(app, "port").wrong
+            field(app, "port").value = ""
+            field(app, "file").value = str(write_lines(tmp_path / "r.jsonl", [{"match": "x"}]))
+            await press(pilot, "f4")
+            assert "holds no recorded reply" in field(app, "file").wrong
+            field(app, "file").value = str(
+                write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}])
+            )
+            await press(pilot, "f4")
+            assert "1 line of s.jsonl left out" in notices(app)[-1]
+            assert "model recorded" in text_of(app, "#replay-served")
+
+
+BEGINNER = """
+import sys, time
+from pathlib import Path
+from workbench.app.tui.replays import ReplayServers
+servers = ReplayServers()
+print(servers.start(Path(sys.argv[1])).process.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_who_is_killed_leaves_no_server_behind(tmp_path: Path) -> None:
+    file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}])
+    with subprocess.Popen([sys.executable, "-c", BEGINNER, str(file)], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        server = int(process.stdout.readline())
+        # A descriptor of the process tells when it has ended, though it is nobody's child here.
+        watched = os.pidfd_open(server)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert select.select([watched], [], [], 60)[0] == [watched]
+    os.close(watched)

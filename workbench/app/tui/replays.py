@@ -1,0 +1,132 @@
+"""Servers of recorded replies that the app has begun: its children, which end with it however it ends."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import OptionError
+
+
+class _Ready(Struct, frozen=True):
+    """What ``workbench replay`` says when it takes connections."""
+
+    base_url: str
+    replies: int
+    refused: int
+    models: tuple[str, ...]
+
+
+class ReplayServer(NamedTuple):
+    """A server at work.
+
+    Attributes:
+        url: What to give as ``base_url``.
+        replies: How many it has.
+        refused: Lines of the file that are none.
+        models: Those it lists, one at least.
+    """
+
+    file: Path
+    url: str
+    replies: int
+    refused: int
+    models: tuple[str, ...]
+    process: subprocess.Popen[bytes]
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return urlsplit(self.url).port or 0
+
+
+class ReplayServers:
+    """Those that live. A child reads its standard input, of which the app holds the other end and writes nothing."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun: list[ReplayServer] = []
+
+    def __iter__(self) -> Iterator[ReplayServer]:
+        """Those that live, the oldest first."""
+        return iter([one for one in self._begun if one.process.poll() is None])
+
+    def start(self, file: Path, port: int = 0) -> ReplayServer:
+        """Serve a file; one that is served there already is. Waits until connections are taken: in a thread.
+
+        Args:
+            port: Where to listen on this machine; 0 for any free port.
+
+        Raises:
+            OptionError: ``file`` or ``port`` won't do.
+        """
+        file = Path(os.path.abspath(file))
+        with self._lock:
+            there = (one for one in self if one.file == file and port in (0, one.port))
+            if (found := next(there, None)) is None:
+                found = _begin(file, port)
+                self._begun.append(found)
+            return found
+
+    def words(self) -> str:
+        """What ends with the app; "" where nothing is served."""
+        return "\n".join(
+            f"The server of recorded replies at {one.url} has ended. A run that asks it pauses; resume it once "
+            f"Replay serves {one.file} at port {one.port} again."
+            for one in self
+        )
+
+    def stop(self) -> None:
+        """End all of them."""
+        with self._lock:
+            for one in self._begun:
+                _end(one.process)
+            self._begun = []
+
+
+def _begin(file: Path, port: int) -> ReplayServer:
+    words = ["replay", os.fspath(file), "--port", str(port), "--until-eof", "--json"]
+    with tempfile.TemporaryFile() as said:
+        # Ctrl-C in the terminal is the app's alone.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "workbench", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            start_new_session=True,
+        )
+        assert process.stdout is not None
+        lines: list[bytes] = []
+        while not lines or lines[-1] not in (b"}\n", b""):
+            lines.append(process.stdout.readline())
+        if lines[-1]:
+            ready = msgspec.json.decode(b"".join(lines), type=_Ready)
+            return ReplayServer(file, ready.base_url, ready.replies, ready.refused, ready.models, process)
+        _end(process)
+        said.seek(0)
+        raise _refusal(said.read().decode("utf-8", "replace"))
+
+
+def _refusal(said: str) -> OptionError:
+    """What the command refused, at the field it is about."""
+    text = " ".join(said.split()).split(": ", 1)[-1].partition(" Leave --port")[0]
+    option = "port" if text.startswith("Port ") else "file"
+    return OptionError(text, option=option, wrong=text)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()
+    process.terminate()
+    process.wait()

@@ -1,0 +1,125 @@
+"""A form that lets recorded replies stand for a model server, for as long as the app lives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from workbench.app.demo import sample_folder
+from workbench.app.tui.form import FormField, FormScreen, option_field
+from workbench.app.tui.keymap import Action
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.title_bar import TitleBar
+from workbench.app.tui.replays import ReplayServer
+from workbench.core.errors import FormatError, OptionError
+from workbench.core.text.figures import counted
+
+_FILE: Final = "file"
+_PORT: Final = "port"
+_ABOUT: Final = {
+    _FILE: 'JSON lines with a "match" and a "raw" reply, or a "request" and its "response"; the sample\'s stands here',
+    _PORT: "where to listen on this machine; empty: any free one. A judge that is there already wants its own again",
+}
+_LIFE: Final = (
+    "A server lives as long as this app, or until it is stopped here. A run that asks it then pauses by itself, and "
+    "can be resumed once the file is served at the same port again."
+)
+
+
+class ReplayScreen(FormScreen):
+    """A file, and where it is served.
+
+    Args:
+        then: Takes the server, when this screen has gone; None: it stays.
+        port: What stands there to begin with.
+    """
+
+    CSS_PATH = "replay.tcss"
+    TITLE_TEXT = "Replay"
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("replay.serve", "f4,ctrl+r", "serve", "Serve", "Serve the recorded replies.", priority=True),
+        Action("replay.stop", "f8", "stop", "Stop", "End what is served.", priority=True),
+        Action("replay.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+    )
+
+    def __init__(self, then: Callable[[ReplayServer], None] | None = None, port: str = "") -> None:
+        super().__init__()
+        self._then, self._port = then, port
+
+    def compose(self) -> ComposeResult:
+        yield TitleBar(self.TITLE_TEXT, "recorded replies stand for a model server; no model is asked")
+        with VerticalScroll(id="replay-form", can_focus=False):
+            yield option_field(FormField(name=_FILE, about=_ABOUT[_FILE], value=_sample(), is_path=True))
+            yield option_field(FormField(name=_PORT, about=_ABOUT[_PORT], value=self._port))
+            yield Static(_LIFE, id="replay-life", markup=False)
+            yield Static(id="replay-served", markup=False)
+        yield Static(classes="form-trouble", markup=False)
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Show what is served."""
+        self.query(OptionField).first().line.focus()
+        self._show_served()
+
+    def _show_served(self) -> None:
+        lines = [
+            f"● {one.url}  {counted(one.replies, 'recording')} of {one.file.name}, model {', '.join(one.models)}"
+            for one in self.workbench.replays
+        ]
+        text = "\n".join(map(printable, lines)) if lines else "Nothing is served now."
+        self.query_one("#replay-served", Static).update(Content(text))
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What is not served can't be stopped."""
+        if action == "stop":
+            return any(self.workbench.replays)
+        return super().check_action(action, parameters)
+
+    @on(Input.Submitted)
+    def action_serve(self) -> None:
+        """Serve what stands in the fields."""
+        values = {field.option: field.value for field in self.query(OptionField)}
+        self.in_background(partial(self._serve, values[_FILE], values[_PORT]), self._served, group="replay")
+
+    def _serve(self, file: str, port: str) -> ReplayServer:
+        if not file:
+            raise OptionError("No file is named.", option=_FILE, wrong="Something has to stand here.")
+        number = int(port) if port.isascii() and port.isdigit() else None if port else 0
+        if number is None or number > 65_535:
+            wrong = f"{port!r} is no port: a number up to 65535."
+            raise OptionError(wrong, option=_PORT, wrong=wrong)
+        return self.workbench.replays.start(Path(file).expanduser(), number)
+
+    def _served(self, server: ReplayServer) -> None:
+        self._show_served()
+        if server.refused:
+            left_out = (
+                f"{counted(server.refused, 'line')} of {server.file.name} left out: no recorded reply stands there."
+            )
+            self.notify(printable(left_out), severity="warning", markup=False)
+        if self._then is not None and self.is_current:
+            self.app.pop_screen()
+            self._then(server)
+
+    def action_stop(self) -> None:
+        """End all that is served."""
+        self.in_background(self.workbench.replays.stop, lambda _: self._show_served(), group="replay")
+
+
+def _sample() -> str:
+    """The sample's replies; "" where the sample is not installed."""
+    try:
+        return str(sample_folder() / "judge_replies.jsonl")
+    except FormatError:
+        return ""

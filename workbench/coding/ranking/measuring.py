@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from workbench.coding import formats
 from workbench.coding.ranking.scored import Rater, named_raters, ranks_of, raters, scored
-from workbench.coding.ranking.selecting import How, select_stored
+from workbench.coding.ranking.selecting import How, SelectedSet, select_stored
 from workbench.coding.ranking.truth import Truth
 from workbench.core.item import Refusal
 from workbench.core.project import Project
@@ -26,6 +26,7 @@ from workbench.statistics.records.ranking import (
     RankingRow,
     ScoredProblem,
     ScoredSolution,
+    SelectedProblems,
 )
 
 if TYPE_CHECKING:
@@ -261,8 +262,10 @@ def compared(
     chosen = named_raters(raters(project, truth), verifiers)
     kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
     problems = list(scored(project, truth, chosen, selection=selection))
+    selected = None
     if k is not None:
-        problems = _kept(problems, project, truth, selection, k)
+        sets = list(select_stored(project, How(k=k), truth, selection))
+        problems, selected = _kept(problems, sets), selected_problems(sets)
     unitless = [one.name for one in chosen if kinds[one.name] in REWARDS or not _are_shares(problems, one.name)]
     found = covered(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
     measured = _measured(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
@@ -278,20 +281,29 @@ def compared(
         filled=found.filled,
         partial=found.partial,
         k=k,
+        selected=selected,
         samples=samples,
         seed=seed,
     )
     return RankedVerifiers(report=report, problems=problems, verifiers=tuple(rater.name for rater in chosen))
 
 
-def _kept(
-    problems: Iterable[ScoredProblem], project: Project, truth: Truth, selection: Selection | None, k: int
-) -> list[ScoredProblem]:
+def selected_problems(sets: Sequence[SelectedSet]) -> SelectedProblems:
+    """How many problems have which ground truth, and too few solutions."""
+    chosen = [one.line for one in sets if one.line.selected]
+    return SelectedProblems(
+        problems=len(chosen),
+        stand_ins=sum(line.ground_truth_from == "stand_in" for line in chosen),
+        without_ground_truth=sum(one.line.reason == "no_ground_truth" for one in sets),
+        without_scores=sum(one.line.reason == "no_solutions" for one in sets),
+        fewer=sum(len(line.selected) < line.k for line in chosen),
+    )
+
+
+def _kept(problems: Iterable[ScoredProblem], sets: Sequence[SelectedSet]) -> list[ScoredProblem]:
     """The problems with their selected solutions alone, ranked among themselves; those without any are left out."""
     selected = {
-        one.problem.question: set(one.line.selected)
-        for one in select_stored(project, How(k=k), truth, selection)
-        if one.problem is not None and one.line.selected
+        one.problem.question: set(one.line.selected) for one in sets if one.problem is not None and one.line.selected
     }
     found = []
     for problem in problems:

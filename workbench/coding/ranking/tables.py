@@ -31,7 +31,13 @@ from workbench.core.text.figures import (
     percent_interval,
 )
 from workbench.core.text.inert import inert
-from workbench.statistics.records.ranking import Ends, ProblemMetrics, RankingReport, RankingRow
+from workbench.statistics.records.ranking import (
+    Ends,
+    ProblemMetrics,
+    RankingReport,
+    RankingRow,
+    SelectedProblems,
+)
 from workbench.tables.document import Cell, Table
 from workbench.tables.files import records_csv, written
 from workbench.tables.table import Column, Columns, column, count, ends, figure, listed, table, text, word
@@ -155,7 +161,9 @@ def _left_out(report: RankingReport) -> Iterator[str]:
 
 
 def scores_missing(report: RankingReport) -> Iterator[str]:
-    """What became of scores that verifiers don't give, a sentence each."""
+    """What became of problems without a ground truth, and of scores that verifiers don't give, a sentence each."""
+    if report.selected is not None:
+        yield from _selected(report.selected, report.k)
     for one in report.partial:
         yield (
             f"Left out: {one.verifier} has judged {one.judged:,} of {one.solutions:,} solutions; "
@@ -164,6 +172,23 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
     if report.filled:
         many = ", ".join(f"{name} {count:,}" for name, count in report.filled.items())
         yield f"Scores that a verifier refused to give count as its lowest, 0 for shares ({many}); --missing drop."
+
+
+def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
+    if found.stand_ins:
+        yield (
+            f"Ground truth not known: {counted(found.stand_ins, 'problem')} of {found.problems:,}; the fastest perfect "
+            "solution stands in for it."
+        )
+    if found.without_ground_truth:
+        none = counted(found.without_ground_truth, "problem")
+        yield f"Left out: {none} with neither a known ground truth nor a perfect solution."
+    if found.stand_ins or found.without_ground_truth:
+        yield "code select DB --write FILE runs their reference solutions; FILE can be imported and measured."
+    if found.without_scores:
+        yield f"Left out: {counted(found.without_scores, 'problem')} without a solution that has a true score."
+    if found.fewer:
+        yield f"Fewer than {k} solutions are selected in {counted(found.fewer, 'problem')} of {found.problems:,}."
 
 
 # -- pass@k ----------------------------------------------------------------------------------------

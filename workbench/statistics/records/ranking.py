@@ -280,6 +280,24 @@ class PartialVerifier(Struct, frozen=True, kw_only=True):
     solutions: int
 
 
+class SelectedProblems(Struct, frozen=True, kw_only=True):
+    """What became of problems whose solutions were selected, without a reference solution being run.
+
+    Attributes:
+        problems: Those of which solutions were selected.
+        stand_ins: Of these, those in which the fastest perfect solution stands in for a ground truth that isn't known.
+        without_ground_truth: Problems that have neither, of which nothing was selected.
+        without_scores: Problems no solution of which has a true score, so that nothing was selected either.
+        fewer: Of those selected from, those with fewer solutions than were asked for.
+    """
+
+    problems: int
+    stand_ins: int
+    without_ground_truth: int
+    without_scores: int
+    fewer: int
+
+
 class RankingReport(Struct, frozen=True, kw_only=True):
     """``workbench code metrics --json``.
 
@@ -294,6 +312,7 @@ class RankingReport(Struct, frozen=True, kw_only=True):
         filled: How many of them there are, by verifier.
         partial: Verifiers that are left out.
         k: Only the solutions that selection would keep were measured, k of each problem; None for all.
+        selected: What became of the problems then.
         samples: Bootstrap samples behind the intervals.
         refused: Lines of a file that were not taken.
     """
@@ -310,6 +329,7 @@ class RankingReport(Struct, frozen=True, kw_only=True):
     filled: dict[str, int] = {}
     partial: list[PartialVerifier] = []
     k: int | None = None
+    selected: SelectedProblems | None = None
     refused: int = 0
 
 

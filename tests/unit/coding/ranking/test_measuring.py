@@ -17,7 +17,7 @@ from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project
-from workbench.statistics.records.ranking import RankingReport, RankingRow
+from workbench.statistics.records.ranking import RankingReport, RankingRow, SelectedProblems
 
 OUTCOMES = {
     "t": {"a": "pppp|", "b": "pppp|", "c": "ppff|", "d": "ffff|"},
@@ -92,6 +92,40 @@ def test_only_selected_solutions_are_measured_on_request(project: Project) -> No
     found = report(project, k=3)
     assert [(one.task_id, one.solutions) for one in found.problems] == [("t", 3), ("u", 2)]
     assert found.k == 3
+
+
+STOOD_IN = "Ground truth not known: 2 problems of 2; the fastest perfect solution stands in for it."
+
+
+def test_what_stands_in_for_a_ground_truth_is_said_and_counted(tmp_path: Path) -> None:
+    outcomes = OUTCOMES | {"v": {"g": "ppff|", "h": "ffff|"}, "w": {"i": "pn|", "j": "nn|"}}
+    project = scored_project(tmp_path, outcomes)
+    scores = {f"{task}/{key}": 0.5 for task, some in outcomes.items() for key in some}
+    put_scores(project, "judge", scores)
+    assert report(project).selected is None
+    found = report(project, k=3)
+    assert found.selected == SelectedProblems(
+        problems=2, stand_ins=2, without_ground_truth=1, without_scores=1, fewer=1
+    )
+    for by_problem in (False, True):
+        said = ranking_as(found, TableForm(), by_problem=by_problem)
+        for sentence in (
+            STOOD_IN,
+            "Left out: 1 problem with neither a known ground truth nor a perfect solution.",
+            "code select DB --write FILE runs their reference solutions",
+            "Left out: 1 problem without a solution that has a true score.",
+            "Fewer than 3 solutions are selected in 1 problem of 2.",
+        ):
+            assert sentence in " ".join(said.split()), sentence
+    assert "stands in" not in ranking_as(report(project), TableForm(), by_problem=False)
+
+
+def test_a_known_ground_truth_has_no_stand_in(tmp_path: Path) -> None:
+    project = scored_project(tmp_path, OUTCOMES, flagged=["t/a"])
+    put_scores(project, "judge", TRUE)
+    found = report(project, k=3)
+    assert found.selected is not None
+    assert (found.selected.problems, found.selected.stand_ins) == (2, 1)
 
 
 def test_the_runs_of_the_truth_are_no_verifier(project: Project) -> None:

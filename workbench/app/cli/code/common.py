@@ -31,7 +31,10 @@ Suites = Annotated[
 SolutionsEach = Annotated[int, option("Solutions of a problem, the ground truth included.", ge=1, le=1_000)]
 SelectionRules = Annotated[
     Literal["released", "formula"],
-    option("As the authors' code selects, or by the formula of the paper's section 2.2, read literally."),
+    option(
+        "As the authors' code selects, the ground truth at rank 1; or by the formula of the paper's section 2.2, read "
+        "literally, which keeps no ground truth: on 40 real problems it had rank 1 in 10."
+    ),
 ]
 
 

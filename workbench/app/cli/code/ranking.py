@@ -136,6 +136,10 @@ def _words(lines: Sequence[SelectedLine]) -> Iterator[str]:
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
     if stand_ins:
         yield f"{counted(stand_ins, 'problem')}: the fastest perfect solution stands in for the ground truth."
+    if any(line.rules == "formula" for line in lines):
+        known = [line for line in lines if line.ground_truth is not None]
+        first = sum(line.selected[:1] == [line.ground_truth] for line in known)
+        yield f"--rules formula keeps no ground truth: it has rank 1 in {first:,} of {counted(len(known), 'problem')}."
     dropped = Counter(why for line in lines for why, ids in line.dropped.items() for _ in ids)
     for why, text in DROPPED.items():
         if dropped[why]:

@@ -285,7 +285,21 @@ def notes(report: RankingReport) -> str:
         f"{counted(report.left_out, 'problem')} left out, scores missing ({lacking})" if report.left_out else "",
         "~ stretched to 0 … 1 in each problem" if any(row.normalised for row in report.rows) else "",
     ]
-    return "\n".join(filter(None, (" · ".join(filter(None, some)) for some in (parts, missing))))
+    return "\n".join(filter(None, (" · ".join(filter(None, some)) for some in (parts, _selection(report), missing))))
+
+
+def _selection(report: RankingReport) -> list[str]:
+    """What became of problems whose ground truth isn't known, where solutions are selected."""
+    if (found := report.selected) is None:
+        return []
+    none = found.without_ground_truth + found.without_scores
+    return [
+        f"no known ground truth in {found.stand_ins:,} of {counted(found.problems, 'problem')}: the fastest perfect "
+        "solution stands in"
+        if found.stand_ins
+        else "",
+        f"{counted(none, 'problem')} left out, with no perfect solution or no score" if none else "",
+    ]
 
 
 def _counts(found: Mapping[str, int]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -26,6 +26,7 @@ from workbench.core.database.values import vector
 from workbench.core.errors import UsageError
 from workbench.core.progress import heed
 from workbench.core.selection import COLUMN
+from workbench.core.verdict import Outcome
 from workbench.statistics.records.report import NO_REASON
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ _LONGEST = 80
 """Characters of a value that is a group's name."""
 _MOST_VALUES = 10_000
 _PIECE = 50_000
-"""Verdicts read at once: their reasons are a list of texts."""
+"""Row ids looked at at once: where reasons are new, they are a list of texts."""
+_CODED = 40
+"""Up to so many reasons SQLite tells apart itself."""
+_OUTCOMES = len(Outcome)
+_UNKNOWN = 200
+_THREE_DIGITS = 100
 _FINAL = f"coalesce({GOLD}, -1)"
 # An excluded item is in no table, whatever its file said.
 _IMPORTED = f"CASE WHEN i.state = 'excluded' THEN -1 ELSE coalesce({IMPORTED_GOLD}, -1) END"
@@ -87,7 +93,7 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         item: Row ids of the completions.
         outcome: Values of `workbench.core.verdict.Outcome`.
-        reason: Positions in ``reasons``.
+        reason: Positions in ``reasons``, in which those come first that stand first.
         reasons: Reason codes, `NO_REASON` first.
         scored: Row ids of those with a score.
         score: Their scores.
@@ -95,7 +101,7 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
 
     item: Vector
     outcome: Vector
-    reason: array[int]
+    reason: Vector
     reasons: tuple[str, ...]
     scored: array[int]
     score: array[float]
@@ -191,34 +197,80 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
     """Read a run's verdicts on the items with row ids from ``first`` to ``last``."""
     import numpy as np
 
-    items, outcomes, reasons = [vector(None)], [vector(None)], array("i")
+    parts = [(vector(None), vector(None), vector(None))]
     places: dict[str, int] = {NO_REASON: 0}
     scored = 0
-    while first <= last:
+    while first <= last and (ends := _ends(connection, run, first, last)) is not None:
         heed()
-        ids, values, words, scores = connection.execute(
-            "SELECT group_concat(completion_id), group_concat(outcome), json_group_array(reason), count(score) FROM "
-            f"(SELECT completion_id, outcome, {_REASON} AS reason, score FROM verdicts WHERE run_id = ? AND sample = 0 "
-            "AND completion_id BETWEEN ? AND ? ORDER BY completion_id LIMIT ?)",
-            (run, first, last, _PIECE),
-        ).fetchone()
-        items.append(vector(ids))
-        outcomes.append(vector(values))
-        reasons.extend(_places(msgspec.json.decode(words, type=list[str]), places))
-        scored += scores
-        first = int(items[-1][-1]) + 1 if len(items[-1]) == _PIECE else last + 1
-    item = np.concatenate(items)
+        span = ends[0], min(ends[0] + _PIECE - 1, ends[1])
+        found = _coded_verdicts(connection, run, span, places) or _told_verdicts(connection, run, span, places)
+        parts.append(found[:3])
+        scored += found[3]
+        first = span[1] + 1
+    item, outcome, reason = map(np.concatenate, zip(*parts, strict=True))
     keys, scores = _scores(connection, run, int(item[0]), int(item[-1])) if scored else (array("q"), array("d"))
-    return VerdictRows(
-        item=item, outcome=np.concatenate(outcomes), reason=reasons, reasons=tuple(places), scored=keys, score=scores
-    )
+    return VerdictRows(item=item, outcome=outcome, reason=reason, reasons=tuple(places), scored=keys, score=scores)
 
 
-def _places(words: list[str], places: dict[str, int]) -> Iterator[int]:
-    """Each word's place; new ones come behind those that are known."""
+_SomeVerdicts: TypeAlias = "tuple[Vector, Vector, Vector, int]"
+"""Row ids of items, outcomes, places of reasons, and how many have a score."""
+_OF_SPAN = "FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id BETWEEN ? AND ?"
+
+
+def _ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:
+    """The first and the last item of a range that a run has judged; None without any."""
+    within = "FROM verdicts WHERE run_id = ?1 AND completion_id BETWEEN ?2 AND ?3"
+    least, most = connection.execute(
+        f"SELECT (SELECT min(completion_id) {within}), (SELECT max(completion_id) {within})", (run, first, last)
+    ).fetchone()
+    return None if least is None else (least, most)
+
+
+def _coded_verdicts(
+    connection: Connection, run: int, span: tuple[int, int], places: Mapping[str, int]
+) -> _SomeVerdicts | None:
+    """Verdicts as SQLite gathers them, a number of three digits each; None where there is a reason without a place."""
+    import numpy as np
+
+    if len(places) > _CODED:
+        return None
+    known = "".join(f" WHEN ? THEN {place}" for place in places.values())
+    place = f"CASE WHEN coalesce(reason, '') = '' THEN 0 ELSE CASE reason{known} ELSE {_UNKNOWN} END END"
+    text, scored = connection.execute(
+        f"SELECT group_concat({_THREE_DIGITS} + outcome + {_OUTCOMES} * {place}, ''), count(score) FROM "
+        f"(SELECT outcome, reason, score {_OF_SPAN} ORDER BY completion_id)",
+        (*places, run, *span),
+    ).fetchone()
+    digits = np.frombuffer((text or "").encode(), dtype=np.uint8).reshape(-1, 3).astype(np.int64) - ord("0")
+    reason, outcome = np.divmod(digits @ np.array([100, 10, 1]) - _THREE_DIGITS, _OUTCOMES)
+    if (reason == _UNKNOWN).any():
+        return None
+    dense = len(outcome) == span[1] - span[0] + 1
+    item = np.arange(span[0], span[1] + 1) if dense else _judged(connection, run, span)
+    return item, outcome, reason, scored
+
+
+def _judged(connection: Connection, run: int, span: tuple[int, int]) -> Vector:
+    (text,) = connection.execute(
+        f"SELECT group_concat(completion_id) FROM (SELECT completion_id {_OF_SPAN} ORDER BY completion_id)",
+        (run, *span),
+    ).fetchone()
+    return vector(text)
+
+
+def _told_verdicts(connection: Connection, run: int, span: tuple[int, int], places: dict[str, int]) -> _SomeVerdicts:
+    """The same with their reasons as texts; new ones come behind those that have a place."""
+    import numpy as np
+
+    ids, outcomes, reasons, scored = connection.execute(
+        "SELECT group_concat(completion_id), group_concat(outcome), json_group_array(reason), count(score) FROM "
+        f"(SELECT completion_id, outcome, {_REASON} AS reason, score {_OF_SPAN} ORDER BY completion_id)",
+        (run, *span),
+    ).fetchone()
+    words = msgspec.json.decode(reasons, type=list[str])
     for word in dict.fromkeys(words):
         places.setdefault(word, len(places))
-    return map(places.__getitem__, words)
+    return vector(ids), vector(outcomes), np.array([places[word] for word in words], dtype=np.int64), scored
 
 
 def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[array[int], array[float]]:

@@ -1,0 +1,68 @@
+"""A run's verdicts as columns: what the rows say, and reasons that are known are gathered as numbers."""
+
+from __future__ import annotations
+
+import random
+import sqlite3
+from collections.abc import Iterable
+
+import pytest
+
+from workbench.data.store import columns
+from workbench.data.store.columns import EVERY_ROW, verdict_rows
+from workbench.statistics.records.report import NO_REASON
+
+REASONS = (None, "", NO_REASON, "number", "numb", 'text, "equal"\n', "'); --", "Grund ü")
+
+
+@pytest.fixture
+def connection() -> sqlite3.Connection:
+    made = sqlite3.connect(":memory:")
+    made.execute(
+        "CREATE TABLE verdicts (run_id INTEGER, completion_id INTEGER, sample INTEGER DEFAULT 0, outcome INTEGER, "
+        "score REAL, reason TEXT, PRIMARY KEY (run_id, completion_id, sample)) WITHOUT ROWID"
+    )
+    return made
+
+
+def put(connection: sqlite3.Connection, rows: Iterable[tuple[int, int, str | None, float | None]]) -> None:
+    connection.executemany(
+        "INSERT INTO verdicts (run_id, completion_id, outcome, reason, score) VALUES (1, ?, ?, ?, ?)", rows
+    )
+
+
+@pytest.mark.parametrize("coded", [0, 3, 40])
+@pytest.mark.parametrize("seed", range(6))
+def test_they_say_what_the_rows_say(
+    seed: int, coded: int, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "_PIECE", 7)
+    monkeypatch.setattr(columns, "_CODED", coded)
+    draw = random.Random(seed)
+    items = sorted({*range(20, 50), *(draw.randrange(1, 10 ** draw.randint(1, 9)) for _ in range(60)), 2**62})
+    rows = [(item, draw.randrange(4), draw.choice(REASONS), draw.choice((None, 0.1))) for item in items]
+    put(connection, rows)
+    connection.execute(
+        "INSERT INTO verdicts (run_id, completion_id, sample, outcome) VALUES (1, 25, 1, 3), (2, 1, 0, 3)"
+    )
+    for first, last in (EVERY_ROW, (22, 41), (51, 2**62), (2**62 + 1, 2**63 - 1), (30, 30)):
+        found = verdict_rows(connection, 1, first, last)
+        expected = [row for row in rows if first <= row[0] <= last]
+        words = [reason or NO_REASON for _, _, reason, _ in expected]
+        assert found.item.tolist() == [row[0] for row in expected]
+        assert found.outcome.tolist() == [row[1] for row in expected]
+        assert found.reasons == tuple(dict.fromkeys([NO_REASON, *words]))
+        assert [found.reasons[place] for place in found.reason] == words
+        scored = [(item, score) for item, _, _, score in expected if score is not None]
+        assert list(zip(found.scored, found.score, strict=True)) == scored
+
+
+def test_reasons_that_are_known_are_not_read_as_texts(connection: sqlite3.Connection) -> None:
+    """One piece of 50,000 is, where reasons are new, and one more when another comes."""
+    rows = [(item, 1, "number" if item < 170_000 else "text_equal", None) for item in range(1, 200_001)]
+    put(connection, rows)
+    asked: list[str] = []
+    connection.set_trace_callback(asked.append)
+    assert verdict_rows(connection, 1, *EVERY_ROW).reasons == (NO_REASON, "number", "text_equal")
+    assert sum("json_group_array" in sql for sql in asked) == 2
+    assert sum("group_concat(completion_id)" in sql for sql in asked) == 2

@@ -393,13 +393,15 @@ def _subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> SlotSubj
 def _question_slots(
     connection: people.Connection, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
 ) -> Iterator[NewSlot]:
-    """A question's type comes with the first of its items, to whoever has that."""
+    """A question's type comes with the first of its items, to whoever has that; one that was settled needs nobody."""
     first: dict[int, int] = {}
     for item in items:
         first[item.question] = min(places[item.completion], first.get(item.question, places[item.completion]))
     standing = assignments.standing(connection, "type", first)
+    settled = assignments.typed(connection, first)
     for question, place in first.items():
-        yield from _missing(question, standing[question], per_item, place, ())
+        if question not in settled:
+            yield from _missing(question, standing[question], per_item, place, ())
 
 
 def _missing(

@@ -6,14 +6,17 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.claiming import assigned, labelled, quotas, work
 from tests.helpers import make_project, numbered
 from workbench.config.settings import AnnotationPolicy
+from workbench.core.label import LabelLine
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.labels import put_lines
 from workbench.labelling.people import assign
 
 PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
@@ -76,3 +79,32 @@ def test_any_people_caps_and_items_keep_quotas_and_caps(data: st.DataObject) -> 
         for session in sessions.values():
             session.close()
         project.close()
+
+
+@pytest.mark.parametrize("settled_first", [True, False])
+def test_nobody_is_asked_for_a_type_that_was_settled(tmp_path: Path, settled_first: bool) -> None:
+    """As where proposals were accepted, before people are assigned or after."""
+    project = make_project(tmp_path, numbered(4, types="labelled"))
+    line = LabelLine(question_id="q0", dataset=None, annotator="lead", answer_subtype="A1")
+    line.role = "adjudicator"
+
+    def settle() -> None:
+        put_lines(project, [line])
+
+    if settled_first:
+        settle()
+    done = assign(project, ["amira", "ben"], per_item=2)
+    assert done.type_slots == (2 if settled_first else 4)
+    if not settled_first:
+        settle()
+    for name in ("amira", "ben"):
+        session = AnnotationSession(project, name)
+        asked = dict[str, bool]()
+        while (item := session.next()) is not None:
+            asked[item.question_id] = asked.get(item.question_id, False) or item.wants_type
+            answer = Answer(verdict="correct", subtype="B1" if item.wants_type else None)
+            session.submit(item, answer)
+        session.close()
+        assert asked == {"q0": False, "q1": True}
+    found = project.database.reader().execute("SELECT subtype, decided_by FROM task_states WHERE task = 'type'")
+    assert sorted(found.fetchall()) == [("A1", "adjudicated"), ("B1", "agreed")]

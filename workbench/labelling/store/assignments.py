@@ -310,6 +310,16 @@ def final(connection: sqlite3.Connection, items: Iterable[BatchItem]) -> set[int
     return {item for (item,) in rows}
 
 
+def typed(connection: sqlite3.Connection, questions: Iterable[int]) -> set[int]:
+    """Those of the questions whose answer type was settled, such as by accepting what was proposed for it."""
+    rows = connection.execute(
+        "SELECT subject FROM task_states WHERE task = 'type' AND decided_by = 'adjudicated' "
+        "AND subject IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(questions)),),
+    )
+    return {question for (question,) in rows}
+
+
 def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, SubjectSlots]:
     """The slots that subjects have."""
     wanted = json.dumps(list(subjects))

@@ -165,6 +165,13 @@ _ASKED = (
 """Whoever called an item unsuitable is asked for the type only once it has been decided otherwise."""
 
 
+_UNSETTLED = (
+    "NOT EXISTS (SELECT 1 FROM task_states AS t WHERE t.task = 'type' AND t.subject = a.subject "
+    "AND t.decided_by = 'adjudicated')"
+)
+"""Nobody is asked for a type that was settled, such as by accepting what was proposed for it."""
+
+
 def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[int]:
     """Completions a person is at work on, oldest claim first.
 
@@ -191,7 +198,7 @@ def next_untyped(connection: sqlite3.Connection, annotator: int) -> int | None:
         "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
         "JOIN assignments AS a ON a.task = 'type' AND a.subject = q.id AND a.purpose = 'quota' AND a.state = 'open' "
         "WHERE done.annotator_id = ?1 AND done.task = 'correctness' AND done.state = 'done' AND d.types = 'labelled' "
-        f"AND {_ASKED} AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 "
+        f"AND {_ASKED} AND {_UNSETTLED} AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ?1 "
         "AND mine.task = 'type' AND mine.subject = q.id AND mine.purpose = 'quota' AND mine.state <> 'past') "
         "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'type' AND e.subject = q.id "
         "AND e.annotator_id = ?1 AND (e.kind = 'adjudication' "
@@ -205,7 +212,8 @@ def open_type_slot(connection: sqlite3.Connection, question: int, annotator: int
     """An open slot for the question's type, if the person has none in the round under way."""
     row = connection.execute(
         "SELECT a.id FROM assignments AS a WHERE a.task = 'type' AND a.subject = ? AND a.purpose = 'quota' "
-        "AND a.state = 'open' AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ? "
+        f"AND a.state = 'open' AND {_UNSETTLED} "
+        "AND NOT EXISTS (SELECT 1 FROM assignments AS mine WHERE mine.annotator_id = ? "
         "AND mine.task = 'type' AND mine.subject = a.subject AND mine.purpose = 'quota' AND mine.state <> 'past') "
         "ORDER BY a.slot LIMIT 1",
         (question, annotator),

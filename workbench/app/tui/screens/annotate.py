@@ -246,7 +246,7 @@ class AnnotateScreen(ItemFlow):
         if not self._free or self._current is None:
             return
         if not self._current.item.asks_type:
-            self.notify("Other people settle the type of this question.", markup=False)
+            self.notify("Others settle the type of this question, or have settled it.", markup=False)
             return
         self.ask_type()
 

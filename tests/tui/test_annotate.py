@@ -142,17 +142,32 @@ async def test_the_type_can_come_first_and_can_be_changed(typed: Project) -> Non
         assert labels(typed, "type") == [(first, "A1"), (first, "B3")]
 
 
-async def test_a_type_put_off_is_asked_for_again(typed: Project) -> None:
+async def test_a_type_put_off_is_asked_for_at_the_end(typed: Project) -> None:
     async with desk(typed) as it:
         first = it.completion
         await it.press("1", "escape")
-        assert it.completion == first
-        assert "type missing" in it.line()
+        second = it.completion
+        assert second != first, "the next verdict is for the next item"
+        await it.press("0", "a", "1")
+        assert labels(typed) == [(first, "correct"), (second, "incorrect")]
     async with desk(typed) as it:
-        assert it.completion == first
+        while it.completion != first:
+            await it.press("1")
+            if isinstance(it.app.screen, TypePicker):
+                await it.press("a", "1")
         assert isinstance(it.app.screen, TypePicker)
         await it.press("c", "1")
-        assert it.completion != first
+        assert (first, "C1") in labels(typed, "type")
+
+
+async def test_escape_from_the_types_before_a_verdict_stays_at_the_item(typed: Project) -> None:
+    async with desk(typed) as it:
+        first = it.completion
+        await it.press("t", "escape")
+        assert it.completion == first
+        await it.press("ampersand", "1", "escape")
+        assert it.completion == first, "without auto-advance nothing goes on by itself"
+        assert "type missing" in it.line()
 
 
 async def test_the_key_for_types_is_none_to_close_the_picker_that_has_come_by_itself(typed: Project) -> None:

@@ -132,6 +132,7 @@ class AnnotateScreen(ItemFlow):
         super().__init__(completion)
         self._storing = Answer()
         self._queued: Queued | None = None
+        self._puts_off = False
         self._auto = True
 
     def compose(self) -> ComposeResult:
@@ -176,6 +177,8 @@ class AnnotateScreen(ItemFlow):
             self._judge(queued.answer, pressed_at=queued.pressed_at)
         elif self._auto and not stay and self._complete(self._current):
             self._advance()
+        elif self._puts_off:
+            self._put_off()
 
     def _count_label(self, item: AnnotationItem, answer: Answer) -> None:
         """Keep progress and pace; a correction of an earlier label is neither."""
@@ -262,16 +265,26 @@ class AnnotateScreen(ItemFlow):
             self.in_background(work, picker.suggest, group="annotate-suggestion")
 
     def _type_chosen(self, completion: int, subtype: str | None) -> None:
-        if subtype is None or self._current is None or self._current.item.completion != completion:
+        if self._current is None or self._current.item.completion != completion:
             return
-        if self._busy:
+        if subtype is None:
+            self._put_off()
+        elif self._busy:
             self._queue(Answer(subtype=subtype))
         else:
             self._submit(Answer(subtype=subtype))
 
+    def _put_off(self) -> None:
+        """Go on without the type: a key pressed after it would be for the next item. It is asked for at the end."""
+        self._puts_off = self._busy
+        if self._busy or self._current is None or self._current.item.verdict is None or self._revisiting:
+            return
+        if self._auto and self._desk is not None:
+            self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._advance())
+
     def stop_asking(self) -> None:
         """Forget what is queued, and close the picker."""
-        self._storing, self._queued = Answer(), None
+        self._storing, self._queued, self._puts_off = Answer(), None, False
         if isinstance(self.app.screen, TypePicker):
             self.app.screen.dismiss(None)
 

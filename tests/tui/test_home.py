@@ -143,7 +143,7 @@ async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None
         assert runs.chosen.verifier == "judge"
         await press(pilot, "escape", "2", "enter")
         conflicts = screen_of(app, ConflictsScreen)
-        assert "as chen · 3 to settle" in conflicts.query_one(TitleBar).remark
+        assert "as chen, unblinded · 3 to settle" in conflicts.query_one(TitleBar).remark
         await press(pilot, "escape", "3")
         queue = screen_of(app, DisagreementsScreen)
         assert (queue.asked.queue, queue.asked.hidden) == ("suspect-gold", True)

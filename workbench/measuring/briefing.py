@@ -19,7 +19,7 @@ from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted, listed, percent, percent_interval, waits
-from workbench.labelling.forecasting import forecast
+from workbench.labelling.forecasting import Forecast, forecast
 from workbench.measuring.counting import status
 from workbench.runs.run_status import runs
 from workbench.statistics.records.agreement import AgreementReport
@@ -91,6 +91,11 @@ class ProjectFacts:
         from workbench.measuring.entries import CONSTANTS
 
         return (row for row in self.standing.verifiers if row.verifier not in CONSTANTS and row.n)
+
+    @cached_property
+    def progress(self) -> Forecast:
+        """How far people are, and when they may be through."""
+        return forecast(self.project, self.now)
 
     @cached_property
     def agreement(self) -> AgreementReport | None:
@@ -380,14 +385,14 @@ def _duration(seconds: float) -> str:
 
 
 def _progress(facts: ProjectFacts) -> Iterator[Matter]:
-    found = forecast(facts.project, facts.now)
+    found = facts.progress
     if found.left:
         there = f"{found.done:,} of {counted(found.done + found.left, 'label')} that were asked for"
         yield Matter(
             kind="progress",
             sentence=f"{there} {'is' if found.done == 1 else 'are'} there; {found.words(facts.now)}.",
             size=found.left,
-            screen="home",
+            screen="annotate",
         )
 
 
@@ -453,11 +458,12 @@ def _label(facts: ProjectFacts) -> Iterator[Matter]:
         and not _executions(facts)
         and not any(n for source, n in facts.report.gold.items() if source != "none")
     ):
-        yield Matter(
-            kind="label",
-            sentence="No item has gold, so that nothing can be measured: let people label some.",
-            command="workbench assign DB --annotators A,B --per-item 2",
-        )
+        without = "No item has gold, so that nothing can be measured"
+        if facts.progress.left:
+            yield Matter(kind="label", sentence=f"{without} until people have labelled some.", screen="annotate")
+        else:
+            command = "workbench assign DB --annotators A,B --per-item 2"
+            yield Matter(kind="label", sentence=f"{without}: let people label some.", command=command)
 
 
 def _out(facts: ProjectFacts) -> Iterator[Matter]:

@@ -95,6 +95,12 @@ def test_items_without_gold_want_people(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(6, gold=None))
     judge(project, "rules", dict.fromkeys(range(1, 7), Outcome.CORRECT))
     assert said(project) == {"label": "No item has gold, so that nothing can be measured: let people label some."}
+    people.assign(project, ["amira", "ben"], per_item=2)
+    assert (
+        said(project)["label"] == "No item has gold, so that nothing can be measured until people have labelled some."
+    )
+    matter = of_kind(project, "label")
+    assert (matter.screen, matter.command) == ("annotate", ""), "people are named already: they begin"
 
 
 def test_where_nothing_is_open_it_says_so(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def imported(found: ImportReport) -> str:
 def _counts(found: ImportReport, done: str) -> str:
     parts = [f"{found.imported:,} {done}"]
     if found.unchanged:
-        parts.append(f"{found.unchanged:,} there already")
+        parts.append(f"{found.unchanged:,} there already or twice in the file")
     if found.quarantined:
         parts.append(f"{found.quarantined:,} refused (kept in quarantine)")
     return f"{found.format} · {counted(found.read, 'row')}: {', '.join(parts)}"

@@ -346,9 +346,7 @@ class HomeScreen(LiveScreen):
 
     def _open(self, matter: Matter) -> None:
         about = matter.about
-        if matter.screen == "home":
-            self.query_one("#home-people").scroll_visible(top=True)
-        elif matter.kind == "unknown-types":
+        if matter.kind == "unknown-types":
             self._open_breakdown(str(about["by"]))
         elif matter.kind == "out":
             self.workbench.open_verb("datasets", verb="restore", names=quote(str(about["dataset"])))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -36,7 +36,8 @@ from workbench.statistics.records.agreement import Ceiling
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, AverageRow, BestAt, NoisyRow, TransferRow
 
 if TYPE_CHECKING:
-    from workbench.statistics.permutations import CellTest
+    from workbench.statistics.accuracy import ClusterCounts
+    from workbench.statistics.permutations import CellTest, Pieces
     from workbench.statistics.rates import Rates
 
 
@@ -166,11 +167,12 @@ def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> Accura
     asked = entries.asked
     rows, averages, tests = [], [], {}
     for entry in entries.everyone:
-        own, average = entries.remembered("accuracy", (entry,), partial(_figures, entries, entry))
+        counted = _CountedEntry(entries, entry)
+        own, average = entries.remembered("accuracy", (entry,), partial(_figures, counted))
         rows += own
         # What is said without a look at the completion can only differ by what gold is.
         if asked.by is not None and entry.name not in BASELINES and own[0].accuracy is not None:
-            tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_tests, entries, entry, seed))
+            tests[entry.name] = entries.remembered(f"tests {seed}", (entry,), partial(_tests, counted, seed))
         averages.append(average)
     rows, made = with_tests(rows, tests, seed)
     return AccuracyReport(
@@ -185,26 +187,42 @@ def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> Accura
     )
 
 
-def _figures(entries: Entries, entry: Entry) -> tuple[list[AccuracyRow], AverageRow]:
+class _CountedEntry:
+    """One entry's verdicts and their counts, found when they are first asked for."""
+
+    def __init__(self, entries: Entries, entry: Entry) -> None:
+        self.asked, self.entry, self._entries = entries.asked, entry, entries
+
+    @cached_property
+    def measured(self) -> Measured:
+        return self._entries.measured(self.entry)
+
+    @cached_property
+    def counts(self) -> ClusterCounts:
+        from workbench.statistics.accuracy import count_clusters
+
+        return count_clusters(self.measured.columns)
+
+    def pieces(self) -> Pieces:
+        return self.measured.pieces(self.counts, self.asked.protocol)
+
+
+def _figures(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]:
     """One entry's rows and its averages."""
-    from workbench.statistics.accuracy import accuracy_rows, count_clusters
+    from workbench.statistics.accuracy import accuracy_rows
 
-    asked, measured = entries.asked, entries.measured(entry)
-    counted = count_clusters(measured.columns)
-    rows = accuracy_rows(entry.name, measured.columns, asked.protocol, counted)
+    asked, columns = of.asked, of.measured.columns
+    rows = accuracy_rows(of.entry.name, columns, asked.protocol, of.counts)
     if asked.by is not None:
-        rows = with_deltas(rows, measured.columns, measured.pieces(counted, asked.protocol))
-    if entry.kind == "baseline":
+        rows = with_deltas(rows, columns, of.pieces())
+    if of.entry.kind == "baseline":
         rows = [structs.replace(row, balanced_accuracy_ci=None, mcc_ci=None) for row in rows]
-    return [structs.replace(row, kind=entry.kind) for row in rows], _average(rows, measured, asked)
+    return [structs.replace(row, kind=of.entry.kind) for row in rows], _average(rows, of.measured, asked)
 
 
-def _tests(entries: Entries, entry: Entry, seed: int | None) -> dict[Parts, CellTest]:
+def _tests(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
     """The tests of one entry's cells."""
-    from workbench.statistics.accuracy import count_clusters
-
-    measured = entries.measured(entry)
-    return tests_of(measured.columns, measured.pieces(count_clusters(measured.columns), entries.asked.protocol), seed)
+    return tests_of(of.measured.columns, of.pieces(), seed)
 
 
 def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:

@@ -474,7 +474,10 @@ class Columns:
         if condition.field == "state":
             kept = np.full(len(self.item), compared("unlabelled", wanted))
             for state, items in states(self._database.reader()).items():
-                kept[np.isin(self.item, items)] = compared(state, wanted)
+                places = np.searchsorted(self.item, items)
+                shown = places < len(self.item)
+                shown[shown] = self.item[places[shown]] == items[shown]
+                kept[places[shown]] = compared(state, wanted)
             return kept
         groups = self.groups(condition.field)
         return np.array([compared(name, wanted) for name in groups.names], dtype=np.bool_)[groups.code]

@@ -160,13 +160,10 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
 
 
 def _power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
-    from workbench.statistics.compare import power, quadrants
+    from workbench.statistics.compare import power
 
     one, other = (entries.overall(entry).graded(entries.asked.protocol) for entry in (a, b))
-    common = one.counted & other.counted
-    if not common.any():
-        return None
-    return power(quadrants(one.right[common], other.right[common]), entries.overall(a).columns.question[common])
+    return power(one, other, entries.overall(a).columns.question)
 
 
 def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:

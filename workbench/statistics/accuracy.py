@@ -108,7 +108,8 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
     def __post_init__(self) -> None:
         if len(self.question) != len(self.outcome):
             raise ValueError("outcome and question differ in length")
-        if len(self.question) and self.question.min() < 0:
+        # Where clusters have been found, questions have been looked at.
+        if self.clusters is None and len(self.question) and self.question.min() < 0:
             raise ValueError("an interval needs the question of every item")
 
 

@@ -12,7 +12,16 @@ from msgspec import structs
 from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
-from workbench.statistics.intervals import Z95, Ends, compact, design_effects, is_carried, share_ends, share_interval
+from workbench.statistics.intervals import (
+    Z95,
+    Ends,
+    compact,
+    countable,
+    design_effects,
+    is_carried,
+    share_ends,
+    share_interval,
+)
 from workbench.statistics.rates import class_rates, mcc_intervals
 from workbench.statistics.records.comparison import GroupComparison, Metric, MetricDifference, PairedFigures
 from workbench.statistics.records.probe import Dimension, DuelRow, Winner
@@ -155,11 +164,17 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     Raises:
         ValueError: There are no items.
     """
-    n = len(question)
-    if n == 0:
+    if len(question) == 0:
         raise ValueError("a comparison on no items is undefined")
-    both_right, only_a, only_b, both_wrong = (int(np.count_nonzero(cell)) for cell in cells)
-    sizes, a_alone, b_alone = _by_question(cells, question)
+    right_a, right_b = cells.both_right | cells.only_a, cells.both_right | cells.only_b
+    return _paired(_by_question(right_a, right_b, None, question))
+
+
+def _paired(table: IntArray) -> PairedFigures:
+    """All figures from each question's items by who is right, see `_by_question`."""
+    both_wrong, only_b, only_a, both_right = table.sum(axis=0).tolist()
+    sizes, (_, b_alone, a_alone, _) = table.sum(axis=1), table.T
+    n = int(sizes.sum())
     deff = difference_deff(sizes, a_alone - b_alone, only_a, only_b)
     return PairedFigures(
         n=n,
@@ -177,24 +192,26 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     )
 
 
-def power(cells: Quadrants, question: IntArray) -> ComparisonPower:
-    """What a comparison of these items could show; of `compare` only that.
+def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
+    """What a comparison on the items that count for both could show; of `compare_graded` only that.
 
     Args:
-        cells: The items by who is right.
         question: Each item's question; questions are the clusters.
     """
-    only_a, only_b = int(np.count_nonzero(cells.only_a)), int(np.count_nonzero(cells.only_b))
-    discordance, n = (only_a + only_b) / len(question), len(question)
-    sizes, a_alone, b_alone = _by_question(cells, question)
+    table = _by_question(a.right, b.right, a.counted & b.counted, question)
+    sizes, (_, b_alone, a_alone, _) = table.sum(axis=1), table.T
+    only_a, only_b, n = int(a_alone.sum()), int(b_alone.sum()), int(sizes.sum())
+    if n == 0:
+        return None
     deff = difference_deff(sizes, a_alone - b_alone, only_a, only_b)
+    discordance = (only_a + only_b) / n
     return ComparisonPower(n, discordance, detectable(discordance, n / deff))
 
 
 def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:
     """`compare` on the items that count for both verifiers; None where none does."""
-    both = a.counted & b.counted
-    return compare(quadrants(a.right[both], b.right[both]), question[both]) if both.any() else None
+    table = _by_question(a.right, b.right, a.counted & b.counted, question)
+    return _paired(table) if len(table) else None
 
 
 def compare_groups(
@@ -331,13 +348,16 @@ def detectable(discordance: float, n: float) -> float | None:
     return (Z95 + Z80) * sqrt(discordance / n) if discordance else None
 
 
-def _by_question(cells: Quadrants, question: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Each question's number of items, and of those only A, and only B, judges rightly."""
-    labels, known = compact(question)
-    sizes = np.bincount(labels, minlength=len(known))
-    only_a, only_b = (np.bincount(labels[cell], minlength=len(known)) for cell in (cells.only_a, cells.only_b))
-    there = sizes > 0
-    return sizes[there], only_a[there], only_b[there]
+def _by_question(right_a: BoolArray, right_b: BoolArray, kept: BoolArray | None, question: IntArray) -> IntArray:
+    """Of each question with items that are kept, how many neither, only B, only A and both judge rightly."""
+    # One more column for items that are left out, so that nothing has to be copied.
+    cell = 2 * right_a.astype(np.int8) + right_b
+    if kept is not None:
+        cell[~kept] = 4
+    labels = countable(question)
+    number = int(labels.max(initial=-1)) + 1
+    table = np.bincount(labels.astype(np.int64, copy=False) * 5 + cell, minlength=5 * number).reshape(-1, 5)[:, :4]
+    return table[table.any(axis=1)]
 
 
 # -- Accuracy, balanced accuracy and Matthews' correlation of two verifiers on the same items, and their

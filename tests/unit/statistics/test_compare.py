@@ -18,6 +18,7 @@ from statsmodels.stats.contingency_tables import mcnemar as oracle
 from tests.unit.statistics.clustered import by_hand
 from workbench.statistics.compare import (
     compare,
+    compare_graded,
     detectable,
     difference_deff,
     difference_interval,
@@ -26,6 +27,7 @@ from workbench.statistics.compare import (
     power,
     quadrants,
 )
+from workbench.statistics.confusion import Graded
 from workbench.statistics.intervals import wilson
 from workbench.statistics.records.comparison import PairedFigures
 
@@ -41,8 +43,26 @@ def figures(items: list[tuple[bool, bool, int]]) -> PairedFigures:
 @given(ITEMS)
 def test_what_items_could_show_is_the_comparisons(items: list[tuple[bool, bool, int]]) -> None:
     a, b, question = (np.array(column) for column in zip(*items, strict=True))
-    whole, part = figures(items), power(quadrants(a, b), question)
+    everything = np.ones(len(a), dtype=np.bool_)
+    whole, part = figures(items), power(Graded(everything, a), Graded(everything, b), question)
     assert part == (whole.n, (whole.only_a + whole.only_b) / whole.n, whole.detectable)
+
+
+@settings(deadline=None)
+@given(ITEMS, st.randoms())
+def test_items_that_count_for_one_alone_are_left_out(items: list[tuple[bool, bool, int]], draw: Random) -> None:
+    a, b, question = (np.array(column) for column in zip(*items, strict=True))
+    counted_a, counted_b = (np.array([draw.random() < 0.8 for _ in items]) for _ in range(2))
+    both = counted_a & counted_b
+    graded = Graded(counted_a, a & counted_a), Graded(counted_b, b & counted_b)
+    found, could = compare_graded(*graded, question), power(*graded, question)
+    if not both.any():
+        assert found is None
+        assert could is None
+        return
+    assert found == compare(quadrants(a[both], b[both]), question[both])
+    everything = np.ones(int(both.sum()), dtype=np.bool_)
+    assert could == power(Graded(everything, a[both]), Graded(everything, b[both]), question[both])
 
 
 def test_mcnemar_golden_value() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import singledispatch
 from itertools import chain
+from typing import Any
 
 from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project
+from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Condition, Selection
 from workbench.core.taxonomy import UNTYPED, type_display, type_name
 from workbench.core.text.emphasis import what_marks_mean, with_mark
@@ -353,6 +355,7 @@ def _undecided(names: Sequence[str]) -> Iterable[str]:
 
 _JUDGE = "llm-judge"
 _REFERENCE = "reference"
+_PUBLISHED = "published"
 
 
 class PaperFigures:
@@ -496,7 +499,7 @@ class PaperFigures:
             for known in runs.verifiers(self.project.database.reader())
             if known.kind == _JUDGE and known.name in complete and _REFERENCE in known.config
         ]
-        rest = {known.name: {**known.config, _REFERENCE: None} for known in judges}
+        rest = {known.name: _but_reference(known) for known in judges}
         found = [
             (one.name, other.name)
             for one in judges
@@ -539,6 +542,18 @@ class PaperFigures:
                 except UsageError as error:
                     left_out[judge.name] = error.message
         return DatasetPairs(dataset=dataset, reports=reports, left_out=left_out)
+
+
+def _but_reference(judge: ConfiguredVerifier) -> dict[str, Any]:
+    """A judge's configuration without what the reference makes different in it.
+
+    A copy of published prompts has one prompt for judges that see the reference and one for those that don't.
+    """
+    known = {**judge.config, _REFERENCE: None}
+    if _PUBLISHED in known:
+        known |= dict.fromkeys(("template", "template_sha256"))
+        known[_PUBLISHED] = judge.options.get(_PUBLISHED)
+    return known
 
 
 def paper_tables(figures: PaperFigures, numbers: Sequence[PaperNumber] = PAPER_NUMBERS) -> PaperTables:

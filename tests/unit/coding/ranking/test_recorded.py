@@ -293,6 +293,7 @@ def test_in_every_selection_of_the_shared_problems_the_reference_has_rank_1(
         assert all(line["selected"][0] == line["ground_truth"] for line in found)
         assert {line["ground_truth_from"] for line in found} <= {"reference", "canonical"}
         assert {line["scores"][0] for line in found} == {1.0}
+    assert "it has rank 1 in 10 of 40 problems" in call("code", "select", made, "--rules", "formula")[2]
 
 
 def test_the_reference_of_every_shared_problem_is_first_and_table_2_needs_no_execution(

@@ -25,13 +25,15 @@ from workbench.measuring.records.paper import AccuracyTable, PairwiseTable, Refe
 from workbench.runs.store import runs, verdicts
 
 
-def add_judge(project: Project, name: str, outcomes: str, **config: object) -> None:
+def add_judge(
+    project: Project, name: str, outcomes: str, options: dict[str, str] | None = None, **config: object
+) -> None:
     """A complete run of a judge with this configuration; outcomes by letter: c, i, a."""
     kinds = {"c": Outcome.CORRECT, "i": Outcome.INCORRECT, "a": Outcome.ABSTAIN}
     rows = [(item, Verdict(outcome=kinds[letter])) for item, letter in enumerate(outcomes, 1)]
     with project.database.write() as connection:
         verifier = runs.add_verifier(
-            connection, name=name, kind="llm-judge", options={}, config=dict(config), config_hash=name
+            connection, name=name, kind="llm-judge", options=options or {}, config=dict(config), config_hash=name
         )
         run = runs.add(connection, verifier, "1")
         runs.queue(connection, run, Selection(), len(rows), 1)
@@ -69,6 +71,18 @@ def test_judges_that_differ_in_the_reference_alone_are_a_pair(project: Project) 
         (8, 1.0, 0.5, -0.5),
         (4, 1.0, 0.5, -0.5),
     ]
+
+
+def test_published_judges_of_one_copy_are_a_pair(project: Project) -> None:
+    """The release has a prompt of its own for judges without the reference: that is no other difference."""
+    shown = {"template": "w_ref@1", "template_sha256": "a", "published": "released", "reference": True}
+    alone = {"template": "wo_ref@1", "template_sha256": "b", "published": "changed", "reference": False}
+    for copy in ("mine", "other"):
+        add_judge(project, f"{copy}-shown", "cicicicicici", {"published": copy}, model="p", **shown)
+        add_judge(project, f"{copy}-alone", "ccccccccccca", {"published": copy}, model="p", **alone)
+    add_judge(project, "q-alone", "ccccccccccca", {"published": "mine"}, model="q", **alone)
+    found = [(row.with_reference, row.without_reference) for row in references(project, datasets=["paired"]).rows]
+    assert sorted(found) == [("mine-shown", "mine-alone"), ("other-shown", "other-alone"), ("with", "without")]
 
 
 def test_a_pair_can_be_named(project: Project) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -176,6 +178,29 @@ def test_a_box_is_used_once(pool: SandboxPool) -> None:
     before = pool.pids
     asked(pool, FULL, "assert size() == 0")
     assert not set(before) & set(pool.pids)
+
+
+def test_who_gave_up_and_a_server_that_died_leave_nothing_behind(pool: SandboxPool) -> None:
+    hangs = Program(
+        source="import time\nopen('left', 'w').close()\ntime.sleep(100)\n",
+        tests=(CodeTest(form="expression", source="assert f() == 1"),),
+        seconds=100,
+    )
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(pool.run([(0, hangs)], interrupt))
+    assert asked(pool, FULL, "assert listed() == []").outcomes == "p"
+
+    def end_server() -> None:
+        if pool._slots[0]._running:
+            os.kill(pool.pids[0], signal.SIGKILL)
+
+    ((_, lost),) = pool.run([(0, hangs)], end_server)
+    assert (lost.outcomes, lost.harness_killed) == ("x", True)
+    assert asked(pool, FULL, "assert listed() == []").outcomes == "p"
 
 
 def test_attacks_on_the_folder_are_held() -> None:

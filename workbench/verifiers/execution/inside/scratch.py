@@ -16,12 +16,14 @@ FOLDER = "/tmp"
 FILE_BYTES = 4096
 """The folder may hold one file, or folder, for each so many bytes of it; an inode is memory of the kernel."""
 
+_BECOME = 1 << 6 | 1 << 7
+"""``CAP_SETGID`` and ``CAP_SETUID``."""
 _DEVICES = (os.devnull, "/dev/urandom")
 _READ_ONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND = 1, 2, 4, 8, 32, 4096
 
 
 def set_up(size: int) -> None:
-    """Limit the folder's files, and be in it; of all rights this took none is left, but root's to become a user.
+    """Limit the folder's files; of the rights that this took none is left, but root's to become a user.
 
     The devices keep their times, which the calls that the folder takes could change.
 
@@ -35,7 +37,10 @@ def set_up(size: int) -> None:
     checked(libc.mount(b"tmpfs", FOLDER.encode(), b"tmpfs", _REMOUNT | _NOSUID | _NODEV | _NOEXEC, options))
     for device in _DEVICES:
         checked(libc.mount(None, device.encode(), None, _REMOUNT | _BIND | _READ_ONLY | _NOSUID, None))
-    if os.geteuid():
-        keep_capabilities(0)
+    keep_capabilities(0 if os.geteuid() else _BECOME)
+
+
+def enter() -> None:
+    """Be in the folder, and have programs find it."""
     os.chdir(FOLDER)
     os.environ.update(HOME=FOLDER, TMPDIR=FOLDER)

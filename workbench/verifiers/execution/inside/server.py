@@ -64,6 +64,8 @@ class Server:
 
     def _prepare(self, config: dict[str, Any]) -> None:
         """Load what programs import, then give up all that a child must not have."""
+        if config["scratch"]:
+            scratch.set_up(config["scratch"])
         sys.path[:] = config["path"]
         with _without_hooks():
             for name in PRELOADED:
@@ -73,7 +75,7 @@ class Server:
         os.dup2(os.open(os.devnull, os.O_RDWR), 1)
         os.dup2(1, 2)
         if config["scratch"]:
-            scratch.set_up(config["scratch"])
+            scratch.enter()
         if _LINUX:
             become(config["user"], config["read"])
             if self._locked:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Connection = sqlite3.Connection
 Vector: TypeAlias = "npt.NDArray[np.int64]"
+IntArray: TypeAlias = "npt.NDArray[np.integer[Any]]"
 FIELDS = ("dataset", "source", "domain", "type", "subtype", "model")
 """Properties of items that are names."""
 ORIGINS = ("none", "imported", "agreed", "adjudicated")
@@ -91,7 +92,7 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
     """A run's verdicts in order of the items' row ids.
 
     Attributes:
-        item: Row ids of the completions.
+        item: Row ids of the completions (int64).
         outcome: Values of `workbench.core.verdict.Outcome`.
         reason: Positions in ``reasons``, in which those come first that stand first.
         reasons: Reason codes, `NO_REASON` first.
@@ -100,8 +101,8 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
     """
 
     item: Vector
-    outcome: Vector
-    reason: Vector
+    outcome: IntArray
+    reason: IntArray
     reasons: tuple[str, ...]
     scored: array[int]
     score: array[float]
@@ -110,29 +111,48 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
 def item_rows(connection: Connection, first: int, last: int) -> ItemRows:
     """Read the items with row ids from ``first`` to ``last``.
 
-    The long columns are numbers that SQLite gathers; names are read once a question, and for each item only where
-    people have given it another.
+    The long columns are numbers that SQLite gathers, row ids only where some are missing; names are read once a
+    question, and for each item only where people have given it another.
     """
     import numpy as np
 
     row: tuple[str | None, ...] = connection.execute(
-        "SELECT group_concat(id), group_concat(question_id), group_concat(model), group_concat(length), "
-        "group_concat(gold) FROM (SELECT c.id, c.question_id, coalesce(c.model_id, 0) AS model, "
-        "coalesce(c.characters, -1) AS length, coalesce(c.imported_gold, -1) AS gold FROM completions AS c "
-        f"WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id)",
+        "SELECT group_concat(question_id), group_concat(length), group_concat(model_and_gold) FROM (SELECT "
+        "c.question_id, coalesce(c.characters, -1) AS length, "
+        f"{_GOLDS} * coalesce(c.model_id, 0) + coalesce(c.imported_gold, -1) + 1 AS model_and_gold {_OF_ITEMS})",
         (first, last),
     ).fetchone()
-    item, question, model, characters, imported = map(vector, row)
+    question, characters, both = map(vector, row)
+    model, gold = np.divmod(both, _GOLDS)
     return ItemRows(
-        item=item,
+        item=_items(connection, first, last, len(question)),
         question=question,
         model=model,
         characters=characters,
-        imported=imported,
+        imported=gold - 1,
         models={0: "", **dict(connection.execute("SELECT id, name FROM models"))},
         questions=_questions(connection, np.unique(question).tolist()),
         touched=_touched(connection, first, last),
     )
+
+
+_GOLDS = 3
+"""None, incorrect, correct."""
+_OF_ITEMS = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORDER BY c.id"
+
+
+def _items(connection: Connection, first: int, last: int, number: int) -> Vector:
+    """Row ids of so many visible items."""
+    import numpy as np
+
+    within = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ?1 AND ?2"
+    least, most = connection.execute(
+        f"SELECT (SELECT min(c.id) {within}), (SELECT max(c.id) {within})", (first, last)
+    ).fetchone()
+    if least is not None and most - least + 1 == number:
+        return np.arange(least, most + 1)
+    (text,) = connection.execute(f"SELECT group_concat(id) FROM (SELECT c.id {_OF_ITEMS})", (first, last)).fetchone()
+    return vector(text)
 
 
 def _questions(connection: Connection, wanted: list[int]) -> dict[int, tuple[str, ...]]:
@@ -197,7 +217,8 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
     """Read a run's verdicts on the items with row ids from ``first`` to ``last``."""
     import numpy as np
 
-    parts = [(vector(None), vector(None), vector(None))]
+    nothing: IntArray = np.empty(0, dtype=np.int8)
+    parts: list[tuple[Vector, IntArray, IntArray]] = [(vector(None), nothing, nothing)]
     places: dict[str, int] = {NO_REASON: 0}
     scored = 0
     while first <= last and (ends := _ends(connection, run, first, last)) is not None:
@@ -212,7 +233,7 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
     return VerdictRows(item=item, outcome=outcome, reason=reason, reasons=tuple(places), scored=keys, score=scores)
 
 
-_SomeVerdicts: TypeAlias = "tuple[Vector, Vector, Vector, int]"
+_SomeVerdicts: TypeAlias = "tuple[Vector, IntArray, IntArray, int]"
 """Row ids of items, outcomes, places of reasons, and how many have a score."""
 _OF_SPAN = "FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id BETWEEN ? AND ?"
 
@@ -235,14 +256,16 @@ def _coded_verdicts(
     if len(places) > _CODED:
         return None
     known = "".join(f" WHEN ? THEN {place}" for place in places.values())
-    place = f"CASE WHEN coalesce(reason, '') = '' THEN 0 ELSE CASE reason{known} ELSE {_UNKNOWN} END END"
+    place = f"CASE reason{known} WHEN '' THEN 0 ELSE {_UNKNOWN} END"
+    code = f"outcome + {_THREE_DIGITS} + CASE WHEN reason IS NULL THEN 0 ELSE {_OUTCOMES} * {place} END"
     text, scored = connection.execute(
-        f"SELECT group_concat({_THREE_DIGITS} + outcome + {_OUTCOMES} * {place}, ''), count(score) FROM "
-        f"(SELECT outcome, reason, score {_OF_SPAN} ORDER BY completion_id)",
+        "SELECT group_concat(code, ''), count(score) FROM "
+        f"(SELECT {code} AS code, score {_OF_SPAN} ORDER BY completion_id)",
         (*places, run, *span),
     ).fetchone()
-    digits = np.frombuffer((text or "").encode(), dtype=np.uint8).reshape(-1, 3).astype(np.int64) - ord("0")
-    reason, outcome = np.divmod(digits @ np.array([100, 10, 1]) - _THREE_DIGITS, _OUTCOMES)
+    hundreds, tens, ones = np.frombuffer((text or "").encode(), dtype=np.uint8).reshape(-1, 3).T
+    codes = hundreds * np.int16(100) + tens * np.int16(10) + ones - np.int16(111 * ord("0") + _THREE_DIGITS)
+    reason, outcome = np.divmod(codes, np.int16(_OUTCOMES))
     if (reason == _UNKNOWN).any():
         return None
     dense = len(outcome) == span[1] - span[0] + 1
@@ -270,7 +293,8 @@ def _told_verdicts(connection: Connection, run: int, span: tuple[int, int], plac
     words = msgspec.json.decode(reasons, type=list[str])
     for word in dict.fromkeys(words):
         places.setdefault(word, len(places))
-    return vector(ids), vector(outcomes), np.array([places[word] for word in words], dtype=np.int64), scored
+    reason = np.array([places[word] for word in words], dtype=np.int32)
+    return vector(ids), vector(outcomes).astype(np.int8), reason, scored
 
 
 def _scores(connection: Connection, run: int, first: int, last: int) -> tuple[array[int], array[float]]:

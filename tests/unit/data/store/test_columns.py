@@ -1,15 +1,17 @@
-"""A run's verdicts as columns: what the rows say, and reasons that are known are gathered as numbers."""
+"""Items and verdicts as columns: what the rows say, and reasons that are known are gathered as numbers."""
 
 from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
+from tests.helpers import make_project, numbered
 from workbench.data.store import columns
-from workbench.data.store.columns import EVERY_ROW, verdict_rows
+from workbench.data.store.columns import EVERY_ROW, item_rows, verdict_rows
 from workbench.statistics.records.report import NO_REASON
 
 REASONS = (None, "", NO_REASON, "number", "numb", 'text, "equal"\n', "'); --", "Grund ü")
@@ -66,3 +68,27 @@ def test_reasons_that_are_known_are_not_read_as_texts(connection: sqlite3.Connec
     assert verdict_rows(connection, 1, *EVERY_ROW).reasons == (NO_REASON, "number", "text_equal")
     assert sum("json_group_array" in sql for sql in asked) == 2
     assert sum("group_concat(completion_id)" in sql for sql in asked) == 2
+
+
+@pytest.mark.parametrize("gone", [(), (1,), (12,), (4, 5, 9), range(1, 13)])
+def test_items_are_read_with_their_row_ids_whichever_are_missing(gone: Sequence[int], tmp_path: Path) -> None:
+    golds, models = [True, False, None] * 4, [None, "m", "other", "m"] * 3
+    rows = [row | {"gold": gold, "model": model} for row, gold, model in zip(numbered(12), golds, models, strict=True)]
+    project = make_project(tmp_path, rows)
+    with project.database.write() as connection:
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        connection.execute("UPDATE completions SET characters = 100 * id WHERE id % 2")
+        for item in gone:
+            for table, key in (("completion_text", "id"), ("completions", "id")):
+                connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (item,))
+    reader = project.database.reader()
+    for first, last in (EVERY_ROW, (3, 9), (9, 3)):
+        found = item_rows(reader, first, last)
+        plain = reader.execute(
+            "SELECT id, question_id, coalesce(model_id, 0), coalesce(characters, -1), coalesce(imported_gold, -1) "
+            "FROM completions WHERE id BETWEEN ? AND ? ORDER BY id",
+            (first, last),
+        ).fetchall()
+        columns_read = (found.item, found.question, found.model, found.characters, found.imported)
+        assert [tuple(row) for row in zip(*(column.tolist() for column in columns_read), strict=True)] == plain
+    project.close()

@@ -53,6 +53,7 @@ class Written(Struct, frozen=True, kw_only=True):
         is_argument: Whether it has no flag, but a place.
         metavar: What stands for its value.
         choices: The words it takes, where the type does not say them.
+        meanings: What a word that it takes is for; forms say so.
         shows_default: Whether help names the default; if None, where it is neither empty nor false.
         bare: Its value where only the flag is given.
         read: Makes its value of the text, or of each of several texts a pair; raises UsageError where it is none.
@@ -67,6 +68,7 @@ class Written(Struct, frozen=True, kw_only=True):
     is_argument: bool = False
     metavar: str | None = None
     choices: tuple[str, ...] | None = None
+    meanings: Mapping[str, str] = {}
     shows_default: bool | None = None
     bare: object = None
     read: Callable[[str], Any] | None = None
@@ -85,6 +87,7 @@ def option(
     le: float | None = None,
     metavar: str | None = None,
     choices: tuple[str, ...] | None = None,
+    meanings: Mapping[str, str] = {},
     shows_default: bool | None = None,
     bare: object = None,
     read: Callable[[str], Any] | None = None,
@@ -98,6 +101,7 @@ def option(
         flags=flags,
         metavar=metavar,
         choices=choices,
+        meanings=meanings,
         shows_default=shows_default,
         bare=bare,
         read=read,

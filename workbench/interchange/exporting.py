@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Struct, structs
-from msgspec.structs import asdict
 
 from workbench.coding import problems
 from workbench.coding.outcome_lines import TestOutcome, lines_by_test
@@ -25,7 +23,6 @@ from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection, selection_of
 from workbench.core.states import current_events
 from workbench.core.verdict import GoldChoice
-from workbench.data.alike import in_drawn_order
 from workbench.data.formats.argilla import record_of
 from workbench.data.formats.label_studio import task_of
 from workbench.data.formats.source import path_text
@@ -44,7 +41,8 @@ from workbench.data.formats.writing import (
 from workbench.data.store import reading as store
 from workbench.data.store.reading import stream_items
 from workbench.interchange.archive import write_archive
-from workbench.interchange.records import ExportReport, Message, PairLine, PairsReport, SftLine, SftReport
+from workbench.interchange.records import ExportReport
+from workbench.interchange.training_files import PairLines, SftLines
 from workbench.labelling.label_export import ROLES, LabelIndex, current_lines
 
 __all__ = ["FORMATS", "TABLES", "ExportFormat", "ExportOptions", "ExportReport", "Table", "export", "format_of"]
@@ -70,6 +68,21 @@ ExportFormat = Literal[
 ]
 
 
+_FORMAT_MEANINGS: Final[dict[ExportFormat, str]] = {
+    "verifybench": "the released schema, byte for byte",
+    "verifybench-fixed": "the same, its type fields the right way",
+    "jsonl": "everything of each item, a line each",
+    "csv": "a table for spreadsheets",
+    "parquet": "a table for pandas and the like",
+    "sft": "training file: what verifiers call correct",
+    "pairs": "training file: chosen and rejected (DPO)",
+    "labels": "people's labels, a line each, to be read back",
+    "label-studio": "items with labels, for Label Studio",
+    "argilla": "items with labels, for Argilla",
+    "workbench": "an archive of everything, to be restored",
+}
+
+
 class ExportOptions(Options, frozen=True, kw_only=True):
     """What is written, which of it, and how; all but items exists as ``csv``, ``parquet`` and ``jsonl``.
 
@@ -77,14 +90,19 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     """
 
     file: Annotated[Path, argument("FILE", output="stream")]
-    format: Annotated[ExportFormat | None, option("[default: as the name of FILE says]")] = None
+    format: Annotated[ExportFormat | None, option("[default: as the name of FILE says]", meanings=_FORMAT_MEANINGS)] = (
+        None
+    )
     table: Annotated[Table, option("What to write.")] = "items"
     dataset: Annotated[str | None, option("Only this data set.")] = None
     where: Where = ()
     verifiers: Annotated[
         tuple[str, ...],
         option(
-            "Whose verdicts --where verdict=… means; repeated: all of them must say so.", "--verifier", metavar="NAME"
+            "Whose verdicts --where verdict=… means; for pairs those that say what is correct (gold without any). "
+            "Repeated: all of them must say so.",
+            "--verifier",
+            metavar="NAME",
         ),
     ] = ()
     gold: Annotated[GoldChoice, option("Whose labels; imported gives back the file's own labels and types.")] = "final"
@@ -95,8 +113,14 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     system: Annotated[
         str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT")
     ] = None
-    per_question: Annotated[Whole | None, option("For sft: at most N completions of a question.", metavar="N")] = None
-    seed: Annotated[int, option("For sft: what --per-question draws by.")] = 0
+    per_question: Annotated[
+        Whole | None,
+        option(
+            "For sft: at most N completions of a question, all by default; for pairs: at most N pairs, 1 by default.",
+            metavar="N",
+        ),
+    ] = None
+    seed: Annotated[int, option("For sft and pairs: what --per-question draws by.")] = 0
     checks: Annotated[bool, option("For workbench: with the checks; who has the file knows which they are.")] = False
     without_calls: Annotated[bool, option("For workbench: without requests to model servers and responses.")] = False
     force: Force = False
@@ -130,7 +154,7 @@ def export(project: Project, options: ExportOptions) -> ExportReport:
     """
     format = options.format or format_of(options.file, options.table)
     project.database.require_other(options.file)
-    request = Request(project=project, options=options, format=format, selection=_chosen(project, options))
+    request = Request(project=project, options=options, format=format, selection=_chosen(project, options, format))
     _require_options(request)
     return _writer(format, options.table)(request)
 
@@ -154,13 +178,14 @@ def format_of(path: Path, table: Table = "items") -> ExportFormat:
     )
 
 
-def _chosen(project: Project, options: ExportOptions) -> Selection:
+def _chosen(project: Project, options: ExportOptions, format: ExportFormat) -> Selection:
     selection, verifiers = selection_of(options.where), options.verifiers
     if verifiers and not selection.asks_for_verdicts:
-        raise UsageError(
-            "--verifier says whose verdicts are meant.",
-            'Add --where "verdict=correct", or leave it out: formats like pairs go by --gold.',
-        )
+        if format != "pairs":
+            raise UsageError(
+                "--verifier says whose verdicts are meant.", 'Add --where "verdict=correct", or leave it out.'
+            )
+        check_names(project.database.reader(), Selection((Condition("verdict", "=", "correct"),)), verifiers)
     return check_names(project.database.reader(), _with_dataset(project, selection, options.dataset), verifiers)
 
 
@@ -193,146 +218,21 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
     return Selection((*selection.conditions, Condition("dataset", "=", dataset)), selection.limit)
 
 
-# -- Files to train with: conversations that verifiers call correct, and pairs of correct and incorrect completions.
+# -- Files to train with.
 
 
 def sft(request: Request) -> ExportReport:
     """Rejection sampling (VerifyBench, section 5.2): a conversation a completion, none twice in a question."""
-    kept = _SftLines(request)
-    written = write_lines(request.options.file, kept.lines(), force=request.options.force)
-    return request.report(written, sft=kept.report())
+    found = SftLines(request)
+    written = write_lines(request.options.file, found.lines(), force=request.options.force)
+    return request.report(written, sft=found.report())
 
 
 def pairs(request: Request) -> ExportReport:
-    """A line a question that has exactly one correct and one incorrect completion."""
-    found = _Paired()
-    written = write_lines(request.options.file, found.lines(_by_question(request)), force=request.options.force)
-    return request.report(written, pairs=PairsReport(paired=written, **asdict(found.counts)))
-
-
-def _by_question(request: Request) -> Iterator[list[StoredItem]]:
-    """The chosen items, a question's completions together."""
-    reader = request.project.database.reader()
-    items = store.stream_items(reader, request.selection, request.options.gold, by_question=True)
-    return (list(found) for _, found in groupby(items, key=lambda item: (item.dataset, item.question_key)))
-
-
-class _SftLines:
-    """The lines of ``sft``, and what was left out on the way."""
-
-    def __init__(self, request: Request) -> None:
-        self._request = request
-        self._chosen = self._duplicates = self._beyond = self._questions = 0
-        conditions = request.selection.conditions
-        judged = [condition for condition in conditions if condition.field.startswith("verdict:")]
-        self._open = Selection(tuple(condition for condition in conditions if condition not in judged))
-        names = [condition.field.removeprefix("verdict:") for condition in judged]
-        self._judges = list(dict.fromkeys(names))
-        self._accepted = tuple(
-            dict.fromkeys(
-                name
-                for name, condition in zip(names, judged, strict=True)
-                if (condition.operator, condition.value) == ("=", "correct")
-            )
-        )
-
-    def lines(self) -> Iterator[SftLine]:
-        for items in _by_question(self._request):
-            different = _different(items)
-            drawn = self._drawn(different)
-            self._chosen += len(items)
-            self._duplicates += len(items) - len(different)
-            self._beyond += len(different) - len(drawn)
-            self._questions += 1
-            yield from map(self._line, drawn)
-
-    def report(self) -> SftReport:
-        request, reader = self._request, self._request.project.database.reader()
-        return SftReport(
-            candidates=store.count_items(reader, self._open),
-            verdicts={name: store.count_verdicts(reader, self._open, name) for name in self._judges},
-            chosen=self._chosen,
-            duplicates=self._duplicates,
-            beyond=self._beyond,
-            per_question=request.options.per_question,
-            seed=None if request.options.per_question is None else request.options.seed,
-            questions=self._questions,
-        )
-
-    def _drawn(self, items: list[StoredItem]) -> list[StoredItem]:
-        """At most so many of a question's completions, in the order of import."""
-        if self._request.options.per_question is None:
-            return items
-        order = in_drawn_order(items, self._request.options.seed, _known_by)
-        chosen = {item.completion_key for item in order[: self._request.options.per_question]}
-        return [item for item in items if item.completion_key in chosen]
-
-    def _line(self, item: StoredItem) -> SftLine:
-        system = self._request.options.system
-        said = [Message("user", item.question), Message("assistant", item.completion)]
-        return SftLine(
-            messages=tuple(said if system is None else [Message("system", system), *said]),
-            dataset=item.dataset,
-            question_id=item.question_key,
-            completion_id=item.completion_key,
-            model=item.model or "",
-            source=item.source or "",
-            reference=item.reference,
-            verifiers=self._accepted,
-        )
-
-
-def _different(items: list[StoredItem]) -> list[StoredItem]:
-    """The first item of each text."""
-    found: dict[str, StoredItem] = {}
-    for item in items:
-        found.setdefault(item.completion, item)
-    return list(found.values())
-
-
-def _known_by(item: StoredItem) -> tuple[str, ...]:
-    return item.dataset, item.question_key, item.completion_key
-
-
-class _ExportCounts(Struct):
-    questions: int = 0
-    one_kind: int = 0
-    several: int = 0
-    without_gold: int = 0
-
-
-class _Paired:
-    """The lines of ``pairs``, and why other questions have none."""
-
-    def __init__(self) -> None:
-        self.counts = _ExportCounts()
-
-    def lines(self, questions: Iterable[list[StoredItem]]) -> Iterator[PairLine]:
-        for items in questions:
-            correct = [item for item in items if item.gold is True]
-            incorrect = [item for item in items if item.gold is False]
-            self.counts.questions += 1
-            self.counts.without_gold += not correct and not incorrect
-            self.counts.one_kind += bool(correct) is not bool(incorrect)
-            self.counts.several += bool(correct and incorrect) and len(correct) + len(incorrect) > 2
-            if len(correct) == len(incorrect) == 1:
-                yield _pair(correct[0], incorrect[0])
-
-
-def _pair(chosen: StoredItem, rejected: StoredItem) -> PairLine:
-    return PairLine(
-        question=chosen.question,
-        reference=chosen.reference,
-        chosen=chosen.completion,
-        rejected=rejected.completion,
-        dataset=chosen.dataset,
-        question_id=chosen.question_key,
-        chosen_id=chosen.completion_key,
-        rejected_id=rejected.completion_key,
-        chosen_model=chosen.model or "",
-        rejected_model=rejected.model or "",
-        source=chosen.source or "",
-    )
+    """A correct completion beside an incorrect one: so many pairs a question."""
+    found = PairLines(request)
+    written = write_lines(request.options.file, found.lines(), force=request.options.force)
+    return request.report(written, pairs=found.report())
 
 
 # -- Tables of labels and verdicts, as CSV, Parquet or JSON Lines.
@@ -570,7 +470,7 @@ _WRITERS: Final[dict[ExportFormat, _Format]] = {
     "csv": _Format(cells, _TABLES),
     "parquet": _Format(cells, _TABLES),
     "sft": _Format(sft, options=("system", "per_question", "seed")),
-    "pairs": _Format(pairs),
+    "pairs": _Format(pairs, options=("per_question", "seed")),
     "labels": _Format(peer_labels),
     "label-studio": _Format(label_studio, options=("sighted",)),
     "argilla": _Format(argilla, options=("sighted",)),

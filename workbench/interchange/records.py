@@ -118,9 +118,10 @@ class SftLine(Struct, frozen=True, kw_only=True):
 
 
 class PairLine(Struct, frozen=True, kw_only=True):
-    """One line of ``--format pairs``: a question with its one correct and its one incorrect completion.
+    """One line of ``--format pairs``: a question with a correct and an incorrect completion.
 
     Attributes:
+        verifiers: Those that say so; none where gold does.
         chosen_model: Empty where it is unknown, as are ``rejected_model`` and ``source``; see `SftLine`.
     """
 
@@ -135,6 +136,7 @@ class PairLine(Struct, frozen=True, kw_only=True):
     chosen_model: str
     rejected_model: str
     source: str
+    verifiers: tuple[str, ...]
 
 
 class SftReport(Struct, frozen=True, kw_only=True):
@@ -161,19 +163,28 @@ class SftReport(Struct, frozen=True, kw_only=True):
 
 
 class PairsReport(Struct, frozen=True, kw_only=True):
-    """What became of the questions; only ``paired`` are written.
+    """What became of the questions.
 
     Attributes:
+        paired: They have a pair, or several.
+        possible: Pairs that could be made of all of them, of different texts.
         one_kind: They have correct completions only, or incorrect ones only.
-        several: They have more than one correct or more than one incorrect completion.
-        without_gold: None of their completions has a gold label.
+        undecided: None of their completions is called correct or incorrect.
+        both: Texts left out because completions with it are called the one and the other.
+        per_question: Pairs at most of a question.
+        seed: What was drawn by.
+        verifiers: Whose verdicts say what is correct; none where gold does.
     """
 
     questions: int
     paired: int
+    possible: int
     one_kind: int
-    several: int
-    without_gold: int
+    undecided: int
+    both: int
+    per_question: int
+    seed: int
+    verifiers: tuple[str, ...]
 
 
 class ExportReport(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Files to train with: only what all verifiers accept, nothing twice, one correct and one incorrect a question."""
+"""Files to train with: only what all verifiers accept, nothing twice, correct beside incorrect ones."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.interchange.exporting import FORMATS, ExportFormat, ExportOptions, export
 from workbench.interchange.records import ExportReport, PairLine, SftLine
+from workbench.interchange.training_files import crossed
 from workbench.labelling.label_export import export_labels
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
@@ -129,7 +130,7 @@ def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path:
         ({"where": ("verdict=correct",), "verifiers": ("zz",)}, "No verifier 'zz'"),
         ({"verifiers": ("a",)}, "whose verdicts"),
         ({"format": "csv", "system": "x"}, "--system means nothing for csv"),
-        ({"format": "pairs", "per_question": 1}, "--per-question means nothing for pairs"),
+        ({"format": "pairs", "system": "x"}, "--system means nothing for pairs"),
         ({"format": "sft", "sighted": True}, "--sighted means nothing for sft"),
         ({"format": "sft", "checks": True}, "--checks means nothing for sft"),
         ({"format": "sft", "without_calls": True}, "--without-calls means nothing for sft"),
@@ -224,28 +225,108 @@ PAIRED: list[tuple[str, list[bool | None]]] = [
 ]
 
 
-def test_only_questions_with_exactly_one_of_each_make_a_pair(tmp_path: Path) -> None:
+def paired(folder: Path) -> Project:
     rows = [
-        {"question_id": name, "completion_id": f"{name} {number}", "completion": str(gold), "gold": gold}
+        {"question_id": name, "completion_id": f"{name} {number}", "completion": f"{gold} {number}", "gold": gold}
         for name, golds in PAIRED
         for number, gold in enumerate(golds)
     ]
-    project = make_project(tmp_path, rows)
+    return make_project(folder, rows)
+
+
+def test_a_question_with_both_kinds_makes_a_pair(tmp_path: Path) -> None:
+    project = paired(tmp_path)
 
     lines, report = written(project, tmp_path, "pairs")
 
-    assert [line["question_id"] for line in lines] == ["one", "other order", "beside one without gold"]
-    assert {(line["chosen"], line["rejected"]) for line in lines} == {("True", "False")}
+    assert [line["question_id"] for line in lines] == [name for name, _ in PAIRED[:5]]
+    assert {(line["chosen"][:4], line["rejected"][:4]) for line in lines} == {("True", "Fals")}
     assert (lines[1]["chosen_id"], lines[1]["rejected_id"]) == ("other order 1", "other order 0")
     assert all(msgspec.convert(line, PairLine) for line in lines)
     assert report.pairs
     assert msgspec.to_builtins(report.pairs) == {
         "questions": 8,
-        "paired": 3,
+        "paired": 5,
+        "possible": 7,
         "one_kind": 2,
-        "several": 2,
-        "without_gold": 1,
+        "undecided": 1,
+        "both": 0,
+        "per_question": 1,
+        "seed": 0,
+        "verifiers": (),
     }
+    assert written(project, tmp_path, "pairs")[0] == lines
+    assert len(written(project, tmp_path, "pairs", per_question=9)[0]) == 7
+    with pytest.raises(UsageError, match="6 have completions of one kind only") as refused:
+        written(project, tmp_path, "pairs", where=("gold=correct",))
+    assert "--verifier NAME" in refused.value.hint
+
+
+def test_verdicts_say_what_is_correct(project: Project, tmp_path: Path) -> None:
+    many = [{"question_id": "q", "completion_id": f"n{n}", "completion": f"n{n}", "gold": None} for n in range(20)]
+    add_items(project.database, many)
+    said = {"x": "c" * 8 + "i" * 10 + "ax", "y": "c" * 7 + "i" * 12 + "i"}
+    lines = [
+        {"completion_id": f"n{n}", "verifier": name, "verdict": _WORDS[letter]}
+        for name, letters in said.items()
+        for n, letter in enumerate(letters)
+    ]
+    (tmp_path / "v.jsonl").write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    import_verdicts(project, tmp_path / "v.jsonl")
+
+    found, report = written(project, tmp_path, "pairs", verifiers=("x",), per_question=80)
+    pairs = {(line["chosen_id"], line["rejected_id"]) for line in found}
+    assert pairs == {(f"n{c}", f"n{i}") for c in range(8) for i in range(8, 18)}
+    assert {tuple(line["verifiers"]) for line in found} == {("x",)}
+    assert report.pairs
+    assert (report.pairs.possible, report.pairs.undecided) == (80, 4)
+    # Each completion is used before one is used again.
+    few, _ = written(project, tmp_path, "pairs", verifiers=("x",), per_question=8)
+    assert len({line["chosen_id"] for line in few}) == len({line["rejected_id"] for line in few}) == 8
+    assert few == found[:8]
+    # Of several each has to say so.
+    both, _ = written(project, tmp_path, "pairs", verifiers=("x", "y"), per_question=999)
+    assert {line["chosen_id"] for line in both} == {f"n{n}" for n in range(7)}
+    assert {line["rejected_id"] for line in both} == {f"n{n}" for n in range(8, 18)}
+    # People's gold is no matter then, whatever is asked of it.
+    assert written(project, tmp_path, "pairs", verifiers=("x",), gold="people", per_question=80)[0] == found
+    with pytest.raises(UsageError, match="No verifier 'zz'"):
+        written(project, tmp_path, "pairs", verifiers=("zz",))
+
+
+def test_a_text_that_is_called_the_one_and_the_other_is_in_no_pair(tmp_path: Path) -> None:
+    said = [("a", True), ("b", False), ("a", False), ("c", True), ("c", True), ("b", False)]
+    rows = [{"question_id": "q", "completion_id": f"c{n}", "completion": t, "gold": g} for n, (t, g) in enumerate(said)]
+    lines, report = written(make_project(tmp_path, rows), tmp_path, "pairs", per_question=99)
+    assert [(line["chosen"], line["rejected"]) for line in lines] == [("c", "b")]
+    assert report.pairs
+    assert report.pairs.both == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "message", "hint"),
+    [
+        ({"format": "pairs", "verifiers": ("a",), "where": ("verdict=correct",)}, "of one kind only", "Leave out"),
+        ({"format": "pairs", "where": ("question_id=q9",)}, "Of 0 questions", "--verifier NAME"),
+        ({"format": "sft", "where": ("verdict=none",), "verifiers": ("b", "a")}, "No completion is chosen", ""),
+    ],
+)
+def test_where_nothing_can_be_made_nothing_is_written(
+    judged: Project, tmp_path: Path, asked: Any, message: str, hint: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        export(judged, ExportOptions(file=tmp_path / "out", **asked))
+    assert message in refused.value.message
+    assert hint in refused.value.hint
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("left", "right"), [(1, 1), (2, 4), (3, 5), (4, 6), (6, 4), (5, 5), (0, 3)])
+def test_all_pairs_come_and_none_twice(left: int, right: int) -> None:
+    pairs = list(crossed(list(range(left)), list(range(right)), 10**9))
+    assert sorted(pairs) == [(one, other) for one in range(left) for other in range(right)]
+    few = min(left, right)
+    assert {len(set(side)) for side in zip(*pairs[:few], strict=True)} <= {few}
 
 
 @pytest.fixture

@@ -248,8 +248,9 @@ def export_command(project: Project, options: ExportOptions) -> Output:
     them; import and labels import read them back. labels writes what labels export does, of the chosen items.
 
     sft and pairs are for training: conversations, as with --where verdict=correct (only completions that verifiers
-    call correct), and questions with one correct and one incorrect completion. workbench is an archive of everything
-    that workbench restore makes an equal database of: keep it as you keep the database.
+    call correct), and a correct beside an incorrect completion of the same question, by gold or, with --verifier NAME,
+    by its verdicts. workbench is an archive of everything that workbench restore makes an equal database of: keep it
+    as you keep the database.
 
     CSV cells are data: a spreadsheet may take one that begins with =, +, - or @ for a formula.
     """
@@ -285,10 +286,14 @@ def _say_sft(report: SftReport) -> None:
 
 
 def _say_pairs(report: PairsReport) -> None:
+    by = f"the verdicts of {' and '.join(report.verifiers)}" if report.verifiers else "gold"
     say(
-        f"{report.paired} of {report.questions} questions make a pair; {report.one_kind} have completions of one kind "
-        f"only, {report.several} more than one correct or incorrect, {report.without_gold} no gold"
+        f"{report.paired} of {report.questions} questions make pairs by {by}: at most {report.per_question} each "
+        f"(--per-question), drawn by seed {report.seed} of {report.possible:,} possible ones; {report.one_kind} have "
+        f"completions of one kind only, {report.undecided} none that is called correct or incorrect"
     )
+    if report.both:
+        say(f"{counted(report.both, 'text')} left out: called correct once and incorrect once.")
 
 
 # -- ``workbench status DB``

@@ -40,6 +40,7 @@ class VerbForm:
 
     Attributes:
         fields: A line for each option, those that must be said first.
+        written: Those of the fields that name a file to be written.
         has_dry_run: Whether it can be tried first.
 
     Args:
@@ -55,6 +56,7 @@ class VerbForm:
         asked = [name for name, field in self._options.items() if field.name != _DRY_RUN]
         asked.sort(key=lambda name: not (self._options[name].is_required or self._options[name].written.is_argument))
         self.fields = tuple(self._line(name, self._options[name]) for name in asked)
+        self.written = [name for name in asked if self._options[name].written.output is not None]
         self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
 
     def _line(self, name: str, field: RecordField) -> FormField:
@@ -150,7 +152,7 @@ def _choices(field: RecordField) -> dict[str, str]:
     if field.is_several:
         return {}
     none = {"": ""} if words and not _value(field) and not field.is_required else {}
-    return {**none, **dict.fromkeys(words, "")}
+    return {**none, **{word: field.written.meanings.get(word, "") for word in words}}
 
 
 def _is_path(field: RecordField) -> bool:

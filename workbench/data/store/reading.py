@@ -357,28 +357,46 @@ def dataset_id(connection: sqlite3.Connection, name: str) -> int:
 
 
 def stream_items(
-    connection: sqlite3.Connection, selection: Selection, gold: GoldChoice = "final", *, by_question: bool = False
+    connection: sqlite3.Connection,
+    selection: Selection,
+    gold: GoldChoice = "final",
+    *,
+    by_question: bool = False,
+    judges: tuple[str, ...] = (),
 ) -> Iterator[StoredItem]:
     """The chosen items, one at a time, all from one state of the database.
 
     Args:
         gold: Whose labels; ``imported`` means the file's own answer types too.
         by_question: A question's completions together; else in the order of import.
+        judges: Verifiers that say what is gold: what the newest complete runs of all of them call so.
     """
     chosen, parameters = _chosen(selection, "c.question_id, c.id" if by_question else "c.id")
     asked = IMPORTED_GOLD if gold == "imported" else GOLD
+    origin = GOLD_FROM
+    if judges:
+        asked, origin, gold = (
+            f"CASE WHEN {_all_say(1, judges)} THEN 1 WHEN {_all_say(0, judges)} THEN 0 END",
+            "NULL",
+            "final",
+        )
     # Only ids are sorted: the limit keeps SQLite from merging the queries and sorting long texts.
     rows = connection.execute(
-        f"SELECT d.name, q.key, c.key, qt.text, qt.reference, ct.text, {asked}, {GOLD_FROM}, c.imported_gold, m.name, "
+        f"SELECT d.name, q.key, c.key, qt.text, qt.reference, ct.text, {asked}, {origin}, c.imported_gold, m.name, "
         f"s.name, {TYPE}, {SUBTYPE}, q.type, q.subtype, qt.type_text, qt.subtype_text, {STATE}, ct.extra, ct.layout "
         f"FROM ({chosen}) AS chosen CROSS JOIN completions AS c ON c.id = chosen.id "
         "CROSS JOIN completion_text AS ct ON ct.id = c.id CROSS JOIN questions AS q ON q.id = c.question_id "
         "CROSS JOIN question_text AS qt ON qt.id = q.id CROSS JOIN datasets AS d ON d.id = q.dataset_id "
         "LEFT JOIN sources AS s ON s.id = q.source_id LEFT JOIN models AS m ON m.id = c.model_id "
         "LEFT JOIN item_states AS i ON i.completion_id = c.id",
-        parameters,
+        [*judges, *judges, *parameters],
     )
     return (_item(row, gold) for row in rows)
+
+
+def _all_say(outcome: int, judges: tuple[str, ...]) -> str:
+    """Whether the verdict of each verifier is this; their names are the parameters."""
+    return " AND ".join([f"{VERDICT} = {outcome}"] * len(judges))
 
 
 def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> list[LabelledSubject]:

@@ -72,7 +72,9 @@ def test_what_was_filtered_is_said(call: Call, judged: str) -> None:
     assert "2 beyond --per-question (seed 0)" in error
     code, out, error = call("export", judged, "p.jsonl", "--format", "pairs")
     assert (code, out) == (0, "3 rows written to p.jsonl\n")
-    assert "3 of 3 questions make a pair" in error
+    assert (
+        "3 of 3 questions make pairs by gold: at most 1 each (--per-question), drawn by seed 0 of 3 possible" in error
+    )
 
 
 def test_several_verifiers_need_a_name(call: Call, judged: str) -> None:

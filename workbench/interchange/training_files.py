@@ -1,0 +1,230 @@
+"""Files to train with: conversations that verifiers call correct, and pairs of correct and incorrect completions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from math import lcm
+from typing import TYPE_CHECKING, TypeVar
+
+from msgspec import Struct
+
+from workbench.core.errors import UsageError
+from workbench.core.item import StoredItem
+from workbench.core.selection import Selection
+from workbench.core.text.figures import counted
+from workbench.data.alike import in_drawn_order
+from workbench.data.store import reading as store
+from workbench.interchange.records import Message, PairLine, PairsReport, SftLine, SftReport
+
+if TYPE_CHECKING:
+    from workbench.interchange.exporting import Request
+
+T = TypeVar("T")
+
+
+def _by_question(request: Request, judges: tuple[str, ...] = ()) -> Iterator[list[StoredItem]]:
+    """The chosen items, a question's completions together."""
+    reader = request.project.database.reader()
+    items = store.stream_items(reader, request.selection, request.options.gold, by_question=True, judges=judges)
+    return (list(found) for _, found in groupby(items, key=lambda item: (item.dataset, item.question_key)))
+
+
+class SftLines:
+    """The lines of ``sft``, and what was left out on the way."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._chosen = self._duplicates = self._beyond = self._questions = 0
+        conditions = request.selection.conditions
+        judged = [condition for condition in conditions if condition.field.startswith("verdict:")]
+        self._open = Selection(tuple(condition for condition in conditions if condition not in judged))
+        names = [condition.field.removeprefix("verdict:") for condition in judged]
+        self._judges = list(dict.fromkeys(names))
+        self._accepted = tuple(
+            dict.fromkeys(
+                name
+                for name, condition in zip(names, judged, strict=True)
+                if (condition.operator, condition.value) == ("=", "correct")
+            )
+        )
+
+    def lines(self) -> Iterator[SftLine]:
+        """One by one.
+
+        Raises:
+            UsageError: There is none.
+        """
+        for items in _by_question(self._request):
+            different = _different(items)
+            drawn = self._drawn(different)
+            self._chosen += len(items)
+            self._duplicates += len(items) - len(different)
+            self._beyond += len(different) - len(drawn)
+            self._questions += 1
+            yield from map(self._line, drawn)
+        if not self._chosen:
+            raise self._nothing()
+
+    def _nothing(self) -> UsageError:
+        found = self.report()
+        said = "; ".join(
+            f"{name} on them: {', '.join(f'{number} {word}' for word, number in words.items())}"
+            for name, words in found.verdicts.items()
+        )
+        of = f"{counted(found.candidates, 'candidate')} {'is' if found.candidates == 1 else 'are'} there"
+        return UsageError(f"No completion is chosen: nothing is written. {of}{f'; {said}' if said else ''}.")
+
+    def report(self) -> SftReport:
+        """What became of the completions, once all lines were read."""
+        request, reader = self._request, self._request.project.database.reader()
+        return SftReport(
+            candidates=store.count_items(reader, self._open),
+            verdicts={name: store.count_verdicts(reader, self._open, name) for name in self._judges},
+            chosen=self._chosen,
+            duplicates=self._duplicates,
+            beyond=self._beyond,
+            per_question=request.options.per_question,
+            seed=None if request.options.per_question is None else request.options.seed,
+            questions=self._questions,
+        )
+
+    def _drawn(self, items: list[StoredItem]) -> list[StoredItem]:
+        """At most so many of a question's completions, in the order of import."""
+        if self._request.options.per_question is None:
+            return items
+        order = in_drawn_order(items, self._request.options.seed, _known_by)
+        chosen = {item.completion_key for item in order[: self._request.options.per_question]}
+        return [item for item in items if item.completion_key in chosen]
+
+    def _line(self, item: StoredItem) -> SftLine:
+        system = self._request.options.system
+        said = [Message("user", item.question), Message("assistant", item.completion)]
+        return SftLine(
+            messages=tuple(said if system is None else [Message("system", system), *said]),
+            dataset=item.dataset,
+            question_id=item.question_key,
+            completion_id=item.completion_key,
+            model=item.model or "",
+            source=item.source or "",
+            reference=item.reference,
+            verifiers=self._accepted,
+        )
+
+
+def _different(items: Iterable[StoredItem]) -> list[StoredItem]:
+    """The first item of each text."""
+    found: dict[str, StoredItem] = {}
+    for item in items:
+        found.setdefault(item.completion, item)
+    return list(found.values())
+
+
+def _known_by(item: StoredItem) -> tuple[str, ...]:
+    return item.dataset, item.question_key, item.completion_key
+
+
+# -- Pairs.
+
+
+class _PairCounts(Struct):
+    questions: int = 0
+    paired: int = 0
+    possible: int = 0
+    one_kind: int = 0
+    undecided: int = 0
+    both: int = 0
+
+
+class PairLines:
+    """The lines of ``pairs``, and why other questions have none.
+
+    Verdicts decide what is correct where verifiers are named, else gold. Of a question's pairs the first so many of
+    `crossed` are taken, correct and incorrect completions each in an order drawn by the seed: both are gone through
+    side by side and begun anew where they end, as by Pang et al. (Iterative Reasoning Preference Optimization, 2024).
+    """
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._judges = request.options.verifiers
+        self._most = request.options.per_question or 1
+        self._counts = _PairCounts()
+
+    def lines(self) -> Iterator[PairLine]:
+        """One by one.
+
+        Raises:
+            UsageError: There is none.
+        """
+        counts = self._counts
+        for items in _by_question(self._request, self._judges):
+            counts.questions += 1
+            right, wrong = ([item for item in items if item.gold is said] for said in (True, False))
+            shared = {item.completion for item in right} & {item.completion for item in wrong}
+            counts.both += len(shared)
+            correct, incorrect = (
+                in_drawn_order(
+                    _different(item for item in found if item.completion not in shared),
+                    self._request.options.seed,
+                    _known_by,
+                )
+                for found in (right, wrong)
+            )
+            counts.undecided += not right and not wrong
+            counts.one_kind += bool(right or wrong) and not (correct and incorrect)
+            counts.possible += len(correct) * len(incorrect)
+            counts.paired += bool(correct and incorrect)
+            yield from (self._line(*pair) for pair in crossed(correct, incorrect, self._most))
+        if not counts.paired:
+            raise self._nothing()
+
+    def _nothing(self) -> UsageError:
+        counts, by = self._counts, f"the verdicts of {' and '.join(self._judges)}" if self._judges else "gold"
+        hint = ""
+        if any(condition.field.startswith("verdict:") for condition in self._request.selection.conditions):
+            hint = "Leave out --where verdict=…: for pairs --verifier says which are correct and which are not."
+        elif not self._judges:
+            hint = "Say whose verdicts decide: --verifier NAME"
+        return UsageError(
+            f"No pair can be made by {by}: nothing is written. Of {counted(counts.questions, 'question')} "
+            f"{counts.one_kind} have completions of one kind only, {counts.undecided} none that is called correct or "
+            "incorrect.",
+            hint,
+        )
+
+    def report(self) -> PairsReport:
+        """What became of the questions, once all lines were read."""
+        return PairsReport(
+            questions=self._counts.questions,
+            paired=self._counts.paired,
+            possible=self._counts.possible,
+            one_kind=self._counts.one_kind,
+            undecided=self._counts.undecided,
+            both=self._counts.both,
+            per_question=self._most,
+            seed=self._request.options.seed,
+            verifiers=self._judges,
+        )
+
+    def _line(self, chosen: StoredItem, rejected: StoredItem) -> PairLine:
+        return PairLine(
+            question=chosen.question,
+            reference=chosen.reference,
+            chosen=chosen.completion,
+            rejected=rejected.completion,
+            dataset=chosen.dataset,
+            question_id=chosen.question_key,
+            chosen_id=chosen.completion_key,
+            rejected_id=rejected.completion_key,
+            chosen_model=chosen.model or "",
+            rejected_model=rejected.model or "",
+            source=chosen.source or "",
+            verifiers=self._judges,
+        )
+
+
+def crossed(left: list[T], right: list[T], most: int) -> Iterator[tuple[T, T]]:
+    """The first so many pairs of two lists, none twice: both side by side, a step further at each round of both."""
+    count = len(left) * len(right)
+    for place in range(min(most, count)):
+        yield left[place % len(left)], right[(place + place // lcm(len(left), len(right))) % len(right)]

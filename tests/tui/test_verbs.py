@@ -13,17 +13,20 @@ from textual.pilot import Pilot
 
 from tests.commands import parsed
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, until
+from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, until
 from workbench.app.cli import root
 from workbench.app.tui.app import WorkbenchApp
-from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.footer import Footer
+from workbench.app.tui.kit.option_field import OptionField, Pick
 from workbench.app.tui.kit.path_suggester import PathSuggester
+from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.verbs import NOT_IN_APP, Verb, every_verb, verb_named
 from workbench.core.errors import OptionError
 from workbench.core.project import Project
+from workbench.core.verdict import Outcome
 
 IN_APP = [verb for verb in every_verb() if verb.name not in NOT_IN_APP]
 NAMED = {verb.name: verb for verb in IN_APP}
@@ -300,3 +303,83 @@ async def test_what_is_wrong_stands_at_its_field_when_that_is_left(
         assert not FLAG.search(field.wrong)
         await press(pilot, "shift+tab", *["backspace"] * len(typed), "2")
         assert not field.wrong
+
+
+# -- tried, then done; written, then another
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_what_was_tried_is_done_from_its_result(project: Project, size: tuple[int, int]) -> None:
+    def slots() -> int:
+        return int(project.database.reader().execute("SELECT count(*) FROM assignments").fetchone()[0])
+
+    async with opened(project, size=size) as (app, pilot):
+        form = await form_for(app, pilot, "assign")
+        await fill(app, annotators="amira,ben")
+        await press(pilot, "f3")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        tried = app.screen
+        assert "only tried · f4 does it" in str(app.screen.query_one(TitleBar).content)
+        assert "f4" in {key.name for key in app.screen.query_one(Footer).keys}
+        assert slots() == 0
+        await press(pilot, "f4")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen) and app.screen is not tried)
+        assert (many := slots()) > 0
+        assert "f4" not in {key.name for key in app.screen.query_one(Footer).keys}
+        done = str(app.screen.query_one(TitleBar).content)
+        assert "done" in done
+        await press(pilot, "f4")
+        assert slots() == many
+        await press(pilot, "escape")
+        assert app.screen is form
+
+
+async def test_the_next_file_has_a_name_of_its_own_and_it_is_said_where_it_is(
+    project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with opened(project) as (app, pilot):
+        form = await form_for(app, pilot, "export")
+        await press(pilot, *"a.csv", "f4")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert f"Written: {tmp_path / 'a.csv'}" in shown_text(app)
+        await press(pilot, "escape", *"b.csv")
+        assert form.values()["file"] == "b.csv"
+        await press(pilot, "escape")
+        form = await form_for(app, pilot, "export")
+        await press(pilot, *"c.csv")
+        assert form.values()["file"] == "c.csv"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_pairs_to_train_with_come_of_verdicts_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [{"question_id": "q", "completion_id": f"c{n}", "completion": f"c{n}", "gold": None} for n in range(20)]
+    project = make_project(tmp_path, rows)
+    add_run(project, "execution", {n: Outcome.CORRECT if n < 8 else Outcome.INCORRECT for n in range(1, 21)})
+    async with opened(project, size=size) as (app, pilot):
+        form = await form_for(app, pilot, "export")
+        await fill(app, file="p.jsonl", format="pairs")
+        assert "(DPO)" in str(app.screen.query_one("#option-format Pick", Pick).render())
+        await press(pilot, "f4")
+        await until(pilot, lambda: not form.is_at_work)
+        refused = str(form.query_one(".form-trouble").render()) + str(
+            [field.wrong for field in form.query(OptionField)]
+        )
+        assert "verifier" in refused
+        assert not Path("p.jsonl").exists()
+        # What the refusal says makes pairs, and the name is still free.
+        await fill(app, verifier="execution")
+        await press(pilot, "f4")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert len(Path("p.jsonl").read_text().splitlines()) == 1
+        assert "1 of 1 questions make pairs by the verdicts of execution" in shown_text(app)
+
+
+def shown_text(app: App[None]) -> str:
+    """What stands on the page, its line breaks taken out."""
+    document = app.screen.query_one(Reader).document
+    assert document is not None
+    return "\n".join("".join(span.text for span in line.spans) for line in document.lines)

@@ -172,7 +172,7 @@ MEANINGS: Final = (
         "run",
         "Do it: run, save, write.",
         "resume judge.save publish.write verb.run store accept what-if.save template.save set-up-run.start trial.start "
-        "replay.serve",
+        "replay.serve verb-output.run",
     ),
     Meaning("ctrl+t,f3", "try", "Try it first: preview, plan.", "preview plan try what-if"),
     # -- to label

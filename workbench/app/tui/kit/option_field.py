@@ -16,6 +16,7 @@ from textual.reactive import reactive
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
+from textual.widgets.input import Selection
 
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.matrix import printable
@@ -260,6 +261,11 @@ class OptionField(Vertical):
         """Say what holds where nothing is typed."""
         if isinstance(self._line, Input):
             self._line.placeholder = text
+
+    def select(self) -> None:
+        """Mark what was typed: the next letter replaces it."""
+        if isinstance(self._line, Input):
+            self._line.selection = Selection(0, len(self._line.value))
 
     def clear(self) -> None:
         """Take what was typed from the screen, without a word."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -40,21 +41,28 @@ class VerbOutputScreen(FindingScreen):
         title: The verb.
         command: The command line that says the same.
         ran: How it ended.
+        files: What it was to write.
+        do: Does it; None where it was no trial.
     """
 
     CSS_PATH = "verb_output.tcss"
     TITLE_TEXT = "Result"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("verb-output.run", "f4,ctrl+r", "run", "Do it", "Do what was only tried.", priority=True),
         Action("verb-output.save", "e", "save", "Save", "Write all of it to a file beside the database."),
         Action("verb-output.copy", "Y", "copy", "Copy", "Copy all of it."),
         Action("verb-output.command", "ctrl+y", "command", "As command", "Show and copy the command that says this."),
         *finding_actions("verb-output"),
     )
 
-    def __init__(self, title: str, command: str, ran: Ran) -> None:
+    def __init__(
+        self, title: str, command: str, ran: Ran, files: Sequence[Path] = (), do: Callable[[], None] | None = None
+    ) -> None:
         super().__init__()
         self.ran = ran
         self._title, self._command = title, command
+        self._written = [path.absolute() for path in files if path.is_file()]
+        self._do = do
         self._file: Path | None = None
 
     @property
@@ -63,7 +71,8 @@ class VerbOutputScreen(FindingScreen):
         return f"{self.ran.out}{self.ran.err}"
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "done" if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not done"))
+        done = "done" if self._do is None else f"only tried · {self._run_key} does it"
+        yield TitleBar(self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not done"))
         yield Reader(id="verb-output")
         yield PromptBar()
         yield Footer(show_command_palette=False)
@@ -75,8 +84,24 @@ class VerbOutputScreen(FindingScreen):
         lines = text[:_SHOWN].rstrip("\n").split("\n")
         if len(text) > _SHOWN:
             lines.append(f"… and {len(text) - _SHOWN:,} more characters: a file takes them all.")
+        lines += [f"Written: {path}" for path in self._written]
         shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
         self.reader.show(RenderedText(tuple(shown), {}))
+
+    @property
+    def _run_key(self) -> str:
+        action = next(action for action in self.ACTIONS if action.run == "run")
+        return self.workbench.shown_keys(action.id, action.keys)[0]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what was tried is yet to be done."""
+        return self._do is not None if action == "run" else super().check_action(action, parameters)
+
+    def action_run(self) -> None:
+        """Do what was only tried."""
+        if self._do is not None:
+            self.app.pop_screen()
+            self._do()
 
     def action_save(self) -> None:
         """Write what was said, whole, beside the database."""
@@ -159,6 +184,7 @@ class VerbScreen(FormScreen):
             if field.option in self._begin:
                 field.value = self._begin[field.option]
         self.take_up(self.query(OptionField))
+        self._select_files()
         if (first := next(iter(self.query(OptionField)), None)) is not None:
             first.line.focus()
 
@@ -221,11 +247,22 @@ class VerbScreen(FormScreen):
         if ran.is_refused:
             self.trouble(self.form.refusal(ran.err))
             return
+        values = self.values()
+        files = [Path(values[name]).expanduser() for name in self.form.written if values[name]]
         if not self._is_trial:
             self.forget()
+            self._select_files()
         if self.is_current:
-            command = self.form.command(self.values())
-            self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran))
+            command = self.form.command(values)
+            do = self.action_run if self._is_trial else None
+            self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran, files, do))
+
+    def _select_files(self) -> None:
+        """What is typed next in the place of a file that was written names another one."""
+        assert self.form is not None
+        for field in self.query(OptionField):
+            if field.option in self.form.written:
+                field.select()
 
     def trouble(self, error: BaseException | None) -> None:
         """Nothing runs any more."""

@@ -19,7 +19,7 @@ from workbench.app.verbs import NOT_IN_APP, every_verb
 from workbench.core.errors import UsageError
 
 PACKAGE = Path(workbench.__file__).parent
-PROGRAMS = {"--as=", "--at", "--clipboard", "--input"}
+PROGRAMS = {"--as=", "--at", "--clipboard", "--input", "--json", "--port", "--until-eof"}
 """What other programs are called with."""
 
 

@@ -119,7 +119,7 @@ def _begin(file: Path, port: int) -> ReplayServer:
 
 def _refusal(said: str) -> OptionError:
     """What the command refused, at the field it is about."""
-    text = " ".join(said.split()).split(": ", 1)[-1].partition(" Leave --port")[0]
+    text = " ".join(said.split()).split(": ", 1)[-1].partition(" Leave ")[0]
     option = "port" if text.startswith("Port ") else "file"
     return OptionError(text, option=option, wrong=text)
 

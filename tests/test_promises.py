@@ -30,7 +30,10 @@ from workbench.verifiers.judges.strategies import STRATEGIES
 from workbench.verifiers.registry import Registry
 
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
-FOREIGN = {"--reward", "--log", "--help", "--link-dest", "--scorer", "--api-key", "--reasoning-format"}
+FOREIGN = {
+    *("--reward", "--log", "--help", "--link-dest", "--scorer", "--api-key", "--reasoning-format"),
+    *("--head", "--address", "--include-dashboard", "--disable-usage-stats"),
+}
 """Options of other programs, and the one every command has."""
 
 _names = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

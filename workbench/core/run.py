@@ -117,6 +117,44 @@ class RunUsage(Struct, kw_only=True):
         return self.calls - self.answered - self.failed
 
 
+class NodeUse(Struct, kw_only=True):
+    """What a node of a cluster has done for a run, over all its starts.
+
+    Attributes:
+        name: Its host, and how its id begins.
+        workers: Items that it judges at a time.
+        judged: Items, or programs that were run, whose results came back.
+        seconds: How long it was at work on them.
+        lost: Leases that it had when it died, and that others were asked for again.
+        deaths: How often it, or what works for the run there, has died.
+        refused: Why it may not work; "" where it may.
+    """
+
+    name: str
+    workers: int
+    judged: int = 0
+    seconds: float = 0.0
+    lost: int = 0
+    deaths: int = 0
+    refused: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """Results a second while it was at work; None before the first."""
+        return self.judged / self.seconds if self.judged and self.seconds else None
+
+
+class ClusterUse(Struct, kw_only=True):
+    """A cluster that a run is judged on.
+
+    Attributes:
+        address: ``"ray"`` for the one that this machine belongs to, or ``"ray://HOST:PORT"``.
+    """
+
+    address: str
+    nodes: list[NodeUse] = []
+
+
 class RunInfo(Struct, frozen=True, kw_only=True):
     """A run as it stands in the database at one moment.
 
@@ -152,6 +190,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
         recorded: Whether verdicts rest on recorded replies instead of a live model's; None where it was not looked up.
         isolations: Outcomes of programs by how these were kept in; None where they were not counted.
         provenance: What outcomes of programs depend on; more than one where a later start found something else.
+        cluster: Where it is judged, if not on this machine alone.
     """
 
     run: int
@@ -189,6 +228,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
     recorded: bool | None = None
     isolations: dict[Level, int] | None = None
     provenance: list[Provenance] = []
+    cluster: ClusterUse | None = None
 
     @property
     def writes(self) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from msgspec import Struct, structs
 
@@ -49,6 +50,28 @@ class ExecutionSink(Protocol):
         ...
 
 
+class ProgramPool(Protocol):
+    """What runs programs against their tests, as `SandboxPool` does."""
+
+    def __enter__(self) -> Self:
+        """It is made."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
+    ) -> None:
+        """Nothing of it lives afterwards."""
+        ...
+
+    def provenance(self) -> Provenance:
+        """What the outcomes depend on besides the texts."""
+        ...
+
+    def run(self, jobs: Iterator[tuple[Key, Program]], heed: Callable[[], None], /) -> Iterator[tuple[Key, Execution]]:
+        """Each job's key and what came of it, in the order they end."""
+        ...
+
+
 def judge_by_execution(
     database: Database,
     verifier: SandboxedVerifier,
@@ -56,18 +79,21 @@ def judge_by_execution(
     workers: int,
     chunks: Iterable[list[VerifierInput]],
     sink: ExecutionSink,
+    made: Callable[[int], ProgramPool] | None = None,
 ) -> None:
     """Judge items by running them; nothing that was started for it lives afterwards, however it ends.
 
     Args:
         level: How solutions are kept in.
         workers: How many of them run at a time, under each hash seed.
+        made: Makes what runs them under a hash seed; by default a pool of sandboxes on this machine.
     """
+
+    def on_this_machine(seed: int) -> ProgramPool:
+        return SandboxPool(level, workers, settings=verifier.settings(seed))
+
     with ExitStack() as stack:
-        pools = [
-            stack.enter_context(SandboxPool(level, workers, settings=verifier.settings(seed)))
-            for seed in verifier.seeds
-        ]
+        pools = [stack.enter_context((made or on_this_machine)(seed)) for seed in verifier.seeds]
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
         dispatcher = _SolutionDispatcher(verifier, level, sink)
         items = _works(database, verifier.suites, chunks, sink)
@@ -106,7 +132,7 @@ class _SolutionDispatcher:
         self._troubles: dict[str, str] = {"python": ""}
         self._stored = time.monotonic()
 
-    def judge(self, works: Iterable[_Work], pools: Sequence[SandboxPool]) -> None:
+    def judge(self, works: Iterable[_Work], pools: Sequence[ProgramPool]) -> None:
         """Run each solution in every pool, and store what is done."""
         jobs = self._jobs(works, len(pools))
         for place, pool in enumerate(pools):

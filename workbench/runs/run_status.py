@@ -207,6 +207,7 @@ def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
         completed_at=row.completed_at,
         message=row.message,
         usage=calls.get(connection, row.id),
+        cluster=row.cluster,
     )
 
 

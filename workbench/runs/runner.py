@@ -21,7 +21,7 @@ from workbench.config.trust import NotTrustedError, UnsafeError, model_grants, r
 from workbench.core.code import Provenance
 from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, WorkbenchError
-from workbench.core.run import STATE_AFTER, Request, RunState
+from workbench.core.run import STATE_AFTER, ClusterUse, Request, RunState
 from workbench.core.selection import Selection
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt
@@ -227,6 +227,9 @@ class _Sink:
     def note_provenance(self, found: Provenance) -> None:
         self._lease.store(lambda connection: runs.note(connection, self._run, found))
 
+    def note_cluster(self, use: ClusterUse) -> None:
+        self._lease.store(lambda connection: runs.put_cluster(connection, self._run, use))
+
     def serve_in_batches(self, verifier: ServedVerifier, selection: Selection) -> None:
         """Judge on model servers that answer calls in batches; its journal stores."""
         from workbench.runs.batching import judge_in_batches
@@ -278,7 +281,19 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
 
         sandboxed = cast("SandboxedVerifier", verifier)
         level = allowed_level(database.path, sandboxed)
-        judge_by_execution(database, sandboxed, level, run.workers, chunks, sink)
+        if run.cluster is None:
+            judge_by_execution(database, sandboxed, level, run.workers, chunks, sink)
+            return
+        from workbench.runs.cluster import connected, pools_on
+
+        with connected(run.cluster.address) as ray:
+            made = pools_on(ray, sandboxed, (run.verifier.kind, run.verifier.options), level, run.cluster, sink)
+            judge_by_execution(database, sandboxed, level, run.workers, chunks, sink, made)
+    elif run.cluster is not None:
+        # Ray is for those runs alone that are judged on a cluster.
+        from workbench.runs.cluster import judge_on_cluster
+
+        judge_on_cluster(verifier, (run.verifier.kind, run.verifier.options), run.cluster, chunks, sink)
     else:
         judge_locally(verifier, (run.verifier.kind, run.verifier.options), run.workers, chunks, sink)
 

@@ -15,7 +15,16 @@ from msgspec import structs
 from workbench.core.database.selection import check_names, require_items
 from workbench.core.errors import RunError, UsageError, WorkbenchError
 from workbench.core.project import Project
-from workbench.core.run import ACTIVE, STATE_AFTER, ConfiguredVerifier, Request, RunInfo, VerifierInfo, WrittenVerifier
+from workbench.core.run import (
+    ACTIVE,
+    STATE_AFTER,
+    ClusterUse,
+    ConfiguredVerifier,
+    Request,
+    RunInfo,
+    VerifierInfo,
+    WrittenVerifier,
+)
 from workbench.core.selection import Selection
 from workbench.data.store import tests
 from workbench.runs.choosing import choose, make, require_runnable, written
@@ -111,6 +120,7 @@ def start(
     retry_timeouts: bool = False,
     ask_again: bool = False,
     in_batches: bool = False,
+    on: str | None = None,
 ) -> RunInfo:
     """Start, extend or resume the run of a verifier; if it is running on the same items, join it.
 
@@ -129,6 +139,7 @@ def start(
             rest on them.
         in_batches: Have its provider answer its calls in batches: later, and cheaper. A run that waits for one goes on
             with it.
+        on: A cluster of Ray whose nodes judge: ``"ray"`` for the one this machine belongs to, or ``"ray://HOST:PORT"``.
 
     Returns:
         The run, with ``selected`` and ``reused`` filled in.
@@ -149,6 +160,8 @@ def start(
         from workbench.runs.batching import require_batches
 
         require_batches(verifier)
+    if on is not None:
+        _require_cluster(verifier, on)
     if verifier.isolation == "sandbox":
         sandboxed = cast("SandboxedVerifier", verifier)
         _require_suites(project, sandboxed.suites)
@@ -173,6 +186,7 @@ def start(
     stored = stored_verdicts.count(reader, run)
     with project.database.write() as connection:
         _set_way(connection, project.path, run, in_batches=in_batches)
+        _set_place(connection, project.path, run, on)
         _queue_or_join(connection, project.path, run, selection, stored, counts.items - counts.stored, workers)
     _wake(project, run)
     return structs.replace(light_info(project, run), selected=counts.items, reused=counts.stored)
@@ -308,6 +322,26 @@ def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_bat
         )
     require_idle(connection, database, row)
     stored_runs.ask_in_batches(connection, run, whether=in_batches)
+
+
+def _require_cluster(verifier: AnyVerifier, on: str) -> None:
+    # The client's libraries are for those runs alone that need them.
+    from workbench.runs.cluster import require_cluster
+
+    require_cluster(on)
+    if verifier.isolation == "served":
+        raise UsageError(
+            f"{verifier.name!r} asks a model server: this machine's calls in flight are enough.", "Leave --on out."
+        )
+
+
+def _set_place(connection: sqlite3.Connection, database: Path, run: int, on: str | None) -> None:
+    """Say where a run is judged; what the nodes of the same cluster have done is kept."""
+    row = run_row(connection, run)
+    if on == (None if row.cluster is None else row.cluster.address):
+        return
+    require_idle(connection, database, row)
+    stored_runs.put_cluster(connection, run, None if on is None else ClusterUse(address=on))
 
 
 def _queue_or_join(

@@ -157,7 +157,7 @@ def older_without(*names: str) -> Change:
             files.pop(f"{name}.jsonl", None)
         for member in members:
             if member["name"] in (*EVENTS, "runs"):
-                for column in ("digest", "in_batches"):
+                for column in ("digest", "in_batches", "cluster"):
                     member["columns"].pop(column, None)
                 lines = map(json.loads, files[f"{member['name']}.jsonl"].splitlines())
                 bare = [{name: one[name] for name in member["columns"]} for one in lines]

@@ -42,6 +42,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m011_tests_apart",
     "_m012_call_batches",
     "_m013_trainings",
+    "_m014_clusters",
 )
 """By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
 OLDEST: Final = 7

@@ -383,6 +383,7 @@ CREATE TABLE runs (
     , asked_after INTEGER  -- since 8
     , trouble TEXT  -- since 9
     , in_batches INTEGER NOT NULL DEFAULT 0 CHECK (in_batches IN (0, 1))  -- since 12
+    , cluster TEXT  -- since 14
     , UNIQUE (verifier_id, version)
 ) STRICT;
 

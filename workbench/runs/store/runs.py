@@ -19,7 +19,7 @@ from workbench.core.database.connection import Database
 from workbench.core.database.values import now, stored
 from workbench.core.errors import StoreError
 from workbench.core.processes import Process, decoded
-from workbench.core.run import ConfiguredVerifier, Request, RunState
+from workbench.core.run import ClusterUse, ConfiguredVerifier, Request, RunState
 from workbench.core.selection import Selection
 
 
@@ -29,6 +29,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     Attributes:
         trouble: What kept its runner from storing, from when to when; None: nothing, since it was started.
         in_batches: Whether its calls are asked in batches.
+        cluster: Where it is judged; None for this machine alone.
     """
 
     id: int
@@ -46,6 +47,7 @@ class RunRow(Struct, frozen=True, kw_only=True):
     completed_at: str | None
     trouble: str | None = None
     in_batches: bool = False
+    cluster: ClusterUse | None = None
 
 
 class LeaseRow(Struct, frozen=True):
@@ -81,7 +83,7 @@ class _StoredVerifier(Struct):
 _VERIFIER = "v.id, v.name, v.kind, v.config, v.config_hash"
 _RUN = (
     "r.id, r.version, r.selection, r.workers, r.state, r.request, r.items, r.message, "
-    "r.created_at, r.started_at, r.finished_at, r.completed_at, r.trouble, r.in_batches"
+    "r.created_at, r.started_at, r.finished_at, r.completed_at, r.trouble, r.in_batches, r.cluster"
 )
 _DUE: Final = "coalesce((SELECT min(b.look_at) FROM call_batches AS b WHERE b.run_id = r.id AND b.state <> 'ended'), 0)"
 """When a run has something to do next: at once, unless it waits for a batch."""
@@ -215,6 +217,12 @@ def queue(connection: sqlite3.Connection, run: int, selection: Selection, items:
 def ask_in_batches(connection: sqlite3.Connection, run: int, *, whether: bool) -> None:
     """Say how a run's calls are to be asked."""
     connection.execute("UPDATE runs SET in_batches = ? WHERE id = ?", (whether, run))
+
+
+def put_cluster(connection: sqlite3.Connection, run: int, use: ClusterUse | None) -> None:
+    """Say where a run is judged, and what each node there has done."""
+    document = None if use is None else msgspec.json.encode(use).decode()
+    connection.execute("UPDATE runs SET cluster = ? WHERE id = ?", (document, run))
 
 
 def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> None:
@@ -372,6 +380,7 @@ def _run(row: tuple[Any, ...]) -> RunRow:
         completed_at=row[16],
         trouble=row[17],
         in_batches=bool(row[18]),
+        cluster=None if row[19] is None else _decoded(row[19], ClusterUse, f"Where run {row[5]} is judged"),
     )
 
 

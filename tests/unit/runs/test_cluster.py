@@ -1,0 +1,251 @@
+"""Runs on a Ray cluster of two nodes on this machine: the bytes of a local run, whatever dies; skipped without Ray."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from tests.background import runner_pid
+from tests.coding import ran
+from tests.helpers import make_project
+from tests.unit.interchange.test_merging import dump
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project, open_project
+from workbench.core.run import RunInfo
+from workbench.interchange.importing import import_files, plan_import
+from workbench.runs import runner
+from workbench.runs.run_status import run_info
+from workbench.runs.verifying import start
+
+ROOT = Path(__file__).resolve().parents[3]
+SAMPLE = ROOT / "sample_data"
+ROWS = 6000
+SMALL = {"include_dashboard": False, "object_store_memory": 80_000_000}
+"""Nodes listen on loopback alone, and nothing is reported of them."""
+
+
+class Nodes:
+    """A head that does no work, and nodes of one processor each."""
+
+    def __init__(self, made: Any) -> None:
+        self._made = made
+        self._next = 3
+        self.address: str = made.address
+        self.nodes: list[Any] = []
+        for _ in range(2):
+            self.add()
+
+    def add(self) -> None:
+        """One more."""
+        self.nodes.append(self._made.add_node(num_cpus=1, node_ip_address=f"127.0.0.{self._next}", **SMALL))
+        self._next += 1
+
+    def kill(self) -> None:
+        """End the oldest at once, and let another come."""
+        node = self.nodes.pop(0)
+        os.kill(self._raylet(node), signal.SIGKILL)
+        self._made.remove_node(node, allow_graceful=False)
+        self.add()
+
+    def actors(self) -> list[psutil.Process]:
+        """What works for runs on the nodes."""
+        found = []
+        for node in self.nodes:
+            for child in psutil.Process(self._raylet(node)).children(recursive=True):
+                try:
+                    if child.cmdline()[:1] and child.cmdline()[0].startswith(("ray::ReadingNode", "ray::SandboxNode")):
+                        found.append(child)
+                except psutil.Error:
+                    continue
+        return found
+
+    @staticmethod
+    def _raylet(node: Any) -> int:
+        (process,) = node.all_processes["raylet"]
+        return int(process.process.pid)
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    pytest.importorskip("ray", reason="Ray is heavy, and no part of what tests need: pip install ray")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("PYTHONPATH", str(ROOT))
+        from ray.cluster_utils import Cluster
+
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "node_ip_address": "127.0.0.2", **SMALL})
+        patch.setenv("RAY_ADDRESS", made.address)
+        try:
+            yield Nodes(made)
+        finally:
+            made.shutdown()
+
+
+def rows(count: int) -> list[dict[str, Any]]:
+    """Numbers, letters, and what only algebra compares."""
+    found = []
+    for number in range(count):
+        answer, said = (f"{number}", f"{number + number % 3 // 2}")
+        if number % 50 == 1:
+            answer, said = f"x^2 - {number}x", f"x(x - {number})"
+        reference, completion = rf"\boxed{{{answer}}}", rf"So it is \boxed{{{said}}}."
+        found.append(
+            {
+                "question_id": f"q{number}",
+                "completion_id": f"c{number}",
+                "reference": reference,
+                "completion": completion,
+            }
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Many rows without verdicts, and with those of a local run."""
+    project = make_project(tmp_path_factory.mktemp("rows"), rows(ROWS))
+    return _locally(project, "rules")
+
+
+def _locally(project: Project, kind: str) -> tuple[Path, Path]:
+    project.close()
+    local = Path(shutil.copyfile(project.path, project.path.with_name("local.db")))
+    with closing(open_project(local)) as copy, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "_IDLE_S", 0.0)
+        ran(copy, kind, kind)
+    return project.path, local
+
+
+def verify(database: Path, kind: str, meanwhile: Callable[[Project], None] = lambda _: None) -> RunInfo:
+    """A run on the cluster by the command, in processes of its own.
+
+    Args:
+        meanwhile: What is done from the first verdict on.
+    """
+    command = [sys.executable, "-m", "workbench", "verify", str(database), kind, "--on", "ray"]
+    with closing(open_project(database)) as project:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            while process.poll() is None and not stored(project):
+                time.sleep(0.01)
+            meanwhile(project)
+            said, _ = process.communicate(timeout=100)
+        finally:
+            process.kill()
+        assert process.returncode == 0, said
+        return run_info(project, 1)
+
+
+def stored(project: Project) -> int:
+    (count,) = project.database.reader().execute("SELECT count(*) FROM verdicts").fetchone()
+    return int(count)
+
+
+def home(judged: tuple[Path, Path], tmp_path: Path) -> Path:
+    return Path(shutil.copyfile(judged[0], tmp_path / "home.db"))
+
+
+def test_two_nodes_give_the_bytes_of_a_local_run(nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path) -> None:
+    database = home(judged, tmp_path)
+    info = verify(database, "rules")
+    assert dump(database) == dump(judged[1])
+    assert info.cluster is not None
+    working = [node for node in info.cluster.nodes if node.judged]
+    assert len(working) == 2
+    assert sum(node.judged for node in working) == ROWS
+    assert all(node.rate and not node.lost for node in working)
+
+
+def test_solutions_too(nodes: Nodes, tmp_path: Path) -> None:
+    project = open_project(tmp_path / "p.db", create=True)
+    import_files(project, plan_import([SAMPLE / "code_problems.jsonl", SAMPLE / "code_solutions.jsonl"]), dataset="d")
+    empty, local = _locally(project, "execution")
+    info = verify(empty, "execution")
+    assert dump(empty) == dump(local)
+    assert info.cluster is not None
+    assert sum(node.judged for node in info.cluster.nodes)
+
+
+@pytest.mark.timeout(240)
+def test_nothing_is_lost_or_doubled_whatever_dies(nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path) -> None:
+    """An actor, a node and the driver, one after the other, each while verdicts come."""
+
+    def kill_all(project: Project) -> None:
+        for actor in nodes.actors()[:1]:
+            actor.kill()
+        nodes.kill()
+        before = stored(project)
+        while stored(project) == before and before < ROWS:
+            time.sleep(0.02)
+        if (pid := runner_pid(project)) is not None:
+            os.kill(pid, signal.SIGKILL)
+
+    database = home(judged, tmp_path)
+    info = verify(database, "rules", kill_all)
+    assert info.state == "complete"
+    assert dump(database) == dump(judged[1])
+    assert info.cluster is not None
+    assert sum(node.deaths for node in info.cluster.nodes) >= 1
+
+
+def test_a_node_that_can_not_work_is_refused_by_name(
+    nodes: Nodes, judged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As nodes of another version are; and the run says so."""
+    from workbench.runs import cluster
+
+    monkeypatch.setattr(runner, "_IDLE_S", 0.0)
+    monkeypatch.setattr(cluster, "_refusal", lambda verifier, about: "it keeps programs in at L2 only")
+    with closing(open_project(home(judged, tmp_path))) as project:
+        with pytest.raises(AssertionError, match=r"No node may work: .*/.*: it keeps programs in at L2 only"):
+            ran_on(project, "rules")
+        info = run_info(project, 1)
+    assert info.state == "failed"
+    assert info.cluster is not None
+    assert {node.refused for node in info.cluster.nodes} == {"it keeps programs in at L2 only"}
+
+
+def ran_on(project: Project, kind: str) -> None:
+    """As `ran`, on the cluster."""
+    from workbench.runs.lease import Lease
+    from workbench.runs.runner import Runner
+
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    info = start(project, kind, on="ray")
+    Runner(project.database, lease).work()
+    ended = run_info(project, info.run)
+    assert ended.state == "complete", ended.message
+
+
+def test_what_is_no_cluster_is_told(judged: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(open_project(home(judged, tmp_path))) as project:
+        with pytest.raises(UsageError, match="is nowhere to judge"):
+            start(project, "rules", on="kubernetes")
+        monkeypatch.setattr("workbench.runs.cluster.find_spec", lambda _: None)
+        with pytest.raises(UsageError, match="Ray is not installed"):
+            start(project, "rules", on="ray")
+        monkeypatch.setattr("workbench.runs.cluster.find_spec", lambda _: True)
+        said = {"base_url": "http://127.0.0.1:9", "model": "m"}
+        with pytest.raises(UsageError, match="asks a model server"):
+            start(project, "llm-judge", said, on="ray")
+
+
+def test_a_cluster_that_is_not_there_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="Ray is heavy, and no part of what tests need: pip install ray")
+    from workbench.runs.cluster import connected
+
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.9:1")
+    with pytest.raises(RunError, match="No cluster of Ray answers at ray"), connected("ray"):
+        pass

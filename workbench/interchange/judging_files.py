@@ -58,10 +58,12 @@ class JudgedFiles(Struct, kw_only=True):
         skipped: Files that had been judged before.
         rows: Rows of those that were not skipped.
         reused: Those of them in partitions that were there already.
-        refused: Those that could not be judged; they stand apart.
+        refused: Those that could not be judged, also of files that were skipped; they stand apart.
         verdicts: The others by verdict.
         output: What was written.
         refusals: Files of refused rows.
+        unread: Why a file of a folder could not be read; the others were judged.
+        left_out: Files of a folder that are of no rows, by their names.
     """
 
     verifier: str
@@ -74,6 +76,8 @@ class JudgedFiles(Struct, kw_only=True):
     verdicts: dict[str, int] = {}
     output: str
     refusals: list[str] = []
+    unread: list[str] = []
+    left_out: list[str] = []
 
 
 def judge_files(
@@ -159,7 +163,9 @@ class _Work:
         """The files of a folder, but for those that were judged before."""
         if target.resolve().is_relative_to(source.resolve()):
             raise FormatError(f"{target} lies in {source}.", "Name a folder elsewhere.")
-        names = [str(path.relative_to(source)) for path in sorted(source.rglob("*")) if _is_rows(path, source)]
+        there = [path for path in sorted(source.rglob("*")) if _is_seen(path, source)]
+        names = [str(path.relative_to(source)) for path in there if path.name.endswith(_ENDINGS)]
+        report.left_out = [str(path.relative_to(source)) for path in there if not path.name.endswith(_ENDINGS)]
         if not names:
             raise FormatError(f"{source} holds no file of rows.", f"Files are told by name: {', '.join(_ENDINGS)}.")
         try:
@@ -177,12 +183,20 @@ class _Work:
             if known is None:
                 if out.exists() and not (self._anew or parts_of(out).exists()):
                     raise FormatError(f"{out} exists, and was not judged here.", "Use --force to replace it.")
-                yield self._target(source / name, out, partial(self._done, source, target, name, state))
+                try:
+                    found = self._target(source / name, out, partial(self._done, source, target, name, state))
+                except FormatError as error:
+                    report.unread.append(" ".join(filter(None, [error.message, error.hint])))
+                    continue
+                yield found
             elif known.input != _stamp(source / name):
                 raise FormatError(f"{source / name} has changed since it was judged.", "Judge all anew: --force")
             else:
                 drop(out)
                 report.skipped += 1
+                if known.refused:
+                    report.refused += known.refused
+                    report.refusals.append(str(refusals_of(out)))
 
     def _done(self, source: Path, target: Path, name: str, state: _FolderState, found: Sequence[Partition]) -> None:
         rows, refused = sum(one.rows for one in found), sum(one.refused for one in found)
@@ -240,9 +254,9 @@ class _FolderState(Struct):
             out.write(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
 
 
-def _is_rows(path: Path, folder: Path) -> bool:
+def _is_seen(path: Path, folder: Path) -> bool:
     hidden = any(part.startswith(("_", ".")) or part.endswith(PARTS) for part in path.relative_to(folder).parts)
-    return not hidden and path.name.endswith(_ENDINGS) and path.is_file()
+    return not hidden and path.is_file()
 
 
 def _stamp(path: Path) -> list[int]:

@@ -16,8 +16,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 from tests.coding import ran
+from workbench.app.cli import root
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import open_project
 from workbench.data.formats.writing import new_file
@@ -304,12 +306,33 @@ def test_a_folder_is_judged_file_by_file_and_gone_on_with(tmp_path: Path) -> Non
     lines(tmp_path / "in" / "d.jsonl", rows(3, 18))
     again = judge(tmp_path / "in", tmp_path / "out")
     assert (again.files, again.skipped, again.rows) == (1, 3, 3)
+    assert (again.refused, again.refusals) == (1, report.refusals), "what could not be judged before is said again"
     with pytest.raises(UsageError, match="judged with another verifier"):
         judge(tmp_path / "in", tmp_path / "out", kind="exact")
     lines(tmp_path / "in" / "a.jsonl", rows(8))
     with pytest.raises(FormatError, match="has changed since it was judged"):
         judge(tmp_path / "in", tmp_path / "out")
     assert judge(tmp_path / "in", tmp_path / "out", force=True).files == 4
+
+
+def test_of_a_folder_the_rest_is_judged_and_what_is_not_is_said(tmp_path: Path) -> None:
+    lines(tmp_path / "in" / "a.jsonl", rows(3))
+    (tmp_path / "in" / "b.jsonl").write_bytes(b"\xff\xfe\x00?")
+    lines(tmp_path / "in" / "c.jsonl", rows(2, 3))
+    for name in ("notes.txt", "rows.csv", ".hidden", "_aside"):
+        (tmp_path / "in" / name).write_text("hello")
+    for files, skipped in ((2, 0), (0, 2)):
+        done = CliRunner().invoke(root, ["judge-file", str(tmp_path / "in"), str(tmp_path / "out"), "--json"])
+        assert done.exit_code == 3, done.output
+        report = json.loads(done.stdout)
+        assert (report["files"], report["skipped"], report["left_out"]) == (files, skipped, ["notes.txt", "rows.csv"])
+        assert [why for why in report["unread"] if "b.jsonl: the file is UTF-16. Save it as UTF-8." in why]
+    assert [len(read(tmp_path / "out" / name)) for name in ("a.jsonl", "c.jsonl")] == [3, 2]
+    said = CliRunner().invoke(root, ["judge-file", str(tmp_path / "in"), str(tmp_path / "out")]).output
+    assert "2 files left out, by name no rows: notes.txt and rows.csv" in said
+    assert "not read: " in said
+    lines(tmp_path / "in" / "b.jsonl", rows(1, 5))
+    assert judge(tmp_path / "in", tmp_path / "out").files == 1, "once it can be read it is judged"
 
 
 def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:

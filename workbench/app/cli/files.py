@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 from workbench.app.cli.common import REFUSED_SOME
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import NONE_GIVEN, Force, Options, VerifierSettings, Workers, argument, option
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, listed
 
 if TYPE_CHECKING:
     from workbench.interchange.judging_files import JudgedFiles
+
+
+_NAMED = 5
+"""Files that are named, of those that were left out."""
 
 
 class JudgeFileOptions(Options, frozen=True, kw_only=True):
@@ -44,7 +48,7 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
 
     What was broken off is gone on with by the same command: it judges only partitions that are not there, and of a
     folder only files that are not. Rows that can't be judged stand in _OUT.refused.jsonl, with file, line, field and
-    why; the exit code is 3 then.
+    why; the exit code is 3 then, as it is where a file of a folder can't be read: the others are judged.
     """
     from workbench.interchange.importing import parse_map
     from workbench.interchange.judging_files import judge_files
@@ -60,7 +64,7 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
         workers=options.workers,
         force=options.force,
     )
-    return Output(done, _lines, code=REFUSED_SOME if done.refused else 0)
+    return Output(done, _lines, code=REFUSED_SOME if done.refused or done.unread else 0)
 
 
 def _lines(done: JudgedFiles) -> Iterator[str]:
@@ -72,3 +76,8 @@ def _lines(done: JudgedFiles) -> Iterator[str]:
         yield f"  {counted(done.skipped, 'file')} had been judged before"
     if done.refused:
         yield f"  {counted(done.refused, 'row')} could not be judged: {', '.join(done.refusals)}"
+    yield from (f"  not read: {why}" for why in done.unread)
+    if done.left_out:
+        more = len(done.left_out) - _NAMED
+        names = listed([*done.left_out[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+        yield f"  {counted(len(done.left_out), 'file')} left out, by name no rows: {names}"

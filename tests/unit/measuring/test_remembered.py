@@ -1,4 +1,4 @@
-"""What is remembered of columns is bounded in bytes, and work nobody waits for makes nothing."""
+"""What is remembered of columns is bounded in bytes, work nobody waits for makes nothing, and none is done twice."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run
 from workbench.core.progress import Listener, Stopped, heard_by
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, Verdict
 from workbench.measuring import columns as column_memory
+from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Groups, Remembered, bytes_of, columns
+from workbench.measuring.entries import BASELINES
+from workbench.runs.store import verdicts
+from workbench.statistics import accuracy as counting
 
 RUNS = 5
 
@@ -89,3 +93,25 @@ def test_nothing_is_made_for_nobody() -> None:
     with heard_by(stopped), pytest.raises(Stopped):
         held.get("a", (), lambda: array(1))
     assert held.bytes == 0
+
+
+def test_verdicts_are_counted_once_for_rows_and_tests(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every verifier and baseline; then only those of a run that has changed."""
+    counted: list[int] = []
+    real = counting.count_clusters
+
+    def watched(columns: counting.AccuracyColumns) -> counting.ClusterCounts:
+        counted.append(len(columns.gold))
+        return real(columns)
+
+    monkeypatch.setattr(counting, "count_clusters", watched)
+    for expected in (RUNS + len(BASELINES), 0):
+        counted.clear()
+        accuracy(project, by="type", seed=None)
+        assert len(counted) == expected
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM verdicts WHERE run_id = 2 AND completion_id = 7")
+        verdicts.put(connection, 2, [(7, Verdict(outcome=Outcome.ERROR))])
+    counted.clear()
+    accuracy(project, by="type", seed=None)
+    assert len(counted) == 1

@@ -30,6 +30,7 @@ from workbench.statistics.records.combined import (
     DownstreamPoint,
     DownstreamReport,
     DownstreamRow,
+    DownstreamStep,
 )
 from workbench.statistics.records.comparison import LEVEL
 from workbench.statistics.records.probe import JUDGES_NOTHING
@@ -394,6 +395,13 @@ def _coefficients(ends: Ends) -> str:
     return NONE if ends is None else f"[{ends[0]:+.2f}, {ends[1]:+.2f}]"
 
 
+def _scores_of(steps: Sequence[DownstreamStep]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for one in steps:
+        found.setdefault(one.benchmark, []).append(one.score)
+    return found
+
+
 def _notes(report: DownstreamReport) -> Iterator[str]:
     """What the figures can tell, and what they leave out."""
     fewest = min((one for one in report.rows if one.spearman.least_p), key=lambda one: one.verifiers, default=None)
@@ -409,5 +417,13 @@ def _notes(report: DownstreamReport) -> Iterator[str]:
             reasons.setdefault(one.reason, []).append(one.benchmark or _ALL)
     for reason, benchmarks in reasons.items():
         yield f"{', '.join(benchmarks)}: {reason}"
+    for name, scores in _scores_of(report.steps).items():
+        shares = sum(0 < score <= 1 for score in scores)
+        if shares and max(scores) > 1:
+            own = " A model's mean accuracy here is a share." if report.averages else ""
+            yield (
+                f"{name}: {shares:,} of {len(scores):,} scores lie between 0 and 1, others above: if these are shares "
+                f"and those percentages, the order is of no use.{own}"
+            )
     if report.unmeasured:
         yield f"Without a complete run here, and left out: {', '.join(report.unmeasured)}."

@@ -60,6 +60,15 @@ def test_three_in_order_can_not_settle_it(project: Project, tmp_path: Path) -> N
     assert "so few can't settle it" in text
 
 
+def test_shares_among_percentages_are_said(project: Project, tmp_path: Path) -> None:
+    mixed = [line("best", 0.61), line("middle", 58), line("worst", 57.5), line("best", 0.5, "other")]
+    said = " ".join(downstream_text(reported(project, tmp_path, mixed)).split())
+    assert "sums: 1 of 3 scores lie between 0 and 1, others above" in said
+    assert "other: 1 of" not in said
+    even = [line("best", 0.61), line("middle", 0.58), line("worst", 1.0)]
+    assert "others above" not in downstream_text(reported(project, tmp_path, even))
+
+
 def test_accuracies_are_those_of_the_table_by_group(project: Project, tmp_path: Path) -> None:
     report = reported(project, tmp_path, [line(name, 1 + place) for place, name in enumerate(RIGHT)], by="type")
     table = {(one.verifier, one.group): one for one in accuracy(project, by="type").rows}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual.widgets import OptionList
 
 from tests.tui.solved import solved_project
-from tests.tui.stage import opened, settle
+from tests.tui.stage import opened, press, screen_of, settle, until
 from workbench.app.tui.kit.commands import SaidCommands
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
+from workbench.app.tui.screens.verb import VerbScreen
 
 
 @pytest.mark.parametrize(
@@ -20,6 +22,11 @@ from workbench.app.tui.screens.code_problem import CodeProblemScreen
         ("remove data", "Datasets …"),
         ("datasets", "Datasets …"),
         ("data sets", "Datasets …"),
+        ("training", "Training file …"),
+        ("train", "Training file …"),
+        ("sft", "Training file …"),
+        ("dpo", "Training file …"),
+        ("pairs train", "Training file …"),
     ],
 )
 async def test_a_command_is_found_by_the_words_of_its_sentence(tmp_path: Path, typed: str, wanted: str) -> None:
@@ -41,3 +48,22 @@ async def test_one_that_is_called_so_stands_before_one_that_says_so(tmp_path: Pa
 async def test_the_palette_uses_it(tmp_path: Path) -> None:
     async with opened(solved_project(tmp_path)) as (app, _):
         assert {SaidCommands} == app.COMMANDS
+
+
+async def test_a_training_file_is_found_and_among_what_code_writes(tmp_path: Path) -> None:
+    async with opened(solved_project(tmp_path)) as (app, pilot):
+        app.open_training_file()
+        await until(pilot, lambda: isinstance(app.screen, VerbScreen) and app.screen.values())
+        await settle(pilot)
+        form = screen_of(app, VerbScreen)
+        assert (form.values()["format"], form.values()["where"]) == ("sft", "verdict=correct")
+        await press(pilot, "escape", ":", "o", "enter", "e")
+        menu = app.screen.query_one(OptionList)
+        offered = [str(menu.get_option_at_index(place).prompt) for place in range(menu.option_count)]
+        places = [place for place, said in enumerate(offered) if "training file" in said]
+        assert len(places) == 1
+        menu.highlighted = places[0]
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, VerbScreen) and app.screen.values())
+        await settle(pilot)
+        assert screen_of(app, VerbScreen).values()["format"] == "sft"

@@ -397,6 +397,10 @@ class WorkbenchApp(App[None]):
             own = {"import": ImportScreen, "replay": ReplayScreen}.get(name)
             self.push_screen(VerbScreen(verb_named(name), begin) if own is None else own())
 
+    def open_training_file(self) -> None:
+        """Fill in the export of what verifiers call correct."""
+        self.open_verb("export", format="sft", where="verdict=correct")
+
     def pop_screen(self) -> AwaitComplete:
         """Leave the screen on top; what it held is freed once it is gone."""
         if self.garbage:
@@ -528,6 +532,9 @@ class WorkbenchApp(App[None]):
         for verb in self.verbs:
             title = self.called(verb, *labels)
             yield SystemCommand(f"{title} …", verb.about, partial(self.open_verb, verb.name))
+        if self.verbs:
+            about = "Export conversations (SFT), or chosen and rejected pairs (DPO), to train a model with."
+            yield SystemCommand("Training file …", about, self.open_training_file)
         for command in super().get_system_commands(screen):
             if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
                 yield command

@@ -176,8 +176,11 @@ class CodeScreen(CatalogScreen, LiveScreen):
         return found
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
-        """Outcomes of all tests, as the export writes them."""
-        return {"Save what came of the tests: fill in the export …": partial(choose_export, self)}
+        """Outcomes of all tests and what can be learnt from, as the export writes them."""
+        return {
+            "Save what came of the tests: fill in the export …": partial(choose_export, self),
+            "Save a training file, sft or pairs: fill in the export …": self.workbench.open_training_file,
+        }
 
     # -- opening -----------------------------------------------------------------------------------
 

@@ -85,6 +85,7 @@ def connected(address: str) -> Iterator[Any]:
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     import ray
+    import ray.util.scheduling_strategies
 
     # It puts a handler of its own in the place of the runner's.
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
@@ -183,7 +184,12 @@ class Nodes:
         for node in self._nodes.values():
             with suppress(Exception):
                 self._ray.kill(node.actor)
-        self._note(at_once=kind is None)
+        if kind is None:
+            self._note(at_once=True)
+        else:
+            # What ended the work says more than what can't be stored any more.
+            with suppress(Exception):
+                self._note(at_once=True)
 
     def first(self) -> NodeAbout:
         """What the first node that may work says of itself; waits for it."""
@@ -236,6 +242,7 @@ class Nodes:
 
     def _turn(self) -> list[tuple[Any, _Lease[Any] | None]]:
         """What has come back meanwhile: each reply with its lease, or `_Lost`; and what nodes say of themselves."""
+        self._sink.check()
         self._join()
         self._note()
         found: list[tuple[Any, _Lease[Any] | None]] = []
@@ -249,9 +256,9 @@ class Nodes:
             node, lease = self._asked.pop(ref)
             try:
                 reply = self._ray.get(ref)
-            except self._ray.exceptions.RayTaskError:
-                # The program's own error: another node would say the same.
-                raise
+            except self._ray.exceptions.RayTaskError as error:
+                found += self._failed(node, lease, error)
+                continue
             except self._ray.exceptions.RayError:
                 found += self._lost(node, lease)
                 continue
@@ -269,6 +276,14 @@ class Nodes:
         node.use.judged += lease.size
         node.use.seconds += now - node.began
         node.began = now
+
+    def _failed(self, node: _Node, lease: _Lease[Any] | None, error: Any) -> list[tuple[Any, _Lease[Any] | None]]:
+        """What works on a node says that it can't; others are asked in its place."""
+        self._refuse(node, str(error.cause))
+        lost = self._lost(node, lease)
+        with suppress(Exception):
+            self._ray.kill(node.actor)
+        return lost
 
     def _lost(self, node: _Node, lease: _Lease[Any] | None) -> list[tuple[Any, _Lease[Any] | None]]:
         """A node or its actor has died: what it had is to be asked again."""
@@ -316,13 +331,12 @@ class Nodes:
             raise Halt("cancelled", "No node of the cluster is left. Go on when there is one.")
 
     def _begin(self, id: str, name: str, processors: int) -> None:
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
         use = next((one for one in self._use.nodes if one.name == name), None)
         if use is None:
             use = NodeUse(name=name, workers=processors)
             self._use.nodes.append(use)
-        there = {"num_cpus": 0, "scheduling_strategy": NodeAffinitySchedulingStrategy(id, soft=False)}
+        stays = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(id, soft=False)
+        there = {"num_cpus": 0, "scheduling_strategy": stays}
         node = _Node(id, self._made(lambda made: self._ray.remote(**there)(made), processors), use)
         self._nodes[id] = node
         self._asked[node.actor.about.remote()] = (node, None)

@@ -1,0 +1,242 @@
+"""Leases and nodes without a cluster: what dies when and where, every lease's result comes back exactly once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from random import Random
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbench.core.errors import RunError
+from workbench.core.run import ClusterUse
+from workbench.llm.records import Halt
+from workbench.runs import cluster
+from workbench.runs.cluster import Nodes
+from workbench.runs.nodes import NodeAbout, ReadingNode, SandboxNode
+from workbench.verifiers.execution import levels
+from workbench.verifiers.registry import Registry
+
+GOOD = NodeAbout(version="1", identity="i")
+
+
+class RayError(Exception):
+    """As Ray's: an actor or its node has died."""
+
+
+class RayTaskError(RayError):
+    """As Ray's: what was asked has raised."""
+
+    def __init__(self, cause: Exception) -> None:
+        self.cause = cause
+
+
+class Actor:
+    """Lives on a node, until chance has it die."""
+
+    def __init__(self, ray: FakeRay, node: str, held: Any) -> None:
+        self._ray, self.node, self._held = ray, node, held
+        self.dead = False
+
+    def __getattr__(self, name: str) -> Any:
+        return SimpleNamespace(remote=lambda *given: Asked(self, name, lambda: getattr(self._held, name)(*given)))
+
+
+class Asked:
+    def __init__(self, actor: Actor, name: str, work: Callable[[], Any]) -> None:
+        self.actor, self.name, self.work = actor, name, work
+
+
+class FakeRay:
+    """What `Nodes` needs of Ray, in one thread; answers come in any order.
+
+    Args:
+        deaths: How often an actor, or its node, dies instead of answering.
+    """
+
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
+    util = SimpleNamespace(scheduling_strategies=SimpleNamespace(NodeAffinitySchedulingStrategy=lambda id, soft: id))
+
+    def __init__(self, seed: int, nodes: int, deaths: int) -> None:
+        self._random, self._deaths = Random(seed), deaths
+        self._alive = [f"node{number}" for number in range(nodes)]
+        self.killed = 0
+
+    def nodes(self) -> list[dict[str, Any]]:
+        head = {"NodeID": "head", "Alive": True, "NodeManagerHostname": "h", "Resources": {}}
+        return [head] + [
+            {"NodeID": id, "Alive": True, "NodeManagerHostname": "h", "Resources": {"CPU": 2.0}} for id in self._alive
+        ]
+
+    def remote(self, **there: Any) -> Callable[[type], Any]:
+        node = there["scheduling_strategy"]
+        return lambda made: SimpleNamespace(remote=lambda *given: Actor(self, node, made(*given)))
+
+    def wait(self, asked: list[Asked], num_returns: int, timeout: float) -> tuple[list[Asked], list[Asked]]:
+        chosen = self._random.choice(asked)
+        return [chosen], [one for one in asked if one is not chosen]
+
+    def get(self, asked: Asked) -> Any:
+        if not asked.actor.dead and self._deaths and self._random.random() < 0.3:
+            self._deaths -= 1
+            asked.actor.dead = True
+            if self._random.random() < 0.5 and asked.actor.node in self._alive:
+                self._alive.remove(asked.actor.node)
+                self._alive.append(f"{asked.actor.node}+")
+        if asked.actor.dead:
+            raise RayError
+        try:
+            return asked.work()
+        except Exception as error:
+            raise RayTaskError(error) from error
+
+    def kill(self, actor: Actor) -> None:
+        actor.dead = True
+        self.killed += 1
+
+
+class Worker:
+    def about(self) -> NodeAbout:
+        return GOOD
+
+    def work(self, payload: list[int]) -> list[int]:
+        return [-one for one in payload]
+
+
+class Broken(Worker):
+    def work(self, payload: list[int]) -> list[int]:
+        raise ValueError("no room for workers")
+
+
+class Sink:
+    def __init__(self) -> None:
+        self.noted: ClusterUse | None = None
+        self.checks = 0
+
+    def check(self) -> None:
+        self.checks += 1
+
+    def note_cluster(self, use: ClusterUse) -> None:
+        self.noted = use
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("_JOIN_S", "_LOOK_S", "_ALONE_S"):
+        monkeypatch.setattr(cluster, name, 0.0)
+
+
+def leases(count: int, taken: list[int]) -> Iterator[tuple[list[int], int]]:
+    for number in range(count):
+        taken.append(number)
+        yield [2 * number, 2 * number + 1], 2
+
+
+def worked(ray: FakeRay, count: int, sink: Sink, made: type = Worker, **said: Any) -> list[tuple[list[int], list[int]]]:
+    use, taken, found = ClusterUse(address="ray"), list[int](), []
+    refusal = said.get("refusal", lambda _: "")
+    with Nodes(ray, lambda on_node, _: on_node(made).remote(), refusal, use, sink) as nodes:
+        for payload, reply in nodes.work(leases(count, taken), lambda: None):
+            found.append((payload, reply))
+            # No more is taken than nodes have in hand: the writer sets the pace.
+            assert len(taken) - len(found) <= 2 * cluster._AHEAD * 2
+    return found
+
+
+@given(seed=st.integers(0, 10**6), nodes=st.integers(1, 4), deaths=st.integers(0, 12), count=st.integers(0, 40))
+@settings(max_examples=150, deadline=None)
+def test_every_lease_comes_back_once(seed: int, nodes: int, deaths: int, count: int) -> None:
+    sink = Sink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "_TRIES", 100)
+        found = worked(FakeRay(seed, nodes, deaths), count, sink)
+    counted = Counter(one for payload, _ in found for one in payload)
+    assert counted == Counter(range(2 * count))
+    assert all(reply == [-one for one in payload] for payload, reply in found)
+    assert sink.noted is not None or not count
+    if sink.noted is not None:
+        assert sum(node.judged for node in sink.noted.nodes) == 2 * count
+        assert sum(node.deaths for node in sink.noted.nodes) <= deaths
+    assert sink.checks >= count
+
+
+class DeadlyRay(FakeRay):
+    """Where whoever is given work dies."""
+
+    def get(self, asked: Asked) -> Any:
+        if asked.name == "work":
+            asked.actor.dead = True
+            raise RayError
+        return asked.work()
+
+
+def test_a_lease_over_which_node_after_node_dies_pauses_the_run() -> None:
+    with pytest.raises(Halt, match=r"5 nodes have died over the same 2 items"):
+        worked(DeadlyRay(1, 3, 0), 1, Sink())
+
+
+def test_a_node_that_dies_over_and_over_is_given_nothing_more() -> None:
+    sink = Sink()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "_TRIES", 3)
+        with pytest.raises((RunError, Halt)):
+            worked(DeadlyRay(1, 1, 0), 40, sink)
+    assert sink.noted is not None
+    assert sink.noted.nodes[0].deaths <= 3
+
+
+def test_nodes_that_may_not_work_are_named() -> None:
+    sink = Sink()
+    with pytest.raises(RunError, match="No node may work: h/node0: too old; h/node1: too old"):
+        worked(FakeRay(1, 2, 0), 3, sink, refusal=lambda _: "too old")
+    assert sink.noted is not None
+    assert {node.refused for node in sink.noted.nodes} == {"too old"}
+
+
+def test_nodes_that_can_not_work_are_named() -> None:
+    with pytest.raises(RunError, match="no room for workers"):
+        worked(FakeRay(1, 2, 0), 3, Sink(), made=Broken)
+
+
+def test_a_cluster_without_a_node_is_waited_for_and_then_left() -> None:
+    with pytest.raises(Halt, match="No node of the cluster is left"):
+        worked(FakeRay(1, 0, 0), 3, Sink())
+
+
+def test_what_ends_the_work_ends_the_actors() -> None:
+    ray, sink, use = FakeRay(1, 3, 0), Sink(), ClusterUse(address="ray")
+
+    def work_until_paused() -> None:
+        with Nodes(ray, lambda on_node, _: on_node(Worker).remote(), lambda _: "", use, sink) as nodes:
+            for _ in nodes.work(leases(40, []), lambda: None):
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work_until_paused()
+    assert ray.killed == 3
+    assert sink.noted is use
+
+
+# -- What works on a node.
+
+
+def test_a_node_says_what_it_is_and_judges_as_here() -> None:
+    from workbench.core.verdict import VerifierInput
+    from workbench.verifiers.base import identity
+
+    node, verifier = ReadingNode("rules", {}, 1), Registry().load("rules", {})
+    assert node.about() == NodeAbout(version=verifier.version, identity=identity(verifier))
+    items = [VerifierInput(item=n, question="", reference="2", completion=str(n)) for n in range(4)]
+    assert [verdict.outcome.word for verdict in node.work(items)] == ["incorrect", "incorrect", "correct", "incorrect"]
+    node._executor.close()
+
+
+def test_a_node_whose_sandbox_is_weaker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L2")
+    about = SandboxNode("execution", {}, 1, "L3", 0).about()
+    assert about.trouble.startswith("Isolation L3 doesn't hold on this machine; L2 does.")
+    assert about.provenance is None

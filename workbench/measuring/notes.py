@@ -167,11 +167,13 @@ def _power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
 
 
 def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
-    from workbench.statistics.compare import compare_graded
+    from workbench.statistics.accuracy import count_clusters
+    from workbench.statistics.compare import compare_counted, compare_graded
 
-    one, other = (entries.overall(entry) for entry in (a, b))
-    protocol = entries.asked.protocol
-    return compare_graded(one.graded(protocol), other.graded(protocol), one.columns.question)
+    one, protocol = entries.overall(a), entries.asked.protocol
+    if b.kind == "baseline":
+        return compare_counted(count_clusters(one.columns).beside(CONSTANTS[b.name], protocol))
+    return compare_graded(one.graded(protocol), entries.overall(b).graded(protocol), one.columns.question)
 
 
 def cells_in_words(report: AccuracyReport) -> Iterator[str]:

@@ -143,6 +143,17 @@ class ClusterCounts(NamedTuple):
         kinds = [cells[:, counted & (gold == label) & (right == yes)].sum(axis=1) for label in (0, 1) for yes in (0, 1)]
         return np.stack(kinds, axis=1).reshape(-1, 2, 2)
 
+    def beside(self, said: Outcome, protocol: Protocol3) -> IntArray:
+        """Each cluster's counted items by who is right, the verifier or whoever always says the same: clusters x 4.
+
+        They are neither, only the other, only the verifier and both: what `compare.compare_counted` takes.
+        """
+        gold, outcome = np.indices(self.cells.shape[1:]).reshape(2, -1)
+        counted, right = grade(outcome, gold, protocol)
+        kind = 2 * right + (gold == said)
+        cells = self._flat()
+        return np.stack([cells[:, counted & (kind == one)].sum(axis=1) for one in range(4)], axis=1)
+
     def _flat(self) -> IntArray:
         return self.cells.reshape(len(self.cells), self.cells.shape[1] * self.cells.shape[2])
 

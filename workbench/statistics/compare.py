@@ -170,8 +170,13 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
     return _paired(_by_question(right_a, right_b, None, question))
 
 
+def compare_counted(table: IntArray) -> PairedFigures | None:
+    """`compare` from each question's items that neither, only B, only A and both judge rightly; None without items."""
+    there = table.any(axis=1)
+    return _paired(table[there]) if there.any() else None
+
+
 def _paired(table: IntArray) -> PairedFigures:
-    """All figures from each question's items by who is right, see `_by_question`."""
     both_wrong, only_b, only_a, both_right = table.sum(axis=0).tolist()
     sizes, (_, b_alone, a_alone, _) = table.sum(axis=1), table.T
     n = int(sizes.sum())

@@ -6,6 +6,7 @@ from collections import Counter
 from itertools import product
 from math import sqrt
 from random import Random
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,8 +17,11 @@ from scipy.special import stdtrit
 from statsmodels.stats.contingency_tables import mcnemar as oracle
 
 from tests.unit.statistics.clustered import by_hand
+from workbench.core.verdict import Outcome, Protocol3
+from workbench.statistics.accuracy import AccuracyColumns, count_clusters
 from workbench.statistics.compare import (
     compare,
+    compare_counted,
     compare_graded,
     detectable,
     difference_deff,
@@ -27,7 +31,7 @@ from workbench.statistics.compare import (
     power,
     quadrants,
 )
-from workbench.statistics.confusion import Graded
+from workbench.statistics.confusion import Graded, grade
 from workbench.statistics.intervals import wilson
 from workbench.statistics.records.comparison import PairedFigures
 
@@ -63,6 +67,22 @@ def test_items_that_count_for_one_alone_are_left_out(items: list[tuple[bool, boo
     assert found == compare(quadrants(a[both], b[both]), question[both])
     everything = np.ones(int(both.sum()), dtype=np.bool_)
     assert could == power(Graded(everything, a[both]), Graded(everything, b[both]), question[both])
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 1), st.integers(0, 6)), min_size=1, max_size=60),
+    st.sampled_from((Outcome.INCORRECT, Outcome.CORRECT)),
+    st.sampled_from(get_args(Protocol3)),
+)
+def test_a_constant_verdict_is_compared_by_counts_as_by_items(
+    items: list[tuple[int, int, int]], said: Outcome, protocol: Protocol3
+) -> None:
+    outcome, gold = (np.array(column, dtype=np.int8) for column in list(zip(*items, strict=True))[:2])
+    question = np.array([one for *_, one in items])
+    counts = count_clusters(AccuracyColumns(outcome=outcome, gold=gold, question=question))
+    one, other = (grade(each, gold, protocol) for each in (outcome, np.full(len(gold), said, dtype=np.int8)))
+    assert compare_counted(counts.beside(said, protocol)) == compare_graded(one, other, question)
 
 
 def test_mcnemar_golden_value() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,18 @@ def test_what_programs_do_with_files_works(pool: SandboxPool, use: str) -> None:
     source, call, wanted = USES[use]
     source += f"\ndef f():\n    return {call}\n"
     execution = asked(pool, source, f"assert f() == {wanted!r}")
+    assert (execution.outcomes, execution.failures) == ("p", ())
+
+
+def test_a_package_maps_files_of_its_own_there(pool: SandboxPool) -> None:
+    source = (
+        "import numpy as np\ndef f():\n    held = np.memmap('own.bin', dtype='int32', mode='w+', shape=(3,))\n"
+        "    held[:] = 1\n    held.flush()\n    np.save('own.npy', held)\n    return int(np.load('own.npy').sum())\n"
+    )
+    settings = PoolSettings(scratch_bytes=1 << 20, python=sys.executable, memory_bytes=4 << 30)
+    with SandboxPool("L3", 1, settings=settings) as packaged:
+        tests = (CodeTest(form="expression", source="assert f() == 3"),)
+        execution = one(packaged, Program(source=source, tests=tests, seconds=30))
     assert (execution.outcomes, execution.failures) == ("p", ())
 
 

@@ -491,3 +491,35 @@ def test_marks_that_say_nothing_are_left_out() -> None:
     assert drawn == [f"  ┃ {one} "]
     partly = differences("the answer is x = 2", "the answer is x = 3")
     assert any("^" in line.plain for line in _answer("the answer is x = 2", [partly.places[0].reference], 80))
+
+
+# -- others are open
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_there(
+    project: Project, size: tuple[int, int]
+) -> None:
+    add_run(project, "beta", dict.fromkeys(range(1, 9), YES) | dict.fromkeys(range(9, 12), NO) | {12: YES})
+    add_run(project, "[bold]gamma", dict.fromkeys(range(1, 11), YES) | {11: NO, 12: YES})
+    async with triaging(project, size) as (screen, pilot):
+        while not screen.closing:
+            assert "Open on all items" not in shown(screen)
+            await press(pilot, "1")
+        await settle(pilot)
+        assert "Every case here is read." in shown(screen)
+        open_now = triage.open_cases(project)
+        assert open_now
+        words = ", ".join(f"{one.verifier} {one.left} of {one.wrong}" for one in open_now)
+        assert f"Open on all items: {words}" in " ".join(shown(screen).split())
+        await press(pilot, "n")
+        there = screen.app.screen
+        assert isinstance(there, TriageScreen)
+        assert there.scope is not None
+        assert there.scope.verifiers == (open_now[0].verifier,)
+        assert there.tally is not None
+        assert there.tally.left == open_now[0].left
+        while triage.open_cases(project):
+            await press(pilot, *"1" if not screen.app.screen.closing else "n")  # type: ignore[attr-defined]
+        await press(pilot, "n")
+        assert "No verifier has an open case." in notices(screen.app)[-1]

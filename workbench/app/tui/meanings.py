@@ -71,7 +71,7 @@ MEANINGS: Final = (
         "n",
         "next hit",
         "The next hit, box, change, test or open case.",
-        "find-next boxed code-diff.next next-test disagreements.next",
+        "find-next boxed code-diff.next next-test disagreements.next elsewhere",
     ),
     Meaning(
         "N", "previous hit", "The hit, box, change or test before.", "find-previous code-diff.previous test-before"

@@ -138,3 +138,16 @@ class TriageLine(Struct, frozen=True, kw_only=True):
     counts: dict[str, int]
     n: int
     share: float | None
+
+
+class OpenCases(NamedTuple):
+    """Wrong verdicts of a verifier to which no cause is given yet.
+
+    Attributes:
+        left: How many.
+        wrong: Of how many.
+    """
+
+    verifier: str
+    left: int
+    wrong: int

@@ -22,7 +22,15 @@ from workbench.measuring import browsing
 from workbench.measuring.accuracy_items import AccuracyCell, judged_items
 from workbench.measuring.judged import BASELINE
 from workbench.measuring.records.review import ERROR_CATEGORIES, ErrorCategory, Review, RunVote
-from workbench.measuring.records.triage import Cause, CauseMark, TriageCase, TriageLine, TriageScope, TriageTally
+from workbench.measuring.records.triage import (
+    Cause,
+    CauseMark,
+    OpenCases,
+    TriageCase,
+    TriageLine,
+    TriageScope,
+    TriageTally,
+)
 from workbench.measuring.reviewing import deciding
 from workbench.measuring.reviewing.differences import LONGEST, differences
 from workbench.measuring.reviewing.queues import ReviewQueue, queue
@@ -96,6 +104,13 @@ def of_verifier(project: Project, verifier: str) -> TriageScope:
 def verifiers(project: Project) -> list[AccuracyRow]:
     """The verifiers that have errors to be read, the most accurate first, each on all items."""
     return [row for row in _facts(project).measured if row.accuracy != 1]
+
+
+def open_cases(project: Project) -> list[OpenCases]:
+    """The verifiers that have open cases on all items, those with the most first."""
+    scopes = ((row.verifier, of_verifier(project, row.verifier)) for row in verifiers(project))
+    counted = (OpenCases(name, tally(project, scope).left, len(scope.items)) for name, scope in scopes)
+    return sorted((one for one in counted if one.left), key=lambda one: -one.left)
 
 
 def weakest_cell(project: Project) -> TriageScope:

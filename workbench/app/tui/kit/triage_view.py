@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import structs
 from rich.cells import cell_len
@@ -22,7 +22,7 @@ from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted
 from workbench.measuring.records.review import ERROR_CATEGORIES, ERRORS_IN_SHORT, ErrorCategory
-from workbench.measuring.records.triage import Cause, TriageCase, TriageTally
+from workbench.measuring.records.triage import Cause, OpenCases, TriageCase, TriageTally
 from workbench.measuring.reviewing.triage import KEYED, paragraph, triage_table
 from workbench.tables.table_text import plain_table
 
@@ -276,11 +276,24 @@ def other_cause(cause: Cause, n: int) -> str:
 # -- What it has come to.
 
 
-def summary(tally: TriageTally, said: str) -> Content:
-    """The paragraph and the table, as far as they go."""
+_SHOWN_ELSEWHERE: Final = 3
+"""Verifiers with open cases that are named."""
+
+
+def summary(tally: TriageTally, said: str, elsewhere: Sequence[OpenCases] = ()) -> Content:
+    """The paragraph and the table, as far as they go; once every case is read, where others are open."""
     found = triage_table(tally)
     parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
-    done = "Every case is read." if not tally.left else f"{counted(tally.left, 'case')} left: d goes on."
+    done = "Every case here is read." if not tally.left else f"{counted(tally.left, 'case')} left: d goes on."
+    if not tally.left and elsewhere:
+        named = ", ".join(f"{one.verifier} {one.left:,} of {one.wrong:,}" for one in elsewhere[:_SHOWN_ELSEWHERE])
+        more = (
+            f" and {counted(len(elsewhere) - _SHOWN_ELSEWHERE, 'verifier')} more"
+            if elsewhere[_SHOWN_ELSEWHERE:]
+            else ""
+        )
+        there = f"Open on all items: {named}{more}. n goes to {elsewhere[0].verifier}."
+        parts.append(Content.styled(printable(there), "bold"))
     parts.append(Content.styled(f"{done} e saves or copies this; z takes the last cause back.", "$text-muted"))
     if said:
         parts.append(Content.styled(printable(said), "$text-success"))

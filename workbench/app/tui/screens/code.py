@@ -179,7 +179,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         """Outcomes of all tests and what can be learnt from, as the export writes them."""
         return {
             "Save what came of the tests: fill in the export …": partial(choose_export, self),
-            "Save a training file, sft or pairs: fill in the export …": self.workbench.open_training_file,
+            "Save a training file (sft, pairs): the export …": self.workbench.open_training_file,
         }
 
     # -- opening -----------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from workbench.core.project import Project
 from workbench.core.text.figures import counted, percent
 from workbench.measuring import browsing
 from workbench.measuring.records.review import ERROR_CATEGORIES, Review
-from workbench.measuring.records.triage import Cause, TriageCase, TriageScope, TriageTally
+from workbench.measuring.records.triage import Cause, OpenCases, TriageCase, TriageScope, TriageTally
 from workbench.measuring.reviewing import deciding, triage
 from workbench.measuring.reviewing.triage import KEYED, UNKEYED
 from workbench.statistics.records.report import AccuracyRow
@@ -85,6 +85,7 @@ class TriageScreen(InSight):
         scope: What is triaged; None until it is known.
         case: The case on the screen.
         picked: A cause is given to all open cases that are like it.
+        elsewhere: Who has open cases on all items, once every case here is read.
         closing: The paragraph and the table stand in the card's place.
     """
 
@@ -111,6 +112,9 @@ class TriageScreen(InSight):
             "triage.undo", "z", "take_back", "Undo", "Take back the cause that was given last, with all it was for."
         ),
         Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
+        Action(
+            "triage.elsewhere", "n", "elsewhere", "Open cases", "Go to the verifier with the most open cases.", False
+        ),
         Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose whose errors to read.", False),
         Action(
             "triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier that errs.", False
@@ -128,6 +132,7 @@ class TriageScreen(InSight):
         self.case: TriageCase | None = None
         self.picked = self.closing = False
         self.said = ""
+        self.elsewhere: Sequence[OpenCases] = ()
         self._place = -1  # of the item that is to be shown
         self._cases: dict[int, TriageCase | None] = {}  # None: no verifier errs on it any more
         self._looked_at: set[int] = set()  # and it is not known yet that this is recorded
@@ -407,6 +412,8 @@ class TriageScreen(InSight):
                 self._cases.pop(item, None)
         if self._jobs:
             self._work_on()
+        elif self.closing:
+            self._look_elsewhere()
         if finished and finished[-1].show is not None:
             self._show(self._items.index(finished[-1].show))
         elif self.case is not None and self.case.id not in self._cases:
@@ -469,7 +476,29 @@ class TriageScreen(InSight):
         self.closing = not self.closing if closing is None else closing
         if not self.closing and self.case is None:
             self._show_next()
+        if self.closing:
+            self._look_elsewhere()
         self._draw()
+
+    def _look_elsewhere(self) -> None:
+        if self.tally is not None and not self.tally.left:
+            work = partial(triage.open_cases, self.project)
+            self.in_background(work, self._looked_elsewhere, group="triage-elsewhere", stops=True)
+
+    def _looked_elsewhere(self, found: Sequence[OpenCases]) -> None:
+        self.elsewhere = found
+        self._draw()
+
+    def action_elsewhere(self) -> None:
+        """Go on with the verifier that has the most open cases."""
+
+        def found(others: Sequence[OpenCases]) -> None:
+            if others:
+                self._change_to(others[0].verifier)
+            else:
+                self.notify("No verifier has an open case.", markup=False)
+
+        self.in_background(partial(triage.open_cases, self.project), found, group="triage-elsewhere", stops=True)
 
     def action_export(self) -> None:
         """Save or copy the table."""
@@ -495,7 +524,7 @@ class TriageScreen(InSight):
         self.refresh_bindings()
         box.set_class(self.closing, "closing")
         if self.closing:
-            box.update(summary(tally, self.said))
+            box.update(summary(tally, self.said, self.elsewhere))
         elif self.case is None:
             box.update("reading …")
         else:

@@ -39,8 +39,10 @@ MANY = 1_000
 """Items that the caller reads alone before processes help it."""
 _CHARACTERS = 500_000
 """Of a batch, from which on it takes no further item."""
-_CALLS_A_PROCESS = 500
-"""Then another takes its place: what long texts leave behind in its memory goes with it."""
+LONG = 20_000
+"""Characters of an item that make it a long one."""
+_LONG_A_PROCESS = 500
+"""Long items that one process reads; another takes its place then, and what they left in its memory goes with it."""
 
 _BOOT = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
@@ -113,7 +115,7 @@ class ReaderProcess:
     """A process that makes the first stage of one verifier.
 
     Attributes:
-        calls: How often it was asked.
+        long: How many long items it was asked of.
 
     Raises:
         VerifierError: It can't start.
@@ -122,7 +124,7 @@ class ReaderProcess:
     def __init__(self, spec: Spec, niceness: int = 0) -> None:
         self._sock, self._process = _started(spec, niceness)
         self._stream = self._sock.makefile("rb")
-        self.calls = 0
+        self.long = 0
 
     @property
     def pid(self) -> int:
@@ -140,7 +142,7 @@ class ReaderProcess:
         Raises:
             VerifierError: It has ended.
         """
-        self.calls += 1
+        self.long += sum(item.characters > LONG for item in items)
         try:
             self._sock.sendall(pack(_ReadRequest(items)))
             body = read(self._stream)
@@ -347,8 +349,23 @@ class AsyncReaders:
 
     def __init__(self, spec: Spec, processes: int) -> None:
         self._spec = spec
+        self._most = processes
         self._places = asyncio.Semaphore(processes)
+        self._busy = 0
         self._free: list[ReaderProcess] = []
+        self._starting: set[asyncio.Task[None]] = set()
+
+    @property
+    def free(self) -> int:
+        """Processes that have loaded, and that nobody waits for."""
+        return len(self._free)
+
+    def prepare(self, processes: int) -> None:
+        """Have so many there soon, as far as they may be; nobody waits for them."""
+        for _ in range(min(processes, self._most) - self.free - self._busy - len(self._starting)):
+            starting = asyncio.ensure_future(self._start())
+            self._starting.add(starting)
+            starting.add_done_callback(self._starting.discard)
 
     async def answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         """What `first_stage` says of each item.
@@ -356,23 +373,35 @@ class AsyncReaders:
         Raises:
             VerifierError: The process ended before it said anything.
         """
-        async with self._places:
-            reader = self._idle() or ReaderProcess(self._spec, NICENESS)
-            asking = asyncio.ensure_future(asyncio.to_thread(reader.ask, items))
-            try:
-                answers = await asyncio.shield(asking)
-            except BaseException:
-                # One that was left in the middle would give its answer to somebody else.
-                reader.end()
-                with suppress(VerifierError):
-                    await asking
-                reader.close()
-                raise
-            if reader.calls < _CALLS_A_PROCESS:
-                self._free.append(reader)
-            else:
-                reader.close()
-            return answers
+        self._busy += 1
+        try:
+            async with self._places:
+                return await self._said(self._idle() or ReaderProcess(self._spec, NICENESS), items)
+        finally:
+            self._busy -= 1
+
+    async def _start(self) -> None:
+        """One process more; it has loaded when it has answered."""
+        with suppress(VerifierError):
+            async with self._places:
+                await self._said(ReaderProcess(self._spec, NICENESS), [])
+
+    async def _said(self, reader: ReaderProcess, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        asking = asyncio.ensure_future(asyncio.to_thread(reader.ask, items))
+        try:
+            answers = await asyncio.shield(asking)
+        except BaseException:
+            # One that was left in the middle would give its answer to somebody else.
+            reader.end()
+            with suppress(VerifierError):
+                await asking
+            reader.close()
+            raise
+        if reader.long < _LONG_A_PROCESS:
+            self._free.append(reader)
+        else:
+            reader.close()
+        return answers
 
     def _idle(self) -> ReaderProcess | None:
         """A process that nobody waits for; those that ended meanwhile, killed for their memory say, are let go."""
@@ -385,5 +414,8 @@ class AsyncReaders:
 
     async def close(self) -> None:
         """End the processes that nobody waits for."""
+        for starting in self._starting:
+            starting.cancel()
+        await asyncio.gather(*self._starting, return_exceptions=True)
         while self._free:
             self._free.pop().close()

@@ -205,15 +205,16 @@ class ProbeSummary(Struct, frozen=True, kw_only=True):
 
 
 class RewardHealth(Struct, frozen=True, kw_only=True):
-    """The answer of ``GET /health``; its status is 200 when items are taken, else 503.
+    """The answer of ``GET /health``, of all processes that serve; its status is 200 when items are taken, else 503.
 
     Attributes:
         live: Always true: the server answers.
-        ready: Whether it takes items.
+        ready: Whether it takes items: all its processes do.
         state: The workers load; it takes items; nothing can be stored for the time being, and it goes on by itself; the
             workers can't start, or no call to a model server can succeed; it finishes what it has accepted.
         trouble: Why nothing can be judged; None while it can.
         waiting: Items accepted and not answered that are not decided at once.
+        processes: How many serve on the port.
         probe: None where the verifier was never probed, or the server has no database.
     """
 
@@ -224,6 +225,7 @@ class RewardHealth(Struct, frozen=True, kw_only=True):
     verifier: str
     version: str
     waiting: int
+    processes: int
     probe: ProbeSummary | None
 
 

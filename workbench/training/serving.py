@@ -21,7 +21,7 @@ from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
 from workbench.runs.executor import ExecutorClosed
-from workbench.runs.first_stage import BATCH, AsyncReaders, FirstAnswer, LeftToWorker
+from workbench.runs.first_stage import BATCH, LONG, AsyncReaders, FirstAnswer, LeftToWorker
 from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
 from workbench.runs.serving import VerifierSession, answering
@@ -147,8 +147,6 @@ def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -
 
 _AHEAD = 8
 """So many items a worker are handed to the workers ahead of their turn."""
-LONG = 20_000
-"""Characters of an item that make it a long one."""
 _TURN_S = 0.002
 _FEW = 2 * BATCH
 """So many the loop reads alone."""
@@ -169,8 +167,7 @@ class AsyncVerifier:
         cores = os.cpu_count() or 1
         self._line = line
         self._executor = chosen.executor(workers or max(1, cores - 1), timeout, yielding=True)
-        self._helpers = max(1, cores // 2)
-        self._readers = AsyncReaders((chosen.kind, chosen.options), self._helpers)
+        self._readers = AsyncReaders((chosen.kind, chosen.options), max(1, cores - 1))
         self._turns = FairLine(_AHEAD * (workers or max(1, cores - 1)))
         self.stages = StageTimes()
         self._executor.warm()
@@ -224,10 +221,11 @@ class AsyncVerifier:
         return [self._executor.recalled(next(read)) if self._is_long(item) else next(known) for item in items]
 
     async def _short(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """Of many items processes read some, while the loop reads the others."""
+        """Of many items processes read some, while the loop reads the others; a process helps once it has loaded."""
         if len(items) <= _FEW or self._executor.isolation != "staged":
             return await self._here(items)
         left = deque(enumerate(list(items[at : at + BATCH]) for at in range(0, len(items), BATCH)))
+        self._readers.prepare(len(left) - 1)
         said: dict[int, list[FirstAnswer]] = {}
 
         async def elsewhere() -> None:
@@ -238,7 +236,7 @@ class AsyncVerifier:
                 except VerifierError:
                     said[number] = await self._here(batch)
 
-        helping = [asyncio.ensure_future(elsewhere()) for _ in range(self._helpers)]
+        helping = [asyncio.ensure_future(elsewhere()) for _ in range(min(self._readers.free, len(left) - 1))]
         try:
             while left:
                 # Who helps takes the first before the loop takes one.

@@ -165,6 +165,46 @@ def test_a_process_that_ended_while_nobody_asked_it_costs_no_answer() -> None:
     assert first != second
 
 
+def test_processes_are_prepared_while_nobody_waits_and_only_long_texts_wear_them_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "_LONG_A_PROCESS", 2)
+
+    async def used() -> tuple[set[int], list[int]]:
+        readers = AsyncReaders(("reading", {}), 2)
+        readers.prepare(5)
+        readers.prepare(1)
+        assert readers.free == 0
+        while readers.free < 2:
+            await asyncio.sleep(0.01)
+        loaded = {one.pid for one in readers._free}
+        pids = []
+        for completion in ["a"] * 4 + ["a" * (module.LONG + 1)] * 3:
+            [answer] = await readers.answers([item(1, completion)])
+            assert isinstance(answer, Verdict)
+            pids.append(int(answer.detail or 0))
+        await readers.close()
+        return loaded, pids
+
+    loaded, pids = asyncio.run(used())
+    assert len(loaded) == 2
+    assert len(set(pids[:6])) == 1
+    assert pids[6] != pids[5]
+    assert {*pids} == loaded
+
+
+def test_processes_that_are_being_prepared_end_with_the_others() -> None:
+    async def ended() -> list[psutil.Process]:
+        readers = AsyncReaders(("reading", {}), 2)
+        readers.prepare(2)
+        while len(begun := psutil.Process().children()) < 2:
+            await asyncio.sleep(0)
+        await readers.close()
+        return begun
+
+    assert not any(process.is_running() for process in asyncio.run(ended()))
+
+
 class _Kept:
     """Keeps what a run stores."""
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from workbench.core.verdict import VerifierInput
-from workbench.runs.first_stage import BATCH, FirstAnswer
+from workbench.runs.first_stage import BATCH, AsyncReaders, FirstAnswer
 from workbench.training.choosing import WaitingItems, chosen
 from workbench.training.serving import AsyncVerifier
 
@@ -23,7 +23,8 @@ async def test_whoever_helps_reads_no_further_once_nobody_waits(monkeypatch: pyt
         await go_on.wait()
         return []
 
-    monkeypatch.setattr(verifier, "_helpers", 1)
+    monkeypatch.setattr(AsyncReaders, "free", property(lambda _: 1))
+    monkeypatch.setattr(AsyncReaders, "prepare", lambda *_: None)
     monkeypatch.setattr(verifier._readers, "answers", answers)
     item = VerifierInput(item=0, question="", reference="42", completion="x" * 10_000)
     waiting = asyncio.ensure_future(verifier.verdicts([item] * 100 * BATCH))

@@ -155,10 +155,15 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
             metavar="NAME",
         ),
     ] = ()
-    workers: Annotated[int | None, option("Worker processes; all cores but one by default.", ge=1, le=256)] = None
+    workers: Annotated[
+        int | None, option("Worker processes of each that serves; all cores but one by default.", ge=1, le=256)
+    ] = None
     processes: Annotated[
-        int, option("Processes that serve on the port, for many small requests.", ge=1, le=256, shows_default=True)
-    ] = 1
+        int | None,
+        option(
+            "Processes that serve on the port; by default one a core, four at most, where one isn't all.", ge=1, le=256
+        ),
+    ] = None
     timeout: Annotated[
         float | None,
         option(

@@ -62,8 +62,8 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
 
         async def ask() -> object:
             waiting = asyncio.create_task(asked(server.port, LATER))
-            health = psutil.Process(server.process.pid)
-            while not health.net_connections():
+            started = psutil.Process(server.process.pid)
+            while not any(one.net_connections() for one in (started, *started.children())):
                 await asyncio.sleep(0.01)
             await asyncio.sleep(0.1)
             server.process.send_signal(signal.SIGTERM)

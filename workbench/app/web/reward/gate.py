@@ -13,6 +13,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
+from workbench.app.web.reward.processes import Beside
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.text.inert import inert
@@ -97,7 +98,7 @@ class RequestRules(Struct, frozen=True, kw_only=True):
     Attributes:
         token: What they must bring as ``Authorization: Bearer``; None if they need none.
         max_body: Bytes at most of a body.
-        in_flight: Bytes at most of the bodies of all requests that came and aren't answered.
+        in_flight: Bytes at most of the bodies of all requests that came and aren't answered, to whichever process.
         hosts: Names the server answers to besides the address's own, in small letters.
     """
 
@@ -111,6 +112,9 @@ class RequestRules(Struct, frozen=True, kw_only=True):
 class RewardGate:
     """Checks every request before anything else sees it, and knows how many are under way.
 
+    Args:
+        beside: This process among those that serve beside it; None where it serves alone.
+
     Attributes:
         rules: What they have to keep to.
         in_flight: Bytes of the bodies of requests that came and aren't answered.
@@ -118,9 +122,10 @@ class RewardGate:
         stopping: Nothing more is taken.
     """
 
-    def __init__(self, rules: RequestRules) -> None:
+    def __init__(self, rules: RequestRules, beside: Beside | None = None) -> None:
         self.rules = rules
         self.in_flight = 0
+        self._beside = beside
         self.known: set[web.RequestHandler] = set()
         self._under_way = 0
         self._idle = asyncio.Event()
@@ -158,7 +163,18 @@ class RewardGate:
             room.require(0)
             yield await self._read(request, room)
         finally:
-            self.in_flight -= room.taken
+            self.take(-room.taken)
+
+    def has_room(self, size: int) -> bool:
+        """Whether so many bytes more may be in flight."""
+        others = 0 if self._beside is None else self._beside.held_by_others
+        return others + self.in_flight + size <= self.rules.in_flight
+
+    def take(self, size: int) -> None:
+        """Count so many bytes more as in flight."""
+        self.in_flight += size
+        if self._beside is not None:
+            self._beside.hold(self.in_flight)
 
     async def _read(self, request: web.Request, room: _Room) -> bytearray:
         """What comes, part by part, for as long as there is room and it comes fast enough."""
@@ -231,9 +247,9 @@ class _Room:
             raise RequestRefused(
                 413, f"At most {rules.max_body:,} bytes are taken at a time (--max-body).", closes=True
             )
-        if self._gate.in_flight + size - self.taken > rules.in_flight:
+        if not self._gate.has_room(size - self.taken):
             raise RequestRefused(503, "Too much is under way. Ask again soon.", closes=True)
-        self._gate.in_flight += size - self.taken
+        self._gate.take(size - self.taken)
         self.taken = size
 
 

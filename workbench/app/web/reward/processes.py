@@ -1,4 +1,4 @@
-"""One server in several processes: all listen on one port (SO_REUSEPORT), and each knows what all of them count."""
+"""One server in several processes: all listen on one port (SO_REUSEPORT), and each speaks for all of them."""
 
 from __future__ import annotations
 
@@ -12,56 +12,130 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from msgspec import structs
+import msgspec
+from msgspec import Struct, structs
 
+from workbench.app.web.listening import listen
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import VerifierError, WorkbenchError
+from workbench.training.records import Readiness
 
 _SLOT: Final = 1 << 17
 _HEAD: Final = struct.Struct("<QI")
+_BYTES: Final = struct.Struct("<Q")
 _PAUSE_S: Final = 0.2
 """Before a process is replaced: one that can't live must not take all the time."""
 _SAME: Final = ("workbench_reward_info", "workbench_reward_ready")
 """What is not a sum: each process says it of itself."""
 
 
+class Told(Struct, frozen=True, kw_only=True):
+    """What a process says of itself.
+
+    Attributes:
+        figures: For Prometheus.
+        waiting: Items that wait.
+    """
+
+    figures: str
+    state: Readiness
+    trouble: str | None
+    waiting: int
+
+
 class Board:
-    """What each process counts, for all to read; a process that is replaced goes on in its slot.
+    """What each process says of itself, for all to read; a process that is replaced goes on in its slot.
 
     Args:
         processes: How many there are.
     """
 
     def __init__(self, processes: int) -> None:
-        self._processes = processes
+        self.processes = processes
         self._shared = mmap.mmap(-1, processes * _SLOT)
+        self._in_flight = mmap.mmap(-1, processes * _BYTES.size)
 
-    def put(self, process: int, text: str) -> None:
-        """Leave what a process counts."""
-        data, at = text.encode()[: _SLOT - _HEAD.size], process * _SLOT
+    def put(self, process: int, told: Told) -> None:
+        """Leave what a process says."""
+        data, at = msgspec.msgpack.encode(told), process * _SLOT
+        if len(data) > _SLOT - _HEAD.size:
+            data = msgspec.msgpack.encode(structs.replace(told, figures="", trouble=None))
         version, _ = _HEAD.unpack_from(self._shared, at)
         # Odd while it is written.
         _HEAD.pack_into(self._shared, at, version + 1, 0)
         self._shared[at + _HEAD.size : at + _HEAD.size + len(data)] = data
         _HEAD.pack_into(self._shared, at, version + 2, len(data))
 
-    def all(self) -> list[str]:
-        """What all of them count that have said so."""
-        found = [self._read(process) for process in range(self._processes)]
-        return [text for text in found if text]
+    def all(self) -> list[Told]:
+        """What all of them say that have said so."""
+        return [told for process in range(self.processes) if (told := self._read(process)) is not None]
 
-    def _read(self, process: int) -> str:
+    def hold(self, process: int, size: int) -> None:
+        """Say how many bytes a process has in flight."""
+        _BYTES.pack_into(self._in_flight, process * _BYTES.size, size)
+
+    def held(self) -> int:
+        """Bytes that all of them have in flight."""
+        return sum(size for (size,) in _BYTES.iter_unpack(self._in_flight[:]))
+
+    def _read(self, process: int) -> Told | None:
         at = process * _SLOT
         for _ in range(1_000):
             version, size = _HEAD.unpack_from(self._shared, at)
             data = self._shared[at + _HEAD.size : at + _HEAD.size + size]
             if version % 2 == 0 and _HEAD.unpack_from(self._shared, at)[0] == version:
-                return data.decode()
-        return ""
+                return msgspec.msgpack.decode(data, type=Told) if data else None
+        return None
+
+
+class Beside:
+    """One process of several, as it speaks for all of them.
+
+    Args:
+        number: Which one it is.
+    """
+
+    def __init__(self, board: Board, number: int) -> None:
+        self._board, self._number = board, number
+        self._own = 0
+        self.hold(0)
+
+    @property
+    def processes(self) -> int:
+        """How many there are."""
+        return self._board.processes
+
+    def tell(self, own: Told) -> list[Told]:
+        """Say how this one is; returns what all of them say."""
+        self._board.put(self._number, own)
+        return self._board.all()
+
+    def hold(self, size: int) -> None:
+        """Say how many bytes this one has in flight."""
+        self._own = size
+        self._board.hold(self._number, size)
+
+    @property
+    def held_by_others(self) -> int:
+        """Bytes that the others have in flight."""
+        return self._board.held() - self._own
+
+
+_WORST_FIRST: Final[tuple[Readiness, ...]] = ("stopping", "failed", "waiting", "starting", "ready")
+
+
+def state_of(told: Sequence[Told], processes: int) -> Readiness:
+    """How several processes are that stand for one server: as that one of them is that does least."""
+    states: set[Readiness] = {one.state for one in told}
+    if len(told) < processes:
+        states.add("starting")
+    return next(state for state in _WORST_FIRST if state in states)
 
 
 def merged(texts: Sequence[str]) -> str:
     """Figures of several processes as those of one: sums, in the order in which series come."""
+    if len(texts) == 1:
+        return texts[0]
     values: dict[str, float | None] = {}
     for text in texts:
         for line in text.splitlines():
@@ -90,12 +164,17 @@ class Crowd:
     Args:
         run: Serves in a process of its own until SIGTERM; gets the address, its number, what to call when it listens,
             and a descriptor that ends when the one that started it has.
+
+    Raises:
+        UsageError: The port can't be had.
     """
 
     def __init__(
         self, address: Address, processes: int, run: Callable[[Address, int, Callable[[], None], int], None]
     ) -> None:
         self._processes, self._run = processes, run
+        # Of those that share a port, a second server's processes would silently take their part.
+        listen(address).close()
         family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
         # Bound and never listening: it keeps the port.
         self._kept = socket.socket(family, socket.SOCK_STREAM)

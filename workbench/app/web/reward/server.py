@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import socket
+import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
@@ -20,7 +21,7 @@ from msgspec import UNSET, Raw, Struct, structs
 from workbench.app.web.listening import Connections, listen, without_traces
 from workbench.app.web.reward.gate import HEALTH, RETRY_S, Handler, RequestRefused, RequestRules, RewardGate, wrong_body
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
-from workbench.app.web.reward.processes import Board, Crowd, merged
+from workbench.app.web.reward.processes import Beside, Board, Crowd, Told, merged, state_of
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
@@ -58,7 +59,7 @@ class Served(Struct, frozen=True, kw_only=True):
 
     Attributes:
         probe: How the verifier was last probed; None if it never was.
-        everyone: Makes of this process's figures those of all that serve; None where it serves alone.
+        beside: This process among those that serve; None where it serves alone.
     """
 
     judge: AnyJudge
@@ -67,7 +68,20 @@ class Served(Struct, frozen=True, kw_only=True):
     name: str
     version: str
     probe: ProbeSummary | None
-    everyone: Callable[[str], str] | None = None
+    beside: Beside | None = None
+
+    def told(self, gate: RewardGate) -> Told:
+        """How this process is."""
+        state = "stopping" if gate.stopping else self.judge.state
+        figures = self.metrics.text(
+            waiting=self.judge.waiting, in_flight=gate.in_flight, ready=state == "ready", stages=self.judge.stages
+        )
+        return Told(figures=figures, state=state, trouble=self.judge.trouble, waiting=self.judge.waiting)
+
+    def told_by_all(self, gate: RewardGate) -> list[Told]:
+        """How all are that serve."""
+        own = self.told(gate)
+        return [own] if self.beside is None else self.beside.tell(own)
 
 
 async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
@@ -133,27 +147,26 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
     for path, shape in SHAPES.items():
         application.router.add_post(path, _judged(path, shape, served, gate))
 
+    processes = 1 if served.beside is None else served.beside.processes
+
     async def health(_: web.Request) -> web.Response:
-        state = "stopping" if gate.stopping else served.judge.state
+        told = served.told_by_all(gate)
+        state = state_of(told, processes)
         document = RewardHealth(
             live=True,
             ready=state == "ready",
             state=state,
-            trouble=served.judge.trouble,
+            trouble=next((one.trouble for one in told if one.trouble is not None), None),
             verifier=served.name,
             version=served.version,
-            waiting=served.judge.waiting,
+            waiting=sum(one.waiting for one in told),
+            processes=processes,
             probe=served.probe,
         )
         return _json(document, 200 if document.ready else 503)
 
     async def metrics(_: web.Request) -> web.Response:
-        ready = served.judge.state == "ready" and not gate.stopping
-        text = served.metrics.text(
-            waiting=served.judge.waiting, in_flight=gate.in_flight, ready=ready, stages=served.judge.stages
-        )
-        if served.everyone is not None:
-            text = served.everyone(text)
+        text = merged([one.figures for one in served.told_by_all(gate)])
         return web.Response(body=text.encode(), headers={"Content-Type": CONTENT_TYPE})
 
     application.router.add_get(HEALTH, health)
@@ -282,11 +295,10 @@ class RewardServer:
         judge: AnyJudge,
         scale: Scale,
         rules: RequestRules,
-        everyone: Callable[[str], str] | None = None,
+        beside: Beside | None = None,
     ) -> None:
         self.address = rules.address
-        self._gate = RewardGate(rules)
-        self._judge = judge
+        self._gate = RewardGate(rules, beside)
         served = Served(
             judge=judge,
             scale=scale,
@@ -294,7 +306,7 @@ class RewardServer:
             name=chosen.name,
             version=chosen.verifier.version,
             probe=chosen.probe,
-            everyone=everyone,
+            beside=beside,
         )
         self._served = served
         application = web.Application(middlewares=[self._gate.check])
@@ -323,13 +335,9 @@ class RewardServer:
         connections = Connections(server, self._gate.known, MOST_CONNECTIONS, _FULL)
         self._listening = await loop.create_server(connections, sock=listening)
 
-    def figures(self) -> str:
-        """What it counts."""
-        judge = self._judge
-        ready = judge.state == "ready" and not self._gate.stopping
-        return self._served.metrics.text(
-            waiting=judge.waiting, in_flight=self._gate.in_flight, ready=ready, stages=judge.stages
-        )
+    def tell(self) -> None:
+        """Tell the others how this one is."""
+        self._served.told_by_all(self._gate)
 
     async def stop(self) -> None:
         """Take nothing more, and answer what was accepted."""
@@ -353,17 +361,17 @@ async def serving(
     most_waiting: int | None,
     workers: int | None,
     timeout: float | None,
-    everyone: Callable[[str], str] | None = None,
+    beside: Beside | None = None,
 ) -> AsyncIterator[RewardServer]:
     """A server that runs as long as the context; for the arguments and further errors see `judging`.
 
     Raises:
         UsageError: The port can't be had.
     """
-    with listen(rules.address, shared=everyone is not None) as listening:
+    with listen(rules.address, shared=beside is not None) as listening:
         address = structs.replace(rules.address, port=listening.getsockname()[1])
         async with judging(chosen, most_waiting, workers, timeout) as judge:
-            server = RewardServer(chosen, judge, scale, structs.replace(rules, address=address), everyone)
+            server = RewardServer(chosen, judge, scale, structs.replace(rules, address=address), beside)
             try:
                 await server.start(listening)
                 yield server
@@ -382,13 +390,13 @@ def serve(
     workers: int | None,
     timeout: float | None,
     on_ready: Callable[[Address], None],
-    processes: int = 1,
+    processes: int | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM, then answer what was accepted; a second signal ends it at once.
 
     Args:
         on_ready: Called with the address when connections are taken.
-        processes: How many serve on one port.
+        processes: How many serve on one port; by default one a core, `_FEW` at most, where each can judge by itself.
 
     Raises:
         UsageError: The port can't be had, or other machines could reach the server and need no token.
@@ -398,6 +406,8 @@ def serve(
             f"Other machines can reach {rules.address.host}.", "Name a variable that holds a token: --token-env NAME"
         )
 
+    if processes is None:
+        processes = 1 if _is_alone(chosen) else min(os.cpu_count() or 1, _FEW)
     if processes > 1:
         _serve_beside(chosen, scale, rules, most_waiting, workers, timeout, on_ready, processes)
         return
@@ -416,6 +426,13 @@ def serve(
 
 
 _TELL_S = 0.25
+_FEW = 4
+"""Processes at most, where nobody says how many: each has as many workers as one alone."""
+
+
+def _is_alone(chosen: RewardVerifier) -> bool:
+    """Whether one process has to serve, as it alone writes a database, or is enough, as sandboxes use all cores."""
+    return chosen.journal is not None or chosen.audit is not None or chosen.by_tests or sys.platform != "linux"
 
 
 def _serve_beside(
@@ -428,29 +445,26 @@ def _serve_beside(
     on_ready: Callable[[Address], None],
     processes: int,
 ) -> None:
-    """The same in several processes; what may be in flight is divided among them."""
+    """The same in several processes; solutions that run at a time are divided among them."""
     if chosen.journal is not None or chosen.audit is not None:
         what = "asks model servers" if chosen.journal is not None else "is audited"
         raise UsageError(f"{chosen.name!r} {what}: one process alone writes its database.", "Leave --processes out.")
     board = Board(processes)
-    own = structs.replace(rules, in_flight=max(rules.max_body, rules.in_flight // processes))
-    mine = workers or max(1, (os.cpu_count() or 1) // processes)
+    if workers is None and chosen.by_tests:
+        workers = max(1, (os.cpu_count() or 1) // processes)
 
     def run(address: Address, number: int, listens: Callable[[], None], life: int) -> None:
-        def everyone(text: str) -> str:
-            board.put(number, text)
-            return merged(board.all())
-
         async def until_told() -> None:
             ended = asyncio.Event()
-            found = structs.replace(own, address=address)
-            async with serving(chosen, scale, found, most_waiting, mine, timeout, everyone) as server:
+            own = structs.replace(rules, address=address)
+            beside = Beside(board, number)
+            async with serving(chosen, scale, own, most_waiting, workers, timeout, beside) as server:
                 _on_signals(ended)
                 asyncio.get_running_loop().add_reader(life, ended.set)
                 gc.freeze()
                 listens()
                 while not ended.is_set():
-                    board.put(number, server.figures())
+                    server.tell()
                     with contextlib.suppress(TimeoutError):
                         await asyncio.wait_for(ended.wait(), _TELL_S)
                 asyncio.get_running_loop().remove_reader(life)

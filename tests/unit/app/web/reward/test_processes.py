@@ -7,7 +7,9 @@ import json
 import os
 import re
 import signal
+import socket
 import time
+from collections.abc import Coroutine
 from pathlib import Path
 
 import httpx
@@ -18,12 +20,14 @@ from tests.background import PATIENCE_S
 from tests.commands import run
 from tests.helpers import make_project
 from tests.rewarding import Launched, asked, launched
+from workbench.app.web.reward import server as server_module
 from workbench.app.web.reward.gate import RequestRules
-from workbench.app.web.reward.processes import Board, merged
+from workbench.app.web.reward.processes import Beside, Board, Told, merged, state_of
 from workbench.app.web.reward.server import serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError
 from workbench.training.choosing import Scale, chosen
+from workbench.training.records import Readiness
 
 
 def serving(server: Launched) -> list[psutil.Process]:
@@ -94,18 +98,69 @@ def test_figures_of_several_are_sums() -> None:
     ]
 
 
+def told(figures: str, state: Readiness = "ready", waiting: int = 0) -> Told:
+    return Told(figures=figures, state=state, trouble=None, waiting=waiting)
+
+
 def test_a_board_is_read_whole() -> None:
     board = Board(2)
     assert board.all() == []
-    board.put(1, "x" * 1_000)
-    board.put(1, "ü")
-    assert board.all() == ["ü"]
+    board.put(1, told("x" * 1_000))
+    board.put(1, told("ü"))
+    assert board.all() == [told("ü")]
     pid = os.fork()
     if not pid:
-        board.put(0, "of a child")
+        board.put(0, told("of a child"))
+        board.hold(0, 7)
         os._exit(0)
     os.waitpid(pid, 0)
-    assert board.all() == ["of a child", "ü"]
+    assert board.all() == [told("of a child"), told("ü")]
+    board.put(0, told("y" * 1_000_000, waiting=3))
+    assert board.all()[0] == told("", waiting=3)
+    assert (board.held(), Beside(board, 1).held_by_others) == (7, 7)
+    assert Beside(board, 0).held_by_others == 0
+    assert board.held() == 0
+
+
+def test_several_are_as_ready_as_the_least_of_them() -> None:
+    assert state_of([told(""), told("")], 2) == "ready"
+    assert state_of([told("")], 2) == "starting"
+    assert state_of([told("", "failed"), told("")], 2) == "failed"
+    assert state_of([told("", "starting"), told("", "waiting")], 2) == "waiting"
+    assert state_of([told("", "failed"), told("", "stopping")], 2) == "stopping"
+
+
+def test_health_is_that_of_all(tmp_path: Path) -> None:
+    held = b"POST /reward HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 3000\r\n\r\n"
+    with launched(
+        tmp_path, "--verifier", "chrf", "--processes", 2, "--max-body", 4_000, "--in-flight", 4_000
+    ) as server:
+        server.until_ready()
+        health = httpx.get(f"{server.url}/health", headers={"Host": "localhost"}).json()
+        assert (health["processes"], health["state"], health["waiting"]) == (2, "ready", 0)
+        with socket.create_connection(("127.0.0.1", server.port)) as busy:
+            busy.sendall(held)
+            # Whichever process has it, there is no room for another one at either.
+            asking = json.dumps({"reference": "a", "completion": "b" * 2_000}).encode()
+            until(lambda: [asyncio.run(asked(server.port, asking)).status for _ in range(16)] == [503] * 16)
+        until(lambda: [asyncio.run(asked(server.port, asking)).status for _ in range(16)] == [200] * 16)
+
+
+def test_by_default_a_server_uses_the_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+
+    def alone(ran: Coroutine[None, None, None]) -> None:
+        ran.close()
+        begun.append(1)
+
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    monkeypatch.setattr(server_module, "_serve_beside", lambda *given: begun.append(given[-1]))
+    monkeypatch.setattr(asyncio, "run", alone)
+    rules = RequestRules(address=Address("127.0.0.1", 0), token=None)
+    for name in ("rules", "execution"):
+        serve(chosen(name), Scale(), rules, None, None, None, lambda address: None)
+    serve(chosen("rules"), Scale(), rules, None, None, None, lambda address: None, 1)
+    assert begun == [3, 1, 1]
 
 
 def test_what_writes_a_database_has_one_process(tmp_path: Path) -> None:
@@ -115,6 +170,14 @@ def test_what_writes_a_database_has_one_process(tmp_path: Path) -> None:
     rules = RequestRules(address=Address("127.0.0.1", 0), token=None)
     with pytest.raises(UsageError, match="one process alone writes"):
         serve(judge, Scale(), rules, None, None, None, lambda address: None, 2)
+
+
+def test_a_port_has_one_server(tmp_path: Path) -> None:
+    with launched(tmp_path, "--verifier", "exact", "--processes", 2) as server:
+        for processes in (1, 2):
+            found = run("reward-server", "--verifier", "rules", "--port", server.port, "--processes", processes)
+            assert found.returncode == 2
+            assert "can't be had" in found.stderr
 
 
 def test_what_is_audited_has_one_process(tmp_path: Path) -> None:

@@ -209,12 +209,13 @@ async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatc
         client = Client(found.address.port)
         texts = ["later a" if number % 5 == 0 else "now" for number in range(5 * BATCH)]
         batch = {"items": [{"reference": "r", "completion": text, "id": n} for n, text in enumerate(texts)]}
-        for _ in range(2):
+        rounds = 0
+        while rounds < 2 or len(elsewhere) < 3:
+            rounds += 1
             answer = await client.post("/reward", json.dumps(batch).encode())
             assert answer.status == 200, answer
             said = [(one["id"], one["reason"]) for one in answer.document["items"]]
             assert said == [(n, "quick" if n % 5 else "compared") for n in range(5 * BATCH)]
-        assert len(elsewhere) >= 2
         assert set(elsewhere) == {BATCH}
         client.close()
 
@@ -428,6 +429,7 @@ async def test_health_and_figures(served: Serving) -> None:
             "verifier": "staged",
             "version": "1",
             "waiting": 0,
+            "processes": 1,
             "probe": None,
         }
         counted = await figures(found)

@@ -72,7 +72,7 @@ async def test_solutions_of_who_has_gone_are_not_run(served: Serving) -> None:
     endless = "import time\ndef double(x): time.sleep(3600)"
     truth = json.dumps({"tests": TESTS})
     async with served("execution") as server:
-        judge = server._judge
+        judge = server._served.judge
         assert isinstance(judge, AsyncTester)
         client = Client(server.address.port)
         body = json.dumps({"items": [{"reference": truth, "completion": endless}] * 20}).encode()

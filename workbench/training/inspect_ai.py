@@ -6,27 +6,35 @@ from itertools import chain, count
 from string import ascii_uppercase
 from typing import Any
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from inspect_ai.scorer import Score, Scorer, Target, accuracy, mean, scorer, stderr  # type: ignore[import-not-found]
 from inspect_ai.solver import TaskState  # type: ignore[import-not-found]
 
-from workbench.training.judging import figures, judge, said_of
+from workbench.training.judging import AT_ONCE, judging_by, said_of
 
 
 @scorer(metrics={"acc": [accuracy(), stderr()], "undecided": [mean()]})  # type: ignore[untyped-decorator]
-def judged(type: str | None = None) -> Scorer:
-    """Whether the completion is correct, by `rules`; any of the sample's targets will do, of a sample with choices all.
+def judged(type: str | None = None, verifier: str = "rules", settings: dict[str, Any] | None = None) -> Scorer:
+    """Whether the completion is correct; any of the sample's targets will do, of a sample with choices all.
 
     Args:
         type: The answers' subtype, if all are of one.
+        verifier: As `workbench.reward` takes it; where it runs solutions, targets are tests, and all are meant.
+        settings: Other arguments of `workbench.reward`, such as ``{"database": "p.db", "deadline": 60}``.
     """
+    judging = judging_by(verifier, settings)
+    limiter: list[CapacityLimiter] = []
 
     async def score(state: TaskState, target: Target) -> Score:
+        if not limiter:
+            limiter.append(CapacityLimiter(AT_ONCE))
         reference = ", ".join(target) if state.choices else list(target)
-        verdict = await run_sync(judge, reference, state.output.completion, _question(state), type)
+        asked = reference, state.output.completion, _question(state), type
+        verdict = await run_sync(judging.verdict, *asked, limiter=limiter[0])
         said: dict[str, Any] = said_of(verdict)
         why = said.pop("sentence")
-        return Score(value=figures([verdict]), answer=verdict.candidate_final, explanation=why, metadata=said)
+        return Score(value=judging.figures([verdict]), answer=verdict.candidate_final, explanation=why, metadata=said)
 
     return score
 

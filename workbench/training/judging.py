@@ -1,21 +1,33 @@
-"""``workbench.judge``: what `rules` says of one completion; and the same as numbers, for harnesses."""
+"""``workbench.judge``: what `rules` says of one completion; and any verifier's verdicts as numbers, for harnesses."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from statistics import fmean
-from typing import Final
+from typing import Any, Final
 
 from workbench.core.errors import UsageError, nearest
 from workbench.core.reasons import sentence
 from workbench.core.taxonomy import SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.training.choosing import FieldError, Scale, is_undecided, text
+from workbench.training.choosing import FieldError, is_undecided, text
 from workbench.training.reward import Reward
 
-_RULES: Final = Reward("rules")
 _BEST_FIRST: Final = (Outcome.CORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.INCORRECT)
 """Of several references: one is enough to be right, and all must differ to be wrong."""
+AT_ONCE: Final = 256
+"""Completions that a harness may have judged at a time, where each waits in a thread."""
+
+SETTINGS: Final = (
+    *("options", "database", "journal", "undecided", "own_score", "workers", "timeout", "deadline"),
+    *("pay", "forgeable", "timeouts"),
+)
+"""Arguments of `workbench.reward` that harnesses may give."""
+_LOCK: Final = threading.Lock()
 
 Reference = str | float | Sequence[str | float]
 """An answer, or several of which any will do; a number stands for its text."""
@@ -23,23 +35,128 @@ Reference = str | float | Sequence[str | float]
 
 def judge(reference: Reference, completion: str, question: str = "", type: str | None = None) -> Verdict:
     """The verdict on a completion; see `workbench.judge`."""
-    subtype = None if type is None else _subtype(type)
-    items = [
-        VerifierInput(
-            item=0,
-            question=text("question", question),
-            reference=text(name, one),
-            completion=text("completion", completion),
-            subtype=subtype,
-        )
-        for name, one in _references(reference)
-    ]
-    return min(_RULES.verdicts(items), key=lambda verdict: _BEST_FIRST.index(verdict.outcome))
+    return _RULES.verdict(reference, completion, question, type)
 
 
-def figures(verdicts: Sequence[Verdict]) -> dict[str, float]:
-    """The means of verdicts, for what takes nothing but numbers: an undecided one is not correct, and counted."""
-    return {"acc": fmean(map(Scale().number, verdicts)), "undecided": fmean(map(is_undecided, verdicts))}
+class Judging:
+    """A verifier as harnesses ask it: one completion at a time, from any thread.
+
+    Args:
+        verifier: As `workbench.reward` takes it.
+        **settings: Its other arguments, of `SETTINGS`; what is undecided pays 0.0 by default.
+
+    Attributes:
+        name: The verifier's name.
+
+    Raises:
+        UsageError: As with `workbench.reward`; so the other errors.
+        NotTrustedError: The database's settings were not accepted yet.
+        VerifierError: It can't be used.
+    """
+
+    def __init__(self, verifier: str = "rules", **settings: Any) -> None:
+        self._made_of = (verifier, settings)
+        self._reward = Reward(verifier, **settings)
+        self.name = self._reward.name
+
+    def verdict(self, reference: Any, completion: str, question: str = "", type: str | None = None) -> Verdict:
+        """The verdict on a completion.
+
+        Args:
+            reference: An answer, or several, of which one after the other is compared until one is right. Where
+                solutions are run, their tests in any of the forms of rewards; a list of them is all of them.
+            type: The answer's subtype, if it is known.
+
+        Raises:
+            UsageError: A value is no text, the type no subtype, or tests can't be read.
+            VerifierError: The workers can't start.
+            RunError: No call to a model server can succeed now, or nothing can be stored.
+        """
+        subtype = None if type is None else _subtype(type)
+        deadline = self._reward.deadline
+        ends = None if deadline is None else time.monotonic() + deadline
+        best: Verdict | None = None
+        for name, one in self._references(reference):
+            item = VerifierInput(
+                item=0,
+                question=text("question", question),
+                reference=text(name, one),
+                completion=text("completion", completion),
+                subtype=subtype,
+            )
+            left = None if ends is None else max(0.0, ends - time.monotonic())
+            (verdict,) = self._reward.verdicts([item], left)
+            if best is None or _BEST_FIRST.index(verdict.outcome) < _BEST_FIRST.index(best.outcome):
+                best = verdict
+            if best.outcome is Outcome.CORRECT:
+                break
+        assert best is not None
+        return best
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return judging_by, self._made_of
+
+    def close(self) -> None:
+        """End its workers and calls; the next verdict starts them anew."""
+        self._reward.close()
+
+    def figures(self, verdicts: Sequence[Verdict]) -> dict[str, float]:
+        """The means of verdicts, for what takes nothing but numbers: what they pay, and how many are undecided."""
+        return {
+            "acc": fmean(map(self._reward.number, verdicts)),
+            "undecided": fmean(map(is_undecided, verdicts)),
+        }
+
+    def fields(self, reference: str) -> tuple[str, ...]:
+        """The fields of a row that may say something of its reference, which is in one of them."""
+        if not self._reward.by_tests:
+            return (reference,)
+        from workbench.training.tested import BESIDE
+
+        return (reference, *BESIDE)
+
+    def reference_in(self, row: Mapping[str, Any], name: str) -> Any:
+        """The reference in a row of a data set; of tests with what stands beside them, such as ``entry_point``."""
+        if not self._reward.by_tests:
+            return row[name]
+        from workbench.training.tested import tests_columns
+
+        (tests,) = tests_columns({column: [value] for column, value in row.items()}, name, 1)
+        return tests
+
+    def _references(self, reference: object) -> list[tuple[str, object]]:
+        """References by their names in messages."""
+        plain = reference.tolist() if hasattr(reference, "tolist") else reference
+        if self._reward.by_tests:
+            return [("reference", _tests(plain))]
+        if isinstance(plain, str | bytes) or not isinstance(plain, Sequence):
+            return [("reference", plain)]
+        if not plain:
+            raise FieldError("reference", "must be an answer, or a list of at least one")
+        return [(f"reference[{place}]", one) for place, one in enumerate(plain)]
+
+
+_RULES: Final = Judging()
+
+
+def judging_by(verifier: str, settings: Mapping[str, Any] | None = None) -> Judging:
+    """The verifier of a name, the same for all that ask with the same settings: one journal, one set of workers.
+
+    Raises:
+        UsageError: There is no such setting; else as with `Judging`, as the other errors are.
+    """
+    given = dict(settings or {})
+    for name in given.keys() - {*SETTINGS}:
+        raise UsageError(f"There is no setting {name!r} here.", nearest(name, SETTINGS, "Settings"))
+    if verifier == "rules" and not given:
+        return _RULES
+    with _LOCK:
+        return _remembered(verifier, json.dumps(given, sort_keys=True, default=str))
+
+
+@lru_cache(maxsize=8)
+def _remembered(verifier: str, settings: str) -> Judging:
+    return Judging(verifier, **json.loads(settings))
 
 
 def said_of(verdict: Verdict) -> dict[str, str | None]:
@@ -54,14 +171,12 @@ def said_of(verdict: Verdict) -> dict[str, str | None]:
     }
 
 
-def _references(reference: object) -> list[tuple[str, object]]:
-    """References by their names in messages."""
-    plain = reference.tolist() if hasattr(reference, "tolist") else reference
-    if isinstance(plain, str | bytes) or not isinstance(plain, Sequence):
-        return [("reference", plain)]
-    if not plain:
-        raise FieldError("reference", "must be an answer, or a list of at least one")
-    return [(f"reference[{place}]", one) for place, one in enumerate(plain)]
+def _tests(given: object) -> str:
+    """Tests as text; of a list of one text that text."""
+    from workbench.training.tested import tests_text
+
+    only = given[0] if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 1 else given
+    return tests_text("reference", only if isinstance(only, str) else given)
 
 
 def _subtype(said: object) -> str:

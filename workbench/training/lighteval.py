@@ -1,7 +1,8 @@
-"""A lighteval metric: ``LightevalTaskConfig(..., metrics=[judged])``."""
+"""A lighteval metric: ``LightevalTaskConfig(..., metrics=[judged])``, or ``metrics=[judged_by("cascade", …)]``."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from statistics import fmean
 from typing import Any
 
@@ -10,21 +11,38 @@ from lighteval.metrics.utils.metric_utils import SampleLevelMetricGrouping  # ty
 from lighteval.models.model_output import ModelResponse  # type: ignore[import-not-found]
 from lighteval.tasks.requests import Doc, SamplingMethod  # type: ignore[import-not-found]
 
-from workbench.training.judging import figures, judge
+from workbench.training.judging import AT_ONCE, Judging, judging_by
 
 
 class JudgedMetric(SampleLevelComputation):  # type: ignore[misc]
-    """Whether completions are correct, by `rules`: their mean; any of the document's gold choices will do."""
+    """What completions are worth: their mean; any of the document's gold choices will do."""
+
+    def __init__(self, judging: Judging) -> None:
+        self._judging = judging
 
     def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, float]:
-        """The figures of one document."""
-        return figures([judge(doc.get_golds(), text, doc.query) for text in model_response.final_text])
+        """The figures of one document; its completions are judged together."""
+        wanted, texts = doc.get_golds(), model_response.final_text
+        with ThreadPoolExecutor(min(len(texts), AT_ONCE), "workbench-judged") as threads:
+            return self._judging.figures(
+                list(threads.map(lambda text: self._judging.verdict(wanted, text, doc.query), texts))
+            )
 
 
-judged = SampleLevelMetricGrouping(
-    metric_name=["acc", "undecided"],
-    sample_level_fn=JudgedMetric(),
-    category=SamplingMethod.GENERATIVE,
-    corpus_level_fn={"acc": fmean, "undecided": fmean},
-    higher_is_better={"acc": True, "undecided": False},
-)
+def judged_by(verifier: str = "rules", **settings: Any) -> SampleLevelMetricGrouping:
+    """A metric by any verifier.
+
+    Args:
+        verifier: As `workbench.reward` takes it; where it runs solutions, gold choices are tests, and all are meant.
+        **settings: Other arguments of `workbench.reward`, such as ``database`` and ``deadline``.
+    """
+    return SampleLevelMetricGrouping(
+        metric_name=["acc", "undecided"],
+        sample_level_fn=JudgedMetric(judging_by(verifier, settings)),
+        category=SamplingMethod.GENERATIVE,
+        corpus_level_fn={"acc": fmean, "undecided": fmean},
+        higher_is_better={"acc": True, "undecided": False},
+    )
+
+
+judged = judged_by()

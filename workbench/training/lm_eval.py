@@ -5,23 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from workbench.training.judging import figures, judge
+from workbench.training.judging import judging_by
 
 ProcessResults = Callable[[Mapping[str, Any], Sequence[Any]], dict[str, float]]
 
 
-def judged(question: str = "question", reference: str = "answer", type: str | None = None) -> ProcessResults:
-    """The metrics ``acc`` and ``undecided`` of a document's completion, by `rules`; the mean where it has several.
+def judged(
+    question: str = "question",
+    reference: str = "answer",
+    type: str | None = None,
+    verifier: str = "rules",
+    **settings: Any,
+) -> ProcessResults:
+    """The metrics ``acc`` and ``undecided`` of a document's completion; the mean where it has several.
 
     Args:
         question: The documents' field with the question.
-        reference: Their field with the reference answer, or a list of which any will do.
+        reference: Their field with the reference answer, or a list of which any will do; where solutions are run, with
+            the tests, beside which ``entry_point`` and the like may stand.
         type: The answers' subtype, if all are of one.
+        verifier: As `workbench.reward` takes it.
+        **settings: Other arguments of `workbench.reward`, such as ``database`` and ``deadline``.
     """
+    judging = judging_by(verifier, settings)
 
     def process_results(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, float]:
         first = results[0]
         completions = [first] if isinstance(first, str) else first
-        return figures([judge(doc[reference], one, doc[question], type) for one in completions])
+        wanted = judging.reference_in(doc, reference)
+        return judging.figures([judging.verdict(wanted, one, doc[question], type) for one in completions])
 
     return process_results

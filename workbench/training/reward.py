@@ -49,6 +49,7 @@ class Reward:
     Attributes:
         name: The verifier's name.
         version: What it is at.
+        deadline: See below.
 
     Args:
         verifier: An installed kind such as ``"rules"``; with a database also one of its names.
@@ -138,7 +139,7 @@ class Reward:
         )
         self._scale = Scale(undecided=undecided, own_score=own_score, tests=tests)
         self._reference = reference
-        self._workers, self._timeout, self._deadline = workers, timeout, deadline
+        self._workers, self._timeout, self.deadline = workers, timeout, deadline
         self._lock = threading.Lock()
         self._executor: tuple[int, Executor] | None = None
         self._watcher: tuple[int, Watcher] | None = None
@@ -204,15 +205,27 @@ class Reward:
             "extra_logs": {name: _tensor(values) for name, values in found.extra_logs.items()},
         }
 
-    def verdicts(self, items: Sequence[VerifierInput]) -> list[Verdict]:
+    @property
+    def by_tests(self) -> bool:
+        """Whether it runs solutions: then references are tests."""
+        return self._chosen.by_tests
+
+    def number(self, verdict: Verdict) -> float:
+        """What a verdict pays, as a number: undecided is 0.0 unless told otherwise."""
+        return self._scale.number(verdict)
+
+    def verdicts(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
         """The verdicts on items, in their order; nothing of them is audited.
+
+        Args:
+            deadline: Seconds that all of them may take by the clock; by default as long as the reward's own says.
 
         Raises:
             VerifierError: The workers can't start.
             RunError: No call to a model server can succeed now, nothing can be stored, or another process has the
                 journal.
         """
-        return self._own_executor().judge(items, self._deadline)
+        return self._own_executor().judge(items, self.deadline if deadline is None else deadline)
 
     def _watched(self, items: Sequence[VerifierInput], step: int | None = None) -> list[Verdict]:
         """The same, seen by the audit.

@@ -30,7 +30,7 @@ from workbench.verifiers.execution.evidence import standings
 
 COLUMNS: Final = ("tests", "ground_truth", "reward_model", "input_output", "test_list")
 """Names that a column of tests mostly has."""
-_BESIDE: Final = ("entry_point", "setup", "language", "seconds", "pass_rates")
+BESIDE: Final = ("entry_point", "setup", "language", "seconds", "pass_rates")
 """Columns that say more of the tests in ``tests``."""
 _REMEMBERED: Final = 4_096
 _Rate = Annotated[float, Meta(ge=0, le=1)]
@@ -107,7 +107,7 @@ def tests_columns(columns: Mapping[str, Any], wanted: str | None, length: int) -
     name = there[0]
     values = column(name, columns[name], length)
     beside = (
-        {more: column(more, columns[more], length) for more in _BESIDE if more in columns} if name == "tests" else {}
+        {more: column(more, columns[more], length) for more in BESIDE if more in columns} if name == "tests" else {}
     )
     return [
         None if is_missing(value) else _row(name, row, value, {more: given[row] for more, given in beside.items()})

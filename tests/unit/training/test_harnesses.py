@@ -15,7 +15,7 @@ import pytest
 import workbench
 from tests.parts import ROOT, require_index
 from tests.peers.judging import DATA, HARNESSES, PEERS, installed, told
-from workbench.training.judging import figures
+from workbench.training.judging import judging_by
 from workbench.training.lm_eval import judged
 
 DOCUMENT = (ROOT / "docs" / "harnesses.md").read_text(encoding="utf-8")
@@ -41,7 +41,7 @@ def test_the_cases_are_of_every_kind() -> None:
 
 def test_every_library_sees_what_judge_says(written: dict[str, Any]) -> None:
     verdicts = [workbench.judge(one["answer"], one["completion"], one["question"]) for one in CASES]
-    assert written["rows"] == [figures([verdict]) for verdict in verdicts]
+    assert written["rows"] == [judging_by("rules").figures([verdict]) for verdict in verdicts]
 
 
 @pytest.mark.parametrize("name", ["inspect_ai", "verifiers"])
@@ -109,7 +109,7 @@ def test_what_is_shown_of_a_library_is_what_was_run_with_it() -> None:
     (task,) = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
     peer = (ROOT / "tests" / "peers" / "lm_eval_judge_peer.py").read_text(encoding="utf-8")
     assert utils in peer
-    assert task in peer.replace("{{", "{").replace("}}", "}")
+    assert task in peer.replace("{utils}", "utils").replace("{{", "{").replace("}}", "}")
     points = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
     assert points["inspect_ai"] == {"workbench": "workbench.training.inspect_ai"}
 

@@ -10,7 +10,7 @@ import pytest
 
 import workbench
 from workbench.core.errors import UsageError
-from workbench.training.judging import figures
+from workbench.training.judging import judging_by
 
 
 @pytest.mark.parametrize(
@@ -86,6 +86,7 @@ def test_what_is_no_text_is_named(arguments: tuple[object, ...], message: str) -
 
 
 def test_what_is_undecided_is_not_correct_and_counted() -> None:
+    figures = judging_by("rules").figures
     right, wrong, undecided = (workbench.judge("42", reply) for reply in (r"\boxed{42}", r"\boxed{41}", ""))
     assert figures([right]) == {"acc": 1.0, "undecided": 0.0}
     assert figures([wrong]) == {"acc": 0.0, "undecided": 0.0}

@@ -205,11 +205,6 @@ class Reward:
             "extra_logs": {name: _tensor(values) for name, values in found.extra_logs.items()},
         }
 
-    @property
-    def by_tests(self) -> bool:
-        """Whether it runs solutions: then references are tests."""
-        return self._chosen.by_tests
-
     def number(self, verdict: Verdict) -> float:
         """What a verdict pays, as a number: undecided is 0.0 unless told otherwise."""
         return self._scale.number(verdict)

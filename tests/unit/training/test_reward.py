@@ -65,9 +65,9 @@ def test_the_question_is_the_prompt_unless_there_is_a_column() -> None:
     seen: list[VerifierInput] = []
 
     class Watched(Reward):
-        def verdicts(self, items: Any) -> Any:
+        def verdicts(self, items: Any, deadline: float | None = None) -> Any:
             seen.extend(items)
-            return super().verdicts(items)
+            return super().verdicts(items, deadline)
 
     reward = Watched("exact")
     reward(

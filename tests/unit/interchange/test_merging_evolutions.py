@@ -227,6 +227,20 @@ def test_problems_that_are_others_are_left_out(grown: Grown, statement: str, why
     assert why in report.items[0].why
 
 
+def test_a_pool_that_is_another_here_is_told(grown: Grown) -> None:
+    """A solution that is excluded here is in no pool."""
+    home = grown.copy("home")
+    change(
+        home,
+        "INSERT INTO item_states (completion_id, state) "
+        "SELECT min(id), 'excluded' FROM completions GROUP BY question_id",
+    )
+    with closing(open_project(home)) as project:
+        (report,) = merge_runs(project, [grown.whole])
+    assert (report.evolutions[0].taken, report.evolutions[0].left_out) == (0, PROBLEMS)
+    assert report.reasons == {"its pool has other solutions here": PROBLEMS}
+
+
 def _spoil(path: Path, position: int, spoil: Callable[[dict[str, Any]], None]) -> None:
     with closing(sqlite3.connect(path)) as connection:
         question, text = connection.execute(

@@ -38,6 +38,13 @@ OPTIONS = [
 ]
 
 
+BY_TESTS: dict[str, Any] = {"verifier": "execution", "settings": {"pay": "share"}}
+CODE = [
+    {"question": "Double x.", "answer": one["tests"], "completion": one["completion"]}
+    for one in json.loads(Path(sys.argv[1]).with_name("code.json").read_text())
+]
+
+
 def evaluated(scorer: Any, cases: list[dict[str, Any]] = CASES, epochs: int = 1) -> EvalLog:
     samples = [
         Sample(input=one["question"], target=one["answer"], choices=one.get("choices"), id=place)
@@ -75,6 +82,7 @@ def main() -> None:
             "rows": [one.value for one in scores],
             "answers": [one.answer for one in scores],
             "reasons": [one.metadata["reason"] for one in scores],
+            "tests": [rated(sample).value for sample in evaluated(judged(**BY_TESTS), CODE).samples],
             "options": [rated(sample).value for sample in evaluated(judged(), OPTIONS).samples],
             "figures": [figures(one) for one in (log, evaluated(judged(), epochs=2), read_eval_log(other))],
         }

@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 CASES = json.loads(Path(sys.argv[1]).read_text())
+CODE = [
+    {"question": "Double x.", "answer": one["tests"], "completion": one["completion"]}
+    for one in json.loads(Path(sys.argv[1]).with_name("code.json").read_text())
+]
 TASKS = """
 from lighteval.tasks.lighteval_task import LightevalTaskConfig
 from lighteval.tasks.requests import Doc
 
-from workbench.training.lighteval import judged
+from workbench.training.lighteval import judged, judged_by
 
 
 def prompt(line, task_name=None):
@@ -34,7 +38,16 @@ TASKS_TABLE = [
         evaluation_splits=["test"],
         metrics=[judged],
         generation_size=32,
-    )
+    ),
+    LightevalTaskConfig(
+        name="code",
+        prompt_function=prompt,
+        hf_repo=CODE,
+        hf_subset="default",
+        evaluation_splits=["test"],
+        metrics=[judged_by("execution", pay="share")],
+        generation_size=32,
+    ),
 ]
 """
 
@@ -51,21 +64,26 @@ def main(folder: Path) -> None:
 
     class Scripted(DummyModel):  # type: ignore[misc]
         def greedy_until(self, docs: list[Any]) -> list[ModelResponse]:
-            return [ModelResponse(text=[CASES[int(doc.id)]["completion"]]) for doc in docs]
+            return [ModelResponse(text=[self.rows[int(doc.id)]["completion"]]) for doc in docs]
 
-    (folder / "data").mkdir()
-    (folder / "data" / "test.jsonl").write_text("".join(json.dumps(one) + "\n" for one in CASES))
-    (folder / "my_tasks.py").write_text(f"FOLDER = {str(folder / 'data')!r}\n{TASKS}")
-    tracker = EvaluationTracker(output_dir=str(folder / "out"))
-    parameters = PipelineParameters(ParallelismManager.NONE, custom_tasks_directory=str(folder / "my_tasks.py"))
-    pipeline = Pipeline("cases|0", parameters, tracker, model=Scripted(DummyModelConfig()))
-    pipeline.evaluate()
-    (details,) = tracker.details_logger.details.values()
-    results = pipeline.get_results()["results"]["all"]
-    found = {
-        "rows": [one.metric for one in sorted(details, key=lambda one: int(one.doc.id))],
-        "figures": [{name: results[name] for name in ("acc", "undecided")}],
-    }
+    def evaluated(name: str, rows: list[dict[str, Any]]) -> tuple[list[dict[str, float]], dict[str, float]]:
+        tracker = EvaluationTracker(output_dir=str(folder / "out"))
+        parameters = PipelineParameters(ParallelismManager.NONE, custom_tasks_directory=str(folder / "my_tasks.py"))
+        model = Scripted(DummyModelConfig())
+        model.rows = rows
+        pipeline = Pipeline(f"{name}|0", parameters, tracker, model=model)
+        pipeline.evaluate()
+        (details,) = tracker.details_logger.details.values()
+        results = pipeline.get_results()["results"]["all"]
+        figures = {name: results[name] for name in ("acc", "undecided")}
+        return [one.metric for one in sorted(details, key=lambda one: int(one.doc.id))], figures
+
+    for name, rows in (("cases", CASES), ("code", CODE)):
+        (folder / name).mkdir()
+        (folder / name / "test.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    (folder / "my_tasks.py").write_text(f"FOLDER, CODE = {str(folder / 'cases')!r}, {str(folder / 'code')!r}\n{TASKS}")
+    rows, figures = evaluated("cases", CASES)
+    found = {"rows": rows, "figures": [figures], "tests": evaluated("code", CODE)[0]}
     print(json.dumps(found))
 
 

@@ -44,6 +44,10 @@ def test_every_library_sees_what_judge_says(written: dict[str, Any]) -> None:
     assert written["rows"] == [judging_by("rules").figures([verdict]) for verdict in verdicts]
 
 
+def test_every_library_has_solutions_run_against_tests(written: dict[str, Any]) -> None:
+    assert written["tests"] == [{"acc": 1.0, "undecided": 0.0}, {"acc": 0.5, "undecided": 0.0}]
+
+
 @pytest.mark.parametrize("name", ["inspect_ai", "verifiers"])
 def test_a_library_s_log_says_what_was_compared_and_why(name: str) -> None:
     written = read(name)

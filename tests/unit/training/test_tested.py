@@ -13,8 +13,10 @@ import pytest
 
 import workbench
 from tests.growing_served import need_a_sandbox
+from tests.parts import ROOT
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Outcome, VerifierInput
+from workbench.training import verl
 from workbench.training.pay import SuitePay, SuiteVerdict
 from workbench.training.reward import Reward
 from workbench.training.tested import problem_in
@@ -187,6 +189,28 @@ def test_trl_and_verl_are_told_how_it_stands(tests: Reward) -> None:
     scores = tests.compute_scores(["d"] * 2, [RIGHT, HALF], [TRUTH, json.dumps(TRUTH)])
     assert [one["score"] for one in scores] == [1.0, 0.0]
     assert scores[1]["reason"] == "assertion"
+
+
+def test_verl_s_managers_pay_by_difficulty_from_an_export() -> None:
+    """The rows as verl reads them from the file, and the calls that its managers make of them."""
+    row = json.loads((ROOT / "tests" / "data" / "harnesses" / "evolved.jsonl").read_text(encoding="utf-8"))
+    given = {"data_source": row["data_source"], "ground_truth": row["reward_model"]["ground_truth"]}
+    kwargs = {"verifier": "execution", "pay": "difficulty", "num_examine": 0}
+    solutions = ["def double(x):\n    return 2 * x", "def double(x):\n    return 2 * x if x > 0 else 1", "no code ("]
+    each = [
+        verl.compute_score(solution_str=one, extra_info=row["extra_info"], **given, **kwargs)["score"]
+        for one in solutions
+    ]
+    # Tests that all pass weigh .01, those that half of the pool passes .5.
+    assert each == [1.0, pytest.approx(0.02 / 1.02), 0.0]
+    batch = verl.compute_scores(
+        data_sources=[given["data_source"]] * 3,
+        solution_strs=solutions,
+        ground_truths=[given["ground_truth"]] * 3,
+        extra_infos=[row["extra_info"]] * 3,
+        **kwargs,
+    )
+    assert [one["score"] for one in batch] == each
 
 
 def test_a_copy_works_elsewhere_and_a_deadline_holds(tests: Reward) -> None:

@@ -306,20 +306,21 @@ def _line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedLine:
     kept = one.final.snapshots[-1].kept
     tests = tuple(one.tests[place].source for place in kept)
     every = columns(one.vectors)
+    rates = tuple(rate(every[place]) for place in kept)
     named = f" It has to define `{problem.entry_point}`." if problem.entry_point else ""
     return EvolvedLine(
         task_id=one.task_id,
         data_source=one.source or row.dataset,
         prompt=(ChatMessage(role="user", content=problem.prompt + _ANSWER.format(name=named)),),
         ability="code",
-        reward_model=RewardFields(style="rule", ground_truth=_truth(problem, tests)),
+        reward_model=RewardFields(style="rule", ground_truth=_truth(problem, tests, rates)),
         extra_info=ExtraInfo(split="train", index=one.question, task_id=one.task_id, suite=row.name),
         question=problem.prompt,
         entry_point=problem.entry_point,
         setup=problem.setup,
         tests=tests,
         origins=_origins(one, kept),
-        pass_rates=tuple(rate(every[place]) for place in kept),
+        pass_rates=rates,
         solution_rates=tuple(shares_passed(one.vectors, kept)),
         pass_at_1=perfect(one.vectors, kept) / len(one.vectors),
         seed=row.settings.seed,
@@ -332,8 +333,8 @@ def _line(row: EvolutionRow, one: Evolved, problem: Problem) -> EvolvedLine:
     )
 
 
-def _truth(problem: Problem, tests: Sequence[str]) -> str:
-    found = {"entry_point": problem.entry_point, "setup": problem.setup, "tests": tests}
+def _truth(problem: Problem, tests: Sequence[str], rates: Sequence[float]) -> str:
+    found = {"entry_point": problem.entry_point, "setup": problem.setup, "tests": tests, "pass_rates": rates}
     return msgspec.json.encode(found).decode()
 
 

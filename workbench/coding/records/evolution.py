@@ -398,7 +398,7 @@ class RewardFields(Struct, frozen=True, kw_only=True):
     """How a reply is rewarded, as verl's readers look for it.
 
     Attributes:
-        ground_truth: JSON of an object with ``entry_point``, ``setup`` and ``tests``.
+        ground_truth: JSON of an object with ``entry_point``, ``setup``, ``tests`` and ``pass_rates``.
     """
 
     style: str

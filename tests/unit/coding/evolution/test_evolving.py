@@ -133,6 +133,7 @@ def test_lines_for_training_say_all_that_a_trainer_needs(project: Project) -> No
     truth = msgspec.json.decode(line.reward_model.ground_truth)
     assert truth["tests"] == list(line.tests)
     assert truth["setup"] == "candidate = clip10"
+    assert truth["pass_rates"] == list(line.pass_rates)
     assert len(line.pass_rates) == len(line.tests) == len(line.origins)
     assert len(line.solution_rates) == 10
     assert line.pass_at_1 == pytest.approx(0.2)

@@ -186,8 +186,13 @@ def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow 
 
 def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
     """Verifier -> which share of the items its run was asked for last; only runs of a share, among these."""
-    found = (get(connection, number) for number in numbers)
-    return {run.verifier.name: str(run.selection.shard) for run in found if run is not None and run.selection.shard}
+    rows = connection.execute(
+        "SELECT v.name, r.id, r.selection FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
+        "WHERE r.id IN (SELECT value FROM json_each(?)) ORDER BY r.id",
+        (msgspec.json.encode(list(numbers)).decode(),),
+    )
+    found = {name: _decoded(text, Selection, f"What run {run} takes") for name, run, text in rows}
+    return {name: str(selection.shard) for name, selection in found.items() if selection.shard}
 
 
 def newest_of(connection: sqlite3.Connection, name: str) -> RunRow | None:

@@ -82,3 +82,11 @@ async def test_no_screen_says_a_flag(tmp_path: Path, judged: bool) -> None:
                     await press(pilot, "escape")
             app.open_screen("home")
             await settle(pilot)
+
+
+def test_what_a_person_typed_is_quoted_as_they_did() -> None:
+    error = UsageError("No verifier '--execution' has run here.", "There are: execution, rules.")
+    assert "'--execution'" in without_command(error)
+    assert (
+        plain("Invalid value for '--per-item': no.", {"--per-item": "per-item"}) == "Invalid value for 'per-item': no."
+    )

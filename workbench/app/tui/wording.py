@@ -14,8 +14,17 @@ _COMMAND: Final = re.compile(r"(?:: |(?<!\S))workbench [a-z].*\Z", re.DOTALL)
 
 
 def plain(text: str, names: Mapping[str, str] = {}) -> str:
-    """A text of the command line without flags; ``names`` says what some of them are called instead."""
-    return FLAG.sub(lambda found: f"{names.get(found[1], found[1].lstrip('-'))} ", text).replace("  ", " ")
+    """A text of the command line without flags; ``names`` says what some of them are called instead.
+
+    What stands in quotes and is none of these was typed by a person, and stays as it is.
+    """
+
+    def said(found: re.Match[str]) -> str:
+        if text[found.start() - 1 : found.start()] == text[found.end() : found.end() + 1] == "'":
+            return names.get(found[1], found[1])
+        return f"{names.get(found[1], found[1].lstrip('-'))} "
+
+    return FLAG.sub(said, text).replace("  ", " ")
 
 
 def without_command(error: WorkbenchError) -> str:

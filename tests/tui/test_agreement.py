@@ -100,7 +100,7 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         assert shown == str(view.figures(report))
         for part in ("12 items, 8 with two labels or more", "3 people", "alpha", "AC1", "PABAK", "✗ incorrect"):
             assert part in shown
-        assert "a verifier always right would have" in shown
+        assert "even a perfect verifier would get" in shown
         assert "! ann and bob share maths only (6 items)" in shown
 
 
@@ -374,3 +374,18 @@ async def test_columns_that_are_not_there_are_not_spoken_of(tmp_path: Path) -> N
         assert source is not None
         has = "sens" in {column.title for column in source.columns}
         assert ("sens and spec" in text_of(app, "#agreement-view")) == has
+
+
+@pytest.mark.parametrize(
+    ("share", "decimals", "said"),
+    [
+        (0.9930, 0, "99"),
+        (0.9394, 0, "94"),
+        (0.9981, 0, "over 99"),
+        (0.9981, 1, "99.8"),
+        (0.9999, 1, "over 99.9"),
+        (1, 0, "100"),
+    ],
+)
+def test_a_share_has_no_more_digits_than_its_items_bear(share: float, decimals: int, said: str) -> None:
+    assert view._below_all(share, decimals) == said

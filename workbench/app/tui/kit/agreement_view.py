@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from msgspec import structs
 from textual.content import Content
@@ -95,20 +95,32 @@ def marked(value: str) -> str:
     return printable(f"{mark} {value}".strip())
 
 
+_MANY: Final = 1_000
+"""Items that bear a digit behind the point."""
+
+
 def _ceiling(report: AgreementReport) -> Content:
     """By checks where there are any: those need no assumption of how people err together."""
     if not report.ceiling:
         return Content()
     found = report.ceiling[-1]
-    worst, best = (percent(end, 2) for end in found.sensitivity)
-    on_checks = " on checks" if found.source == "checks" else ""
-    alone = f"one person is right on {percent(found.annotator_accuracy)} %{on_checks}"
-    between = f" ({worst} to {best}, by how people err)" if worst != best else ""
-    return Content.assemble(
-        "a verifier always right would have ",
-        (f"{percent(found.highest_accuracy, 2)} %", "bold"),
-        f"{between} · {alone}",
+    decimals = 0 if report.paired < _MANY else 1
+    worst, best, highest, alone = (
+        _below_all(share, decimals) for share in (*found.sensitivity, found.highest_accuracy, found.annotator_accuracy)
     )
+    on_checks = " on checks" if found.source == "checks" else ""
+    between = f" ({worst} to {best})" if worst != best else ""
+    return Content.assemble(
+        "even a perfect verifier would get ",
+        (f"{highest} %", "bold"),
+        f"{between}: people err, one alone is right on {alone} %{on_checks}",
+    )
+
+
+def _below_all(share: float, decimals: int) -> str:
+    """A share in percent with no more digits than the items bear; 100 only where it is all."""
+    text = percent(share, decimals)
+    return f"over {percent(1 - 10.0 ** -(2 + decimals), decimals)}" if share < 1 and float(text) == 100 else text
 
 
 def _confounded(report: AgreementReport) -> Content:

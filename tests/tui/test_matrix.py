@@ -11,7 +11,7 @@ from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
 from tests.tui.stage import HOSTILE
-from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow
+from workbench.app.tui.kit.matrix import Matrix, MatrixCell, MatrixColumn, MatrixRow, fit, fit_cell
 
 LONG = "a-very-long-verifier-name-" * 3
 
@@ -150,3 +150,17 @@ async def test_tints_follow_the_theme_and_glyphs_need_none() -> None:
         pilot.app.theme = "ansi-dark"
         await pilot.pause()
         assert all("▄" in line for line in lines(matrix)[2:4])
+
+
+def test_paths_that_begin_alike_are_told_apart_when_they_are_cut() -> None:
+    one, other = (fit_cell(f"math_reasoning/set_{end}", 16) for end in "ab")
+    assert one != other
+    assert {len(one), len(other)} == {16}
+    assert one.startswith("math_")
+    assert one.endswith("set_a")
+    # Texts and names that are no path are cut at their end, and what fits is whole.
+    assert fit_cell("either a/b or b/a it is", 10) == fit("either a/b or b/a it is", 10)
+    assert fit_cell("always-incorrect", 10) == fit("always-incorrect", 10)
+    assert fit_cell("a/b", 10) == fit("a/b", 10)
+    assert len(fit_cell("\u65b0/" * 9, 7)) <= 7
+    assert fit_cell("\x1b[31m/" * 9, 7) == fit("\x1b[31m/" * 9, 7)

@@ -12,7 +12,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from workbench.app.tui.kit.matrix import CLIP, Align, fit, printable
+from workbench.app.tui.kit.matrix import CLIP, Align, fit, fit_cell, printable
 from workbench.core.text.ids import ends
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, Worst
@@ -318,7 +318,7 @@ class RowPainter:
         segments: list[Segment] = []
         plain = mark  # text in the base style that waits for its segment: few segments draw fast
         for number, (cell, place, width) in enumerate(zip(cells, self.shown, self._widths, strict=True)):
-            text = fit(cell.text, width, self.columns[place].align)
+            text = fit_cell(cell.text, width, self.columns[place].align)
             if number == here:
                 segments += (Segment(plain, base), Segment(text, base + (_HERE if part == "header" else _CELL)))
                 plain = ""

@@ -227,6 +227,18 @@ def fit(text: str, width: int, align: Align = "left") -> str:
     return padding + shown if align == "right" else shown + padding
 
 
+def _is_plain_name(text: str) -> bool:
+    return " " not in text and text.isascii() and text.isprintable()
+
+
+def fit_cell(text: str, width: int, align: Align = "left") -> str:
+    """The same; a name that is a path is cut in its middle, since such names begin alike and differ at their ends."""
+    if len(text) > width > 2 and align == "left" and "/" in text and _is_plain_name(text):
+        last = width // 2
+        return f"{text[: width - 1 - last]}…{text[-last:]}"
+    return fit(text, width, align)
+
+
 _HEADER = 2  # lines: titles, and what stands below them
 _GAP = 1  # before each column
 _NAMES: Final = (14, 0.3)  # cells, and share of the width, that names may always take

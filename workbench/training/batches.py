@@ -36,7 +36,7 @@ class Judge:
     is of the same kind, with the columns ``verdict``, ``score`` and ``reason`` behind its own. Verdicts are those of
     ``workbench verify`` with the same verifier, at the same version. A row whose question, reference or completion is
     no text, or whose tests are none, has None for a verdict, and the reason ``not_text``: one bad row costs no other
-    its verdict.
+    its verdict. A column ``subtype`` says what type answers are of, where there is one.
 
     Args:
         verifier: An installed kind such as ``"rules"``, or ``"execution"``, whose references are tests; with a database

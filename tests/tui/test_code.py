@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,7 @@ from workbench.coding import problems
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition
 from workbench.core.verdict import Outcome
+from workbench.interchange.importing import import_files, plan_import
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +182,19 @@ async def test_without_problems_it_says_how_they_come(tmp_path: Path) -> None:
 def field(app: WorkbenchApp, name: str) -> str:
     """What stands in a field of the form that starts a verifier."""
     return screen_of(app, SetUpRunScreen).query_one(f"#option-{name}", OptionField).value
+
+
+async def test_problems_that_come_while_there_are_none_appear(tmp_path: Path) -> None:
+    file = tmp_path / "problems.jsonl"
+    problem = {"task_id": "t/1", "entry_point": "f", "prompt": "def f(x):", "test": "assert f(1) == 1"}
+    file.write_text(f"{json.dumps(problem)}\n")
+    project = open_project(tmp_path / "p.db", create=True)
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":o", "enter")
+        await until(pilot, lambda: "No code problems yet" in text_of(app, "#code-caption"))
+        import_files(project, plan_import([file]))
+        await until(pilot, lambda: screen_of(app, CodeScreen).table.position == "1 of 1")
+        assert "No code problems yet" not in text_of(app, "#code-caption")
 
 
 async def test_a_suite_that_was_not_run_is_started_from_where_it_is_missed(tmp_path: Path) -> None:

@@ -60,22 +60,22 @@ class CodeScreen(CatalogScreen, LiveScreen):
     def __init__(self) -> None:
         super().__init__(ProblemQuery())
         self.runs: list[SuiteRun] = []
-        self._several = False
+        self._datasets = 0
 
     # -- following the database --------------------------------------------------------------------
 
-    def read(self) -> tuple[list[SuiteRun], bool]:
-        """The runs there are, and whether several data sets have problems; the table reads its rows itself."""
-        return problems.suite_runs(self.project), len(problems.datasets(self.project)) > 1
+    def read(self) -> tuple[list[SuiteRun], int]:
+        """The runs there are, and how many data sets have problems; the table reads its rows itself."""
+        return problems.suite_runs(self.project), len(problems.datasets(self.project))
 
-    def show(self, found: tuple[list[SuiteRun], bool]) -> None:
+    def show(self, found: tuple[list[SuiteRun], int]) -> None:
         """Read the rows in sight again; their order stays until it is asked for anew, or another data set comes."""
-        data, several = found
+        data, datasets = found
         self.runs = data
         before = self.asked.run
         run = next((one for one in data if _same(one, before)), None) or next(iter(data), None)
         beside = _beside(run, data)
-        came, self._several = several != self._several, several
+        came, self._datasets = datasets != self._datasets, datasets
         if self._source is None or came or not _same(run, before) or not _same(beside, self.asked.beside):
             self.change(run=run, beside=beside)
             return
@@ -86,7 +86,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
     def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
         """The problems of a query."""
         return PagedSource(
-            _columns(asked.beside, several=self._several, wide=self.wide),
+            _columns(asked.beside, several=self._datasets > 1, wide=self.wide),
             problems.ProblemTable(self.project, asked),
             lambda row: row.id,
         )

@@ -25,9 +25,10 @@ PEERS = {
     "lighteval": ["lighteval==0.13.0", TORCH, "xxhash<4"],
     "verifiers": ["verifiers==0.4.0"],
     "trl": ["trl==1.16.0", TORCH],
+    "trl_tests": ["trl==1.16.0", TORCH],
     "verl": ["verl==0.9.1", TORCH],
 }
-"""Library -> what it is installed with; lighteval fails with later releases of xxhash."""
+"""Library, or one and its task -> what it is installed with; lighteval fails with later releases of xxhash."""
 HARNESSES = ("inspect_ai", "lm_eval", "lighteval", "verifiers")
 """Those that `judge` is for: they are given the cases."""
 DATA = ROOT / "tests" / "data" / "harnesses"
@@ -35,7 +36,7 @@ DATA = ROOT / "tests" / "data" / "harnesses"
 
 def installed(folder: Path, name: str) -> Path:
     """The Python of a library's environment, with the core as it is now."""
-    environment = folder.resolve() / name
+    environment = folder.resolve() / name.removesuffix("_tests")
     python = environment / "bin" / "python"
     if not python.exists():
         require(uv("venv", str(environment)))
@@ -54,7 +55,8 @@ def require(done: subprocess.CompletedProcess[str]) -> None:
 def told(python: Path, name: str) -> dict[str, Any]:
     """What the library made of the cases."""
     script = f"{name}_judge_peer.py" if name in HARNESSES else f"{name}_peer.py"
-    command = [str(python), str(Path(__file__).with_name(script)), str(DATA / "cases.json")]
+    given = DATA / ("evolved.jsonl" if name == "trl_tests" else "cases.json")
+    command = [str(python), str(Path(__file__).with_name(script)), str(given)]
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         command, cwd="/", stdout=subprocess.PIPE, text=True, timeout=600, check=True, env=os.environ | {"PATH": path}

@@ -78,6 +78,19 @@ def test_trl_leaves_out_what_is_undecided_where_no_number_is_asked_for() -> None
     assert written["logged"] == [["rewards/workbench:rules/mean", "rules/undecided"]] * 2
 
 
+def test_trl_trains_two_steps_on_an_evolved_set_and_pays_by_difficulty() -> None:
+    written = read("trl_tests")
+    lines = [json.loads(line) for line in (DATA / "evolved.jsonl").read_text(encoding="utf-8").splitlines()]
+    columns = {name: [lines[0][name]] * 2 for name in ("tests", "entry_point", "setup", "pass_rates")}
+    solutions = ["def double(x):\n    return 2 * x", "def double(x):\n    return 2 * x if x > 0 else 1"]
+    with workbench.reward("execution", pay="difficulty", undecided=0.0) as reward:
+        assert reward(prompts=["Double it."] * 2, completions=solutions, **columns) == written["rewards"][:2]
+    assert written["rewards"][2:] == [0.0] * 3
+    assert set(written["kinds"]) <= set(written["rewards"])
+    assert (written["steps"], written["rewarded"], written["logged"]) == (2, 16, [True, True])
+    assert written["reward_is_finite"] == [True, True]
+
+
 def test_every_manager_of_verl_sees_the_same() -> None:
     managers = read("verl")["managers"]
     assert len(managers) == 3

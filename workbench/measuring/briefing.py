@@ -299,7 +299,7 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     best = next((row for row in facts.measured if row.accuracy != 1), None)
     if best is None or best.accuracy is None:
         return
-    from workbench.measuring.conclusions import too_few_to_say, weakest
+    from workbench.measuring.conclusions import in_words, too_few_to_say, weakest
 
     found = weakest(facts.report, best.verifier)
     by = facts.report.by or ""
@@ -319,16 +319,28 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     group, worst = found.row.group or "", found.row
     where = shlex.quote(f"{by}={group}")
     place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
+    who = f"{best.verifier}{', the most accurate,' if first else ''}"
+    said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
+    if found.may_be_chance and (most := _errs_most(facts, best)) is not None:
+        said = (
+            f"{most.verifier} errs most: right on {in_words(most)}. {who} is weak on no {by} beyond chance, "
+            f"least right on {found.place(facts.report)} ({percent(worst.accuracy)} % of {counted(worst.n, 'item')})."
+        )
     yield Matter(
         kind="weakest-cell",
-        sentence=f"{best.verifier}{', the most accurate,' if first else ''} is weakest on {place}: "
-        f"right on {found.figures}, over all on {percent(best.accuracy)} %.",
+        sentence=said,
         about={"verifier": best.verifier, "by": by, "group": group},
         size=worst.n,
         screen="accuracy",
         command="workbench disagreements DB --queue verifier-gold "
         f"--verifier {shlex.quote(best.verifier)} --where {where}",
     )
+
+
+def _errs_most(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:
+    """The least accurate verifier, where it is less accurate than the best one that errs."""
+    least = min(facts.measured, key=lambda row: row.accuracy or 0.0)
+    return least if (least.accuracy or 0.0) < (best.accuracy or 0.0) else None
 
 
 def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:

@@ -11,6 +11,7 @@ import pytest
 from tests.coding import make_code_project
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.solved import CLIP
+from tests.tui.stage import add_run
 from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.database.values import stamp
@@ -401,3 +402,14 @@ def test_a_forecast_goes_by_days_and_not_by_the_first_hour(tmp_path: Path) -> No
     for item in range(1, 9):
         put(project, "amira", item, "correct", at=at)
     assert "at 2 labels a day" in said(project)["progress"]
+
+
+def test_a_cell_that_may_be_chance_is_not_called_the_weakest_while_another_verifier_errs_more(tmp_path: Path) -> None:
+    rows = [{**row, "gold": True, "subtype": f"A{1 + number // 6}"} for number, row in enumerate(numbered(18))]
+    project = make_project(tmp_path, rows)
+    add_run(project, "good", dict.fromkeys(range(1, 18), Outcome.CORRECT) | {18: Outcome.INCORRECT})
+    add_run(project, "poor", {n: Outcome.CORRECT if n % 2 else Outcome.INCORRECT for n in range(1, 19)})
+    (said,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
+    assert said.startswith("poor errs most: right on 50.0 %")
+    assert "good, the most accurate, is weak on no subtype beyond chance" in said
+    assert "is weakest" not in said

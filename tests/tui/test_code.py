@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 from collections.abc import Iterator
@@ -186,13 +187,14 @@ def field(app: WorkbenchApp, name: str) -> str:
 
 async def test_problems_that_come_while_there_are_none_appear(tmp_path: Path) -> None:
     file = tmp_path / "problems.jsonl"
-    problem = {"task_id": "t/1", "entry_point": "f", "prompt": "def f(x):", "test": "assert f(1) == 1"}
+    solved = {"canonical_solution": "    return x", "test": "def check(f):\n    assert f(1) == 1"}
+    problem = {"task_id": "t/1", "entry_point": "f", "prompt": "def f(x):", **solved}
     file.write_text(f"{json.dumps(problem)}\n")
     project = open_project(tmp_path / "p.db", create=True)
     async with opened(project) as (app, pilot):
         await press(pilot, *":o", "enter")
         await until(pilot, lambda: "No code problems yet" in text_of(app, "#code-caption"))
-        import_files(project, plan_import([file]))
+        await asyncio.to_thread(import_files, project, plan_import([file]))
         await until(pilot, lambda: screen_of(app, CodeScreen).table.position == "1 of 1")
         assert "No code problems yet" not in text_of(app, "#code-caption")
 

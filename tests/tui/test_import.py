@@ -124,6 +124,26 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
         assert screen_of(app, ImportScreen).values() == {"file": ""}
 
 
+async def test_who_goes_through_the_columns_of_a_field_gives_back_what_others_had(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, odd(tmp_path))
+        await until(pilot, lambda: screen.values().get("reference") == "Expected result")
+        before = screen.values()
+        screen.query_one("#option-domain", OptionField).line.focus()
+        seen = set()
+        for _ in ODD.splitlines()[0].split(","):
+            await press(pilot, "right")
+            now = screen.values()
+            seen.add(now["domain"])
+            kept = {name: column for name, column in now.items() if name in ("reference", "gold") and column}
+            assert now["domain"] not in kept.values()
+            assert len(kept) == 2 - (now["domain"] in (before["reference"], before["gold"]))
+        assert {before["reference"], before["gold"]} <= seen
+        await press(pilot, *["left"] * len(seen))
+        assert screen.values() == before
+
+
 async def test_a_column_called_gold_that_holds_answers_is_offered_for_the_reference(tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("prompt,gold,model_output\nWhat is 2+2?,4,It is 4\nIs 7 prime?,yes,It is\nWhat is 3+5?,8,\n")

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 from msgspec import Struct
 from textual import on
@@ -86,6 +86,13 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
         }
 
 
+class _Given(NamedTuple):
+    """A column that a field gave to another one."""
+
+    column: str
+    to: str
+
+
 class ImportScreen(FormScreen):
     """Fields above, what would become of the rows below; nothing is written before it is asked for.
 
@@ -110,6 +117,7 @@ class ImportScreen(FormScreen):
         self.look: FirstLook | None = None
         self.report: ImportReport | None = None
         self._path: Path | None = None
+        self._gave: dict[str, _Given] = {}
         self._later: Timer | None = None
         self._progress: Timer | None = None
         self._bytes = 0
@@ -162,6 +170,7 @@ class ImportScreen(FormScreen):
         self.complain("")
         # What was said of the columns of another file is none of this one's.
         self._fresh = {_FILE: ""}
+        self._gave.clear()
         if self._as_left.get(_FILE) != self._field(_FILE).value:
             self._as_left = {}
         self.keep()
@@ -213,9 +222,15 @@ class ImportScreen(FormScreen):
             self._preview_later()
 
     def _give_way(self, chosen: OptionField) -> None:
-        """A column is one field's: the one that it was chosen for last."""
-        for field in self.query(OptionField):
-            if field is not chosen and field.option in ITEM_FIELDS and chosen.value and field.value == chosen.value:
+        """A column is one field's: the one that it was chosen for last; who goes on to another gives it back."""
+        fields = {field.option: field for field in self.query(OptionField) if field.option in ITEM_FIELDS}
+        for name, gave in [*self._gave.items()]:
+            if fields[name].value or (gave.to == chosen.option and gave.column != chosen.value):
+                del self._gave[name]
+                fields[name].value = fields[name].value or gave.column
+        for name, field in fields.items():
+            if field is not chosen and chosen.value and field.value == chosen.value:
+                self._gave[name] = _Given(chosen.value, chosen.option)
                 field.value = ""
 
     def _withhold(self) -> None:

@@ -150,6 +150,7 @@ class SftReport(Struct, frozen=True, kw_only=True):
         beyond: Those left out because their question has enough.
         seed: What the draw of ``per_question`` went by; None where nothing was drawn.
         questions: How many have a line.
+        gold: Gold of the completions that were taken (``none``: there is none) -> how many.
     """
 
     candidates: int
@@ -160,6 +161,7 @@ class SftReport(Struct, frozen=True, kw_only=True):
     per_question: int | None
     seed: int | None
     questions: int
+    gold: dict[str, int]
 
 
 class PairsReport(Struct, frozen=True, kw_only=True):

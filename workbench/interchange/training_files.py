@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 from math import lcm
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from workbench.interchange.exporting import Request
 
 T = TypeVar("T")
+_GOLD: Final = {True: "correct", False: "incorrect", None: "none"}
 
 
 def _by_question(request: Request, judges: tuple[str, ...] = ()) -> Iterator[list[StoredItem]]:
@@ -36,6 +38,7 @@ class SftLines:
     def __init__(self, request: Request) -> None:
         self._request = request
         self._chosen = self._duplicates = self._beyond = self._questions = 0
+        self._gold = Counter[str]()
         conditions = request.selection.conditions
         judged = [condition for condition in conditions if condition.field.startswith("verdict:")]
         self._open = Selection(tuple(condition for condition in conditions if condition not in judged))
@@ -62,6 +65,7 @@ class SftLines:
             self._duplicates += len(items) - len(different)
             self._beyond += len(different) - len(drawn)
             self._questions += 1
+            self._gold.update(_GOLD[item.gold] for item in drawn)
             yield from map(self._line, drawn)
         if not self._chosen:
             raise self._nothing()
@@ -87,6 +91,7 @@ class SftLines:
             per_question=request.options.per_question,
             seed=None if request.options.per_question is None else request.options.seed,
             questions=self._questions,
+            gold={word: self._gold[word] for word in _GOLD.values()},
         )
 
     def _drawn(self, items: list[StoredItem]) -> list[StoredItem]:

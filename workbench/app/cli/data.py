@@ -283,6 +283,11 @@ def _say_sft(report: SftReport) -> None:
         f"text of another, {report.beyond} beyond --per-question"
         + ("" if report.seed is None else f" (seed {report.seed})")
     )
+    if wrong := report.gold["incorrect"]:
+        say(
+            f"{wrong:,} of the {sum(report.gold.values()):,} written are incorrect by gold: --where gold=correct takes "
+            "none of these."
+        )
 
 
 def _say_pairs(report: PairsReport) -> None:

@@ -70,6 +70,14 @@ def test_what_was_filtered_is_said(call: Call, judged: str) -> None:
     assert (report.written, report.sft.candidates, report.sft.chosen, report.sft.beyond) == (2, 6, 4, 2)
     assert "a on 6 candidates: 0 incorrect, 4 correct, 0 abstain, 0 error, 2 none" in error
     assert "2 beyond --per-question (seed 0)" in error
+    code, out, error = call("export", judged, "all.jsonl", "--format", "sft")
+    assert (code, out) == (0, "6 rows written to all.jsonl\n")
+    assert "3 of the 6 written are incorrect by gold: --where gold=correct takes none of these." in error
+    code, out, error = call("export", judged, "right.jsonl", "--format", "sft", "--where", "gold=correct", "--json")
+    report = msgspec.json.decode(out, type=ExportReport)
+    assert report.sft
+    assert report.sft.gold == {"correct": 3, "incorrect": 0, "none": 0}
+    assert "incorrect by gold" not in error
     code, out, error = call("export", judged, "p.jsonl", "--format", "pairs")
     assert (code, out) == (0, "3 rows written to p.jsonl\n")
     assert (

@@ -1,7 +1,8 @@
 """Verifiers against gold, and against each other: figures, the items behind them, and their tables.
 
 What everything is counted from
-    columns, column_tables: what verifiers said of items, as arrays. judged: which runs are meant, beside gold.
+    columns, column_tables, column_reading: what verifiers said of items, as arrays.
+    judged: which runs are meant, beside gold.
 Accuracy
     accuracy: the one entry. entries: whose rows there are. notes: what to know before quoting.
     accuracy_items: the items behind a cell. accuracy_tables: the report in every format. conclusions: in sentences.

@@ -164,6 +164,25 @@ def put_in(table: ColumnTable, parts: Sequence[tuple[slice, ColumnTable]]) -> Co
     return _frozen(_without_empty(columns), names)
 
 
+def joined(parts: Sequence[ColumnTable]) -> ColumnTable:
+    """Tables of items that stand one behind the other, as one: names keep the order in which they come up."""
+    import numpy as np
+
+    names = {
+        column: tuple(dict.fromkeys(name for part in parts for name in part.names[column])) for column in parts[0].names
+    }
+    columns: dict[str, Array] = {}
+    for column in dict.fromkeys(name for part in parts for name in part.columns):
+        values = [_column(part, column) for part in parts]
+        if column in names:
+            place = {name: number for number, name in enumerate(names[column])}
+            codes = [np.array([place[name] for name in part.names[column]], dtype=np.int32) for part in parts]
+            values = [code[value] for code, value in zip(codes, values, strict=True)]
+        column_values = np.concatenate(values)
+        columns[column] = _narrow(column_values, len(names[column])) if column in names else column_values
+    return _frozen(columns, names)
+
+
 def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
     """A run's verdicts on other items; those that were not there before have none."""
     import numpy as np

@@ -38,6 +38,7 @@ from workbench.data.store import text_index
 from workbench.data.store.columns import EVERY_ROW, FIELDS, ORIGINS, Connection, kept_values, states
 from workbench.data.store.reading import frame
 from workbench.measuring import column_tables as tables
+from workbench.measuring.column_reading import read_verdicts
 from workbench.measuring.column_tables import REASON, SCORE, ColumnTable, Range
 from workbench.statistics.records.report import NO_REASON
 
@@ -166,7 +167,7 @@ class ColumnMemory:
             if kept is None or found is None:
                 return None
             kept = _patched(connection, run, items, kept, [change.span for change in found if change.run == run])
-            anew = _read_whole(connection, run, items, kept.mark).table
+            anew = self._read_whole(connection, run, items, kept.mark).table
         same = tables.put_in(kept.table, [(slice(0, kept.table.rows), anew)])
         return all(same.columns.get(name) is values for name, values in kept.table.columns.items())
 
@@ -175,7 +176,7 @@ class ColumnMemory:
         kept = self._kept.get(run) or self._from_file(run, items)
         found = None if kept is None else generation.since(connection, kept.mark)
         if kept is None or found is None:
-            kept = _read_whole(connection, run, items, now)
+            kept = self._read_whole(connection, run, items, now)
         elif kept.mark != now or (items is not None and items is not kept.item):
             stale = [change.span for change in found if change.run == run]
             kept = _patched(connection, run, items, kept, stale)._replace(mark=now)
@@ -185,6 +186,17 @@ class ColumnMemory:
         self._kept[run] = kept
         self._let_go()
         return kept
+
+    def _read_whole(
+        self, connection: Connection, run: int | None, items: IntArray | None, now: ChangeMark
+    ) -> RememberedPart:
+        with step("reading items" if run is None else f"reading verdicts of run {run}"):
+            if run is None or items is None:
+                table = tables.read_items(connection, *EVERY_ROW)
+                item: IntArray = table.columns["item"]
+            else:
+                table, item = read_verdicts(self._database, connection, run, items), items
+        return RememberedPart(table, item, now, len(item))
 
     def _let_go(self) -> None:
         """Keep the items, and of the runs those that were asked for last, the newest in any case."""
@@ -213,16 +225,6 @@ class ColumnMemory:
     def _checksum(self, item: IntArray, known: int | None = None) -> int:
         """What the items are known by in the files of runs."""
         return self.derived.get("checksum", (item,), lambda: zlib.crc32(item.data) if known is None else known)
-
-
-def _read_whole(connection: Connection, run: int | None, items: IntArray | None, now: ChangeMark) -> RememberedPart:
-    with step("reading items" if run is None else f"reading verdicts of run {run}"):
-        if run is None or items is None:
-            table = tables.read_items(connection, *EVERY_ROW)
-            item: IntArray = table.columns["item"]
-        else:
-            table, item = tables.read_verdicts(connection, run, items, *EVERY_ROW), items
-    return RememberedPart(table, item, now, len(item))
 
 
 def _patched(

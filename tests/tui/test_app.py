@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from tests.helpers import make_project, numbered
 from tests.tui.labelling import desk, labels, make
-from tests.tui.stage import notices, opened, press, settle, until
+from tests.tui.stage import notices, opened, press, settle
 from workbench.app.tui import registry
 from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
 from workbench.app.tui.keymap import NO_KEY, Action, key_names, problems
@@ -164,25 +164,22 @@ def test_no_two_actions_of_a_screen_share_a_key(kind: type[WorkbenchScreen]) -> 
 
 
 async def test_a_keymap_moves_keys_on_screens_and_in_the_app(tmp_path: Path) -> None:
-    settings = Settings(keymap={"app.help": "f7", "home.accuracy": "U"})
+    settings = Settings(keymap={"app.help": "f9", "home.accuracy": "U"})
     async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
         await press(pilot, "y")
         assert name_of(app) == "HomeScreen"
         await press(pilot, "U")
         assert name_of(app) == "AccuracyScreen"
-        await press(pilot, "f7")
+        await press(pilot, "f9")
         assert name_of(app) == "HelpScreen"
         assert not notices(app)
 
 
 async def test_a_keymap_moves_a_label_key(tmp_path: Path) -> None:
     settings = Settings(keymap={"annotate.correct": "k"})
-    async with opened(make_project(tmp_path, numbered(2)), settings=settings) as (app, pilot):
-        await press(pilot, *":a", "enter")
-        assert name_of(app) == "AnnotateScreen"
-        await until(pilot, lambda: app.screen.has_class("empty"))
-        await until(pilot, lambda: key_of(app, "annotate.correct") == "k")
-        assert not notices(app)
+    async with desk(make(tmp_path), settings=settings) as opened:
+        assert key_of(opened.app, "annotate.correct") == "k"
+        assert not notices(opened.app)
 
 
 async def test_a_text_that_has_the_focus_gives_up_a_key_that_the_keymap_moves(tmp_path: Path) -> None:

@@ -126,7 +126,8 @@ async def test_an_unsuitable_item_takes_them_too(project: Project) -> None:
 async def test_a_missing_type_is_said_before_all_the_rest(tmp_path: Path) -> None:
     project = make(tmp_path, "labelled")
     async with desk(project) as it:
-        await it.press("u", "exclamation_mark", "enter", "m", "1", "m", "6", "percent_sign", "4", "1", "escape")
+        await it.press("ampersand", "u", "exclamation_mark", "enter", "m", "1", "m", "6", "percent_sign", "4")
+        await it.press("1", "escape")
         assert "! type missing: t" in it.text()
     project.close()
 

@@ -52,7 +52,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "transcripts": ("verdicts", "Print the requests and responses that verdicts rest on."),
         "template": ("templates", "Show and check what judges are told."),
         "preview": ("judges", "Show the exact requests a judge would send about an item."),
-        "replay": ("servers", "Serve recorded replies, such as the sample's, as a model server."),
+        "replay": ("servers", "Serve recorded replies, like the sample's, as a model server."),
         "parse": ("judges", "Read recorded judge outputs again, under any parser."),
         "threshold": ("judges", "Fit the threshold that makes verdicts of a verifier's scores."),
         "sweep": ("judges", "Run a judge under many settings: accuracy and tokens."),

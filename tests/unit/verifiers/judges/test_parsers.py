@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbench.core.errors import UsageError
@@ -144,10 +144,17 @@ def test_any_text_has_a_reading(raw: str, chosen: Parser, delimiter: str | None)
 
 
 @given(st.lists(WORDS).map("".join))
+@example('</think>Yes"')
 def test_strict_parsers_hear_nothing_that_is_thought(thought: str) -> None:
     for chosen in PARSERS:
         if chosen.version == 2:
             assert chosen.parse(f"<think>{thought}</think>\n").verdict == "abstain"
+
+
+@pytest.mark.parametrize("thought", ["They write 'No'", 'First "</think>" is spoken of, then: "No"', "No`"])
+def test_a_thought_that_ends_with_a_quotation_is_ended(thought: str) -> None:
+    found = next(one for one in PARSERS if one.version == 2 and one.name == "verifybench")
+    assert found.parse(f"<think>{thought}</think>\nYes").verdict == "correct"
 
 
 @pytest.mark.timeout(20)

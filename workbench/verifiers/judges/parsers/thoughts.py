@@ -50,7 +50,7 @@ _CLOSING: Final = "|".join(
     )
 )
 _MARK: Final = re.compile(
-    rf"(?<![{_QUOTE}])(?P<closing>{_CLOSING})(?![{_QUOTE}])|{_SPOKEN_OF}(?:{_OPENING})(?![{_QUOTE}])",
+    rf"(?P<closing>(?<![{_QUOTE}])(?:{_CLOSING})|(?:{_CLOSING})(?![{_QUOTE}]))|{_SPOKEN_OF}(?:{_OPENING})(?![{_QUOTE}])",
     re.IGNORECASE | re.MULTILINE,
 )
 

@@ -6,12 +6,13 @@ import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Final, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from workbench.coding.options import Targets
+from workbench.coding.options import ProgramOptions, Targets
 from workbench.coding.store import pass_matrix
 from workbench.core.code import BASE, PASS, Execution, SolutionResult, counted
 from workbench.core.database.selection import chosen_ids, ids_of
@@ -26,12 +27,14 @@ from workbench.runs.run_status import run_row
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts
 from workbench.runs.store.runs import RunRow
-from workbench.runs.trust import require_level
+from workbench.runs.trust import require_level, require_trust
 from workbench.runs.verdict_files import run_of
+from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
     import sqlite3
 
+    from workbench.verifiers.base import SandboxedVerifier
     from workbench.verifiers.execution.pool import SandboxPool
 
 
@@ -347,24 +350,49 @@ def _day(name: str, text: str | None) -> str | None:
 
 @contextmanager
 def opened_sandbox(
-    project: Project, *, workers: int | None = None, allow_unsafe: bool = False, scratch: int = 0
+    project: Project,
+    options: Mapping[str, str] = MappingProxyType({}),
+    *,
+    workers: int | None = None,
+    allow_unsafe: bool = False,
+    trust: bool = False,
 ) -> Iterator[SandboxPool]:
-    """A sandbox at the highest level that holds on this machine; nothing of it lives afterwards.
+    """A sandbox such as solutions have in a run of the verifier `KIND`; nothing of it lives afterwards.
 
     Args:
+        options: The verifier's, by name: ``scratch``, ``python`` …
         workers: How many solutions run at a time; one a core by default.
         allow_unsafe: The user agrees to limits alone.
-        scratch: Bytes of a folder that solutions may write in; 0 for none.
+        trust: The user accepts the interpreter that the options name.
 
     Raises:
+        UsageError: There is no such option, or a value is wrong.
+        NotTrustedError: The user has not accepted the interpreter.
         UnsafeError: There would be limits alone, and the user has not agreed to that.
-        RunError, VerifierError: There is no such folder here.
+        RunError, VerifierError: A level, or a folder to write in, doesn't hold on this machine.
     """
     # The sandbox is for those alone that need one.
     from workbench.verifiers.execution.pool import SandboxPool
-    from workbench.verifiers.execution.settings import PoolSettings
 
-    level = require_level(project, "best", allow_unsafe=allow_unsafe, scratch=scratch > 0)
-    settings = PoolSettings(scratch_bytes=scratch)
+    verifier = executing(options)
+    require_trust(project, verifier, options, accept=trust)
+    level = require_level(project, verifier.wanted, allow_unsafe=allow_unsafe, scratch=verifier.scratch > 0)
+    settings = verifier.settings(verifier.seeds[0])
     with SandboxPool(level, workers or os.cpu_count() or 1, settings=settings) as pool:
         yield pool
+
+
+def programs_sandbox(project: Project, programs: ProgramOptions) -> AbstractContextManager[SandboxPool]:
+    """The same as the user of a command asks for it, who has named the interpreter by hand."""
+    return opened_sandbox(
+        project, programs.execution, workers=programs.workers, allow_unsafe=programs.allow_unsafe, trust=True
+    )
+
+
+def executing(options: Mapping[str, str]) -> SandboxedVerifier:
+    """The verifier `KIND` with these options.
+
+    Raises:
+        UsageError: There is no such option, or a value is wrong.
+    """
+    return cast("SandboxedVerifier", Registry().load(KIND, dict(options)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +15,7 @@ from msgspec import Struct, structs
 from workbench.coding.formats import CandidateLine, read
 from workbench.coding.ranking.scored import as_scored, letters_of, only_errors, only_stderr, stderrs_of
 from workbench.coding.ranking.truth import ProblemOutcomes, SolutionOutcomes, Truth, outcomes_by_problem
-from workbench.core.code import WHOLE, CodeTest, Problem, StdioTest, TestLine
+from workbench.core.code import WHOLE, CodeTest, Execution, Problem, StdioTest, TestLine
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
@@ -23,7 +24,6 @@ from workbench.data.formats.writing import write_lines
 from workbench.data.store import problems as stored_problems
 from workbench.data.store.tests import problems_of
 from workbench.data.store.tests import texts as solution_texts
-from workbench.runs.generation import Executor
 from workbench.statistics.records.ranking import (
     RULES_VERSION,
     Candidate,
@@ -41,7 +41,7 @@ from workbench.statistics.records.ranking import (
     SetSolution,
     Shortfall,
 )
-from workbench.verifiers.execution.interpreter import code_of, program_of
+from workbench.verifiers.execution.interpreter import code_of
 
 # -- Which solutions of a problem make a set for ranking: k of them, spread over the scores.
 
@@ -236,21 +236,21 @@ def select_stored(
     how: How,
     truth: Truth,
     selection: Selection | None = None,
-    executor: Executor | None = None,
+    references: Mapping[int, dict[str, Execution]] = MappingProxyType({}),
 ) -> Iterator[SelectedSet]:
     """Select from a database's solutions, problem by problem; a problem without a ground truth has none selected.
 
     Args:
-        executor: Runs the reference solution of a problem that none of the solutions is the ground truth of, so that
-            it is; it has rank 1 then, as has any ground truth that is known.
+        references: What came of the reference solutions of problems that no solution is known to be the ground truth
+            of (`references.outcomes_of_references`): it has rank 1 then, as has any ground truth that is known.
 
     Raises:
         UsageError: The selection names something unknown.
         FormatError: Two solutions of a problem are flagged as its ground truth.
     """
     for problem in outcomes_by_problem(project, truth, selection):
-        if executor is not None and not problem.known and truth.runs:
-            problem = _with_reference(project, truth, problem, executor)
+        if problem.question in references:
+            problem = _with_reference(problem, references[problem.question])
         run = [one for one in problem.solutions if one.score is not None]
         candidates = [_candidate(one, how) for one in run]
         known: dict[Id, GroundTruthFrom] = {
@@ -265,20 +265,8 @@ def select_stored(
         yield SelectedSet(line=line, picked=picked, problem=problem)
 
 
-def lacks_ground_truth(project: Project, truth: Truth, selection: Selection | None = None) -> bool:
-    """Whether the reference solution of some problem has to be run, since no solution stands for it."""
-    lacking = [one.question for one in outcomes_by_problem(project, truth, selection) if not one.known]
-    return any(one.oracle for one in problems_of(project.database, lacking, ()).values())
-
-
-def _with_reference(project: Project, truth: Truth, problem: ProblemOutcomes, executor: Executor) -> ProblemOutcomes:
-    """The problem with its reference solution among the solutions, run against the same tests."""
-    found = problems_of(project.database, [problem.question], truth.suites)[problem.question]
-    suites = [suite for suite in truth.suites if found.suites.get(suite)]
-    if not found.oracle or not suites:
-        return problem
-    programs = ((suite, program_of(found, suite, found.oracle, "program")) for suite in suites)
-    by_suite = dict(executor.run(programs))
+def _with_reference(problem: ProblemOutcomes, by_suite: dict[str, Execution]) -> ProblemOutcomes:
+    """The problem with its reference solution among the solutions, and what came of that."""
     taken = {one.solution_id for one in problem.solutions}
     name = next(name for number in count() if (name := f"{REFERENCE}{number or ''}") not in taken)
     complete = any(one.counted for one in by_suite.values())

@@ -14,7 +14,6 @@ from workbench.app.cli.code.common import Source, require_one
 from workbench.app.cli.common import (
     REFUSED_SOME,
     ModelSettings,
-    Programs,
     drawing,
     print_line,
     project_at,
@@ -26,12 +25,11 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
-from workbench.coding.options import OwnPromptFiles, ProblemSet, RefinementOptions
+from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
-    AllowUnsafe,
     DatabaseOrFile,
     Force,
     InShard,
@@ -78,9 +76,8 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
     templates: OwnPromptFiles = ()
     dataset: ProblemSet = None
-    workers: Programs = None
+    programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
     show: Annotated[bool, option("Only show what the evolution has come to.")] = False
     page: Annotated[
         Path | None, option("Write tables and plots as a page of HTML.", metavar="FILE", output="stream")
@@ -145,8 +142,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
                 dataset=options.dataset,
                 problems=options.problems,
                 shard=options.shard,
-                workers=options.workers,
-                allow_unsafe=options.allow_unsafe,
+                programs=options.programs,
                 trust=yes,
                 watch=watch,
             ),
@@ -244,9 +240,8 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
     wish: RefinementOptions = RefinementOptions()
     problems: Annotated[Whole | None, option("Only the first so many.")] = None
     dataset: ProblemSet = None
-    workers: Programs = None
+    programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
     force: Force = False
 
 
@@ -260,7 +255,7 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     Import the file, have solutions written, and let the tests evolve.
     """
     from workbench.coding.evolution.refining import USUAL, about, prompts_of, refine
-    from workbench.coding.problems import code_dataset, opened_sandbox
+    from workbench.coding.problems import code_dataset, programs_sandbox
     from workbench.runs.generation import generating, models_from
 
     wish, found = options.wish, code_dataset(project, options.dataset)
@@ -269,7 +264,7 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 
     def run(accepted: bool) -> tuple[RefineReport, int]:
         with (
-            opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
+            programs_sandbox(project, options.programs) as sandbox,
             drawing() as watch,
             generating(
                 project, f"refined/{options.name}", models, about(wish, own), trust=accepted, watch=watch

@@ -9,7 +9,6 @@ from workbench.app.cli.common import (
     REFUSED_SOME,
     Models,
     ModelSettings,
-    Programs,
     drawing,
     say,
     say_calls,
@@ -18,9 +17,9 @@ from workbench.app.cli.common import (
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
-from workbench.coding.options import OwnPromptFiles, SolutionOptions, SuiteOptions, Targets
+from workbench.coding.options import OwnPromptFiles, ProgramOptions, SolutionOptions, SuiteOptions, Targets
 from workbench.coding.records.figures import SKIPPED, PoolReport, SolutionsWritten, TestsWritten
-from workbench.core.options import NONE_GIVEN, AllowUnsafe, Options, Trust, option
+from workbench.core.options import NONE_GIVEN, Options, Trust, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 
@@ -31,9 +30,8 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
     settings: ModelSettings = NONE_GIVEN
     wish: SolutionOptions = SolutionOptions()
     targets: Targets = Targets()
-    workers: Programs = None
+    programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
 
 
 @verb
@@ -43,7 +41,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
     one. The same command goes on, and asks nothing twice.
     """
-    from workbench.coding.problems import opened_sandbox
+    from workbench.coding.problems import programs_sandbox
     from workbench.coding.synthesis.solutions import USUAL, kinds_of, write_solutions
     from workbench.runs.generation import models_from
 
@@ -51,7 +49,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
     with (
-        opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe) as sandbox,
+        programs_sandbox(project, options.programs) as sandbox,
         drawing() as watch,
     ):
         report = trusting(

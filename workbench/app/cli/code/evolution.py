@@ -290,8 +290,10 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 
 def _show_refined(report: RefineReport, file: Path) -> None:
     show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
-    if report.written:
-        show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")
+    if report.tried_tests:
+        show(f"Their own solutions pass {report.passed_tests:,} of {report.tried_tests:,} tests; they are no oracle.")
+    if untried := report.tests - report.tried_tests:
+        show(f"{counted(untried, 'test')} came without a solution to run against them.")
     say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
 
 

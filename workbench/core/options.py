@@ -190,6 +190,9 @@ Drawn = Annotated[Whole | None, option("At most so many items, drawn by chance."
 Seed = Annotated[SeedNumber, option("Of the draw; the first N of a seed are the first of any larger draw.")]
 BootstrapSeed = Annotated[SeedNumber, option("Seed of the bootstrap.")]
 Workers = Annotated[int | None, option("Worker processes; one a core by default.", ge=1, le=256)]
+OnCluster = Annotated[
+    str | None, option("Run on the nodes of a cluster: ray, or ray://HOST:PORT.", "--on", metavar="CLUSTER")
+]
 By = Annotated[str, option("Who decides it.", metavar="NAME")]
 Force = Annotated[bool, option("Replace an existing file.")]
 Trust = Annotated[

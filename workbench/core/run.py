@@ -125,7 +125,7 @@ class NodeUse(Struct, kw_only=True):
         workers: Items that it judges at a time.
         judged: Items, or programs that were run, whose results came back.
         seconds: How long it was at work on them.
-        lost: Leases that it had when it died, and that others were asked for again.
+        lost: Items, or programs, that it had when it died, and that others were asked for again.
         deaths: How often it, or what works for the run there, has died.
         refused: Why it may not work; "" where it may.
     """

@@ -6,6 +6,8 @@ for them again; what it had answered is stored. Nodes that come are taken in. No
 
 from __future__ import annotations
 
+import itertools
+import logging
 import os
 import signal
 import socket
@@ -15,7 +17,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from msgspec import Struct, structs
 
@@ -25,22 +27,28 @@ from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Halt
 from workbench.runs.local import VerdictSink
-from workbench.runs.nodes import NodeAbout, ReadingNode, SandboxNode
+from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.base import AnyVerifier, SandboxedVerifier, identity
+from workbench.verifiers.execution.settings import PoolSettings
+from workbench.verifiers.execution.verifier import HARNESS_VERSION
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 ITEMS: Final = 300
-"""Items of a lease at most."""
+"""Items of a lease for each worker of a node."""
 PROGRAMS: Final = 100
-"""Programs of a lease."""
+"""Programs of a lease for each worker."""
+_MOST: Final = 3000
+"""Pieces of a lease at most."""
+_LAST: Final = 8
+"""Leases that are known ahead, for one worker: once there are fewer, these are the last ones."""
 _CHARACTERS: Final = 4_000_000
-"""Characters from which on a lease has no more items."""
+"""Characters from which on a lease has no more pieces."""
 _AHEAD: Final = 2
 """Leases of a node at a time: it has the next one when it has done with the first."""
 _TRIES: Final = 5
-"""Nodes that may die over a lease."""
+"""Nodes that may die over a piece of work."""
 _LOOK_S: Final = 0.1
 _JOIN_S: Final = 2.0
 _ALONE_S: Final = 30.0
@@ -64,14 +72,19 @@ class ClusterSink(Protocol):
         ...
 
 
-def require_cluster(address: str) -> None:
-    """See to it that a cluster can be meant by an address.
+def require_cluster(address: str, workers: int | None) -> None:
+    """See to it that a cluster can be meant by an address, and by nothing else that was asked for.
+
+    Args:
+        workers: How many were asked for; None where nobody said.
 
     Raises:
-        UsageError: It is none, or Ray is not installed.
+        UsageError: It is none, Ray is not installed, or workers were asked for.
     """
     if address != "ray" and not address.startswith("ray://"):
         raise UsageError(f"{address!r} is nowhere to judge.", "Write ray, or ray://HOST:PORT.")
+    if workers is not None:
+        raise UsageError("--workers is for this machine: a node of a cluster has one a core.", "Leave --workers out.")
     if find_spec("ray") is None:
         raise UsageError("Ray is not installed.", "Install it: pip install 'verifier-workbench[ray]'")
 
@@ -92,7 +105,7 @@ def connected(address: str) -> Iterator[Any]:
     try:
         where = "auto" if address == "ray" else address
         _require_listener(where)
-        ray.init(address=where, log_to_driver=False, logging_level="ERROR", include_dashboard=None)
+        ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=None)
     except Exception as error:
         raise RunError(
             f"No cluster of Ray answers at {address}: {error}".rstrip(".") + ".",
@@ -121,16 +134,59 @@ def _require_listener(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=_ANSWER_S).close()
 
 
-class _Lease(Struct, Generic[Payload]):
-    """Work that was given away.
+class _Piece(Struct, Generic[Key, Payload]):
+    """Something to do.
 
     Attributes:
+        key: What it is called here.
         tries: Nodes that died over it.
     """
 
+    key: Key
     payload: Payload
-    size: int
     tries: int = 0
+
+
+class Feed(Generic[Key, Payload]):
+    """Work in leases, taken from its source as nodes get free.
+
+    The last of it goes out in ever smaller leases, so that no node is still at work on much when the others have none.
+
+    Args:
+        source: Keys and what is to be done.
+        characters: How long it is.
+        most: Pieces of a lease for each worker of a node.
+    """
+
+    def __init__(self, source: Iterable[tuple[Key, Payload]], characters: Callable[[Payload], int], most: int) -> None:
+        self._source, self._characters, self._most = iter(source), characters, most
+        self._ahead = deque[_Piece[Key, Payload]]()
+        self._look()
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left of it."""
+        return not self._ahead
+
+    def give_back(self, pieces: Sequence[_Piece[Key, Payload]]) -> None:
+        """Take back what was not done; it goes out first."""
+        self._ahead.extendleft(reversed(pieces))
+
+    def take(self, workers: int, nodes: int) -> list[_Piece[Key, Payload]]:
+        """The next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
+        size = min(self._most * workers, _MOST)
+        if len(self._ahead) < _LAST * self._most:
+            size = min(size, -(-len(self._ahead) // (2 * _AHEAD * nodes)))
+        lease, characters = list[_Piece[Key, Payload]](), 0
+        while self._ahead and len(lease) < size and characters < _CHARACTERS:
+            lease.append(piece := self._ahead.popleft())
+            characters += self._characters(piece.payload)
+        self._look()
+        return lease
+
+    def _look(self) -> None:
+        short = _LAST * self._most - len(self._ahead)
+        self._ahead.extend(_Piece(key, payload) for key, payload in islice(self._source, max(short, 0)))
 
 
 class _Node:
@@ -139,13 +195,16 @@ class _Node:
     Attributes:
         use: What it has done.
         ready: Whether it has said what it is, and may be given work.
-        served: Whether a lease has come back.
+        served: Whether anything has come back.
+        calls: Calls that have not come back.
+        held: What it was given, by number, and has not done.
     """
 
     def __init__(self, id: str, actor: Any, use: NodeUse) -> None:
         self.id, self.actor, self.use = id, actor, use
         self.ready = self.served = False
-        self.busy = 0
+        self.calls = 0
+        self.held: dict[int, _Piece[Any, Any]] = {}
         self.began = time.monotonic()
 
 
@@ -171,7 +230,8 @@ class Nodes:
         self._nodes: dict[str, _Node] = {}
         self._refused: dict[str, str] = {}
         self._deaths: dict[str, int] = {}
-        self._asked: dict[Any, tuple[_Node, _Lease[Any] | None]] = {}
+        self._asked: dict[Any, _Node] = {}
+        self._numbers = itertools.count()
         self._joined = self._noted = 0.0
         self._alone = time.monotonic()
 
@@ -194,119 +254,118 @@ class Nodes:
     def first(self) -> NodeAbout:
         """What the first node that may work says of itself; waits for it."""
         while True:
-            for reply, _ in self._turn():
-                if isinstance(reply, NodeAbout):
-                    return reply
+            for found in self._turn():
+                if isinstance(found, NodeAbout):
+                    return found
 
-    def work(
-        self, leases: Iterable[tuple[Payload, int]], heed: Callable[[], None]
-    ) -> Generator[tuple[Payload, Any], None, None]:
-        """Have all work done: each payload, of so many items, with what came of it, in the order they end.
+    def work(self, feed: Feed[Key, Payload], heed: Callable[[], None]) -> Generator[list[tuple[Key, Any]], None, None]:
+        """Have all work done: keys, each with what came of it, some together, in the order they end.
 
         Raises:
-            Halt: No node is left, or several have died over the same lease; what was done is stored.
+            Halt: No node is left, or several have died over the same piece; what was done is stored.
         """
-        source, again, ended = iter(leases), deque[_Lease[Payload]](), False
-        while True:
-            for node in [node for node in self._nodes.values() if node.ready]:
-                while node.busy < _AHEAD and not (ended and not again):
-                    lease = again.popleft() if again else None
-                    if lease is None:
-                        if (taken := next(source, None)) is None:
-                            ended = True
-                            break
-                        lease = _Lease(*taken)
-                    self._give(node, lease)
-            if ended and not again and not any(lease for _, lease in self._asked.values()):
-                return
-            for reply, lease in self._turn():
-                if lease is None:
-                    continue
-                if isinstance(reply, _Lost):
-                    self._require_patience(lease)
-                    again.append(lease)
-                else:
-                    yield lease.payload, reply
-            heed()
+        try:
+            while self._hand_out(feed):
+                for found in self._turn():
+                    if isinstance(found, _Lost):
+                        self._require_patience(found.pieces)
+                        feed.give_back(found.pieces)
+                    elif isinstance(found, _Found):
+                        feed.give_back(found.back)
+                        if found.done:
+                            yield found.done
+                heed()
+        finally:
+            # Nobody waits any longer for what a caller has left.
+            for node in self._nodes.values():
+                node.held.clear()
 
-    def _require_patience(self, lease: _Lease[Any]) -> None:
-        lease.tries += 1
-        if lease.tries >= _TRIES:
-            raise Halt("cancelled", f"{lease.tries} nodes have died over the same {lease.size} items.")
+    def _hand_out(self, feed: Feed[Any, Any]) -> bool:
+        """Give every node what it can take; whether anything is left to wait for."""
+        for node in [node for node in self._nodes.values() if node.ready]:
+            while node.calls < _AHEAD and (lease := feed.take(node.use.workers, len(self._nodes))):
+                self._give(node, lease)
+            if node.held and not node.calls:
+                self._give(node, [])
+        return not feed.ended or any(node.held for node in self._nodes.values())
 
-    def _give(self, node: _Node, lease: _Lease[Any]) -> None:
-        if not node.busy:
+    def _require_patience(self, pieces: Iterable[_Piece[Any, Any]]) -> None:
+        for piece in pieces:
+            piece.tries += 1
+            if piece.tries >= _TRIES:
+                raise Halt("cancelled", f"{piece.tries} nodes have died over the same work.")
+
+    def _give(self, node: _Node, lease: list[_Piece[Any, Any]]) -> None:
+        if not node.calls:
             node.began = time.monotonic()
-        node.busy += 1
-        self._asked[node.actor.work.remote(lease.payload)] = (node, lease)
+        node.calls += 1
+        numbered = {next(self._numbers): piece for piece in lease}
+        node.held |= numbered
+        sent = [(number, piece.payload) for number, piece in numbered.items()]
+        self._asked[node.actor.work.remote(sent)] = node
 
-    def _turn(self) -> list[tuple[Any, _Lease[Any] | None]]:
-        """What has come back meanwhile: each reply with its lease, or `_Lost`; and what nodes say of themselves."""
+    def _turn(self) -> list[NodeAbout | _Found | _Lost]:
+        """What has come back meanwhile."""
         self._sink.check()
         self._join()
         self._note()
-        found: list[tuple[Any, _Lease[Any] | None]] = []
         if not self._asked:
             time.sleep(_LOOK_S)
-            return found
+            return []
         done, _ = self._ray.wait(list(self._asked), num_returns=1, timeout=_LOOK_S)
-        for ref in done:
-            if ref not in self._asked:
-                continue
-            node, lease = self._asked.pop(ref)
-            try:
-                reply = self._ray.get(ref)
-            except self._ray.exceptions.RayTaskError as error:
-                found += self._failed(node, lease, error)
-                continue
-            except self._ray.exceptions.RayError:
-                found += self._lost(node, lease)
-                continue
-            if lease is None:
-                found += self._introduced(node, reply)
-            else:
-                self._back(node, lease)
-                found.append((reply, lease))
-        return found
+        return [found for ref in done if ref in self._asked and (found := self._come(ref)) is not None]
 
-    def _back(self, node: _Node, lease: _Lease[Any]) -> None:
+    def _come(self, ref: Any) -> NodeAbout | _Found | _Lost | None:
+        node = self._asked.pop(ref)
+        try:
+            reply = self._ray.get(ref)
+        except self._ray.exceptions.RayTaskError as error:
+            return self._failed(node, error)
+        except self._ray.exceptions.RayError:
+            return self._lost(node)
+        return self._introduced(node, reply) if isinstance(reply, NodeAbout) else self._back(node, reply)
+
+    def _back(self, node: _Node, reply: NodeReply[Any]) -> _Found:
         now = time.monotonic()
-        node.busy -= 1
+        node.calls -= 1
         node.served = True
-        node.use.judged += lease.size
+        node.use.judged += len(reply.done)
         node.use.seconds += now - node.began
         node.began = now
+        held = node.held
+        return _Found(
+            [(held.pop(number).key, result) for number, result in reply.done if number in held],
+            [held.pop(number) for number in reply.back if number in held],
+        )
 
-    def _failed(self, node: _Node, lease: _Lease[Any] | None, error: Any) -> list[tuple[Any, _Lease[Any] | None]]:
+    def _failed(self, node: _Node, error: Any) -> _Lost:
         """What works on a node says that it can't; others are asked in its place."""
         self._refuse(node, str(error.cause))
-        lost = self._lost(node, lease)
+        lost = self._lost(node)
         with suppress(Exception):
             self._ray.kill(node.actor)
         return lost
 
-    def _lost(self, node: _Node, lease: _Lease[Any] | None) -> list[tuple[Any, _Lease[Any] | None]]:
+    def _lost(self, node: _Node) -> _Lost:
         """A node or its actor has died: what it had is to be asked again."""
-        refs = [ref for ref, (other, _) in self._asked.items() if other is node]
-        leases = [lease, *(self._asked.pop(ref)[1] for ref in refs)]
+        self._asked = {ref: other for ref, other in self._asked.items() if other is not node}
         self._nodes.pop(node.id, None)
-        lost = [one for one in leases if one is not None]
-        node.use.lost += len(lost)
+        node.use.lost += len(node.held)
         node.use.deaths += 1
         self._deaths[node.id] = 1 if node.served else self._deaths.get(node.id, 0) + 1
         if self._deaths[node.id] >= _TRIES:
             self._refuse(node, f"what works there has died {_TRIES} times in a row")
         self._joined = 0.0
-        return [(_Lost(), one) for one in lost]
+        return _Lost(list(node.held.values()))
 
-    def _introduced(self, node: _Node, about: NodeAbout) -> list[tuple[Any, None]]:
+    def _introduced(self, node: _Node, about: NodeAbout) -> NodeAbout | None:
         if why := about.trouble or self._refusal(about):
             self._nodes.pop(node.id)
             self._refuse(node, why)
             self._ray.kill(node.actor)
-            return []
+            return None
         node.ready, node.use.refused = True, ""
-        return [(about, None)]
+        return about
 
     def _refuse(self, node: _Node, why: str) -> None:
         node.use.refused = why
@@ -339,7 +398,7 @@ class Nodes:
         there = {"num_cpus": 0, "scheduling_strategy": stays}
         node = _Node(id, self._made(lambda made: self._ray.remote(**there)(made), processors), use)
         self._nodes[id] = node
-        self._asked[node.actor.about.remote()] = (node, None)
+        self._asked[node.actor.about.remote()] = node
 
     def _note(self, *, at_once: bool = False) -> None:
         if at_once or time.monotonic() - self._noted > _NOTE_S:
@@ -347,8 +406,17 @@ class Nodes:
             self._sink.note_cluster(self._use)
 
 
-class _Lost:
-    """Stands for the reply of a node that died."""
+class _Found(NamedTuple):
+    """What has come of work: keys with results, and what was given back."""
+
+    done: list[tuple[Any, Any]]
+    back: list[_Piece[Any, Any]]
+
+
+class _Lost(NamedTuple):
+    """What a node had that died."""
+
+    pieces: list[_Piece[Any, Any]]
 
 
 def _refusal(verifier: AnyVerifier, about: NodeAbout) -> str:
@@ -382,21 +450,9 @@ def judge_on_cluster(
         return on_node(ReadingNode).remote(*spec, processors)
 
     with connected(use.address) as ray, Nodes(ray, made, lambda about: _refusal(verifier, about), use, sink) as nodes:
-        for items, verdicts in nodes.work(_item_leases(chunks), sink.check):
-            numbers = (item.item for item in items)
-            sink.store(list(zip(numbers, verdicts, strict=True)))
-
-
-def _item_leases(chunks: Iterable[list[VerifierInput]]) -> Iterator[tuple[list[VerifierInput], int]]:
-    lease, characters = list[VerifierInput](), 0
-    for item in (item for chunk in chunks for item in chunk):
-        lease.append(item)
-        characters += item.characters
-        if len(lease) >= ITEMS or characters >= _CHARACTERS:
-            yield lease, len(lease)
-            lease, characters = [], 0
-    if lease:
-        yield lease, len(lease)
+        items = ((item.item, item) for chunk in chunks for item in chunk)
+        for found in nodes.work(Feed(items, lambda item: item.characters, ITEMS), sink.check):
+            sink.store(found)
 
 
 # -- Solutions.
@@ -407,24 +463,15 @@ class ClusterPool:
 
     Args:
         level: How solutions are kept in; a node where that doesn't hold is refused.
-        seed: The hash seed they run under.
+        settings: What they get.
+        use: What nodes did before; it is kept up to date.
     """
 
-    def __init__(
-        self,
-        ray: Any,
-        verifier: SandboxedVerifier,
-        spec: tuple[str, dict[str, str]],
-        level: Level,
-        seed: int,
-        use: ClusterUse,
-        sink: ClusterSink,
-    ) -> None:
+    def __init__(self, ray: Any, level: Level, settings: PoolSettings, use: ClusterUse, sink: ClusterSink) -> None:
         def made(on_node: Callable[[Any], Any], processors: int) -> Any:
-            return on_node(SandboxNode).remote(*spec, processors, level, seed)
+            return on_node(SandboxNode).remote(level, processors, settings)
 
         self._nodes = Nodes(ray, made, self._refusal, use, sink)
-        self._verifier = verifier
         self._first: Provenance | None = None
 
     def __enter__(self) -> Self:
@@ -443,19 +490,19 @@ class ClusterPool:
         return self._first
 
     def run(
-        self, jobs: Iterable[tuple[Key, Program]], heed: Callable[[], None]
+        self, jobs: Iterable[tuple[Key, Program]], heed: Callable[[], None] | None = None
     ) -> Generator[tuple[Key, Execution], None, None]:
         """See `SandboxPool.run`."""
-        keys: dict[int, list[Key]] = {}
-        for payload, found in self._nodes.work(_program_leases(jobs, keys), heed):
-            yield from zip(keys.pop(id(payload)), found, strict=True)
+        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS), heed or _nothing):
+            yield from found
 
     def _refusal(self, about: NodeAbout) -> str:
-        why = _refusal(self._verifier, about)
-        if not why and self._first is None:
+        if about.version != HARNESS_VERSION:
+            return f"its sandbox has version {about.version}, and this one {HARNESS_VERSION}"
+        if self._first is None:
             self._first = about.provenance
-        if why or about.provenance == self._first:
-            return why
+        if about.provenance == self._first:
+            return ""
         assert about.provenance is not None
         assert self._first is not None
         before, after = structs.asdict(self._first), structs.asdict(about.provenance)
@@ -466,23 +513,42 @@ class ClusterPool:
 
 
 def pools_on(
-    ray: Any,
-    verifier: SandboxedVerifier,
-    spec: tuple[str, dict[str, str]],
-    level: Level,
-    use: ClusterUse,
-    sink: ClusterSink,
+    ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ClusterSink
 ) -> Callable[[int], ClusterPool]:
     """What makes the pool of a hash seed, for `runs.executing.judge_by_execution`."""
-    return lambda seed: ClusterPool(ray, verifier, spec, level, seed, use, sink)
+    return lambda seed: ClusterPool(ray, level, verifier.settings(seed), use, sink)
 
 
-def _program_leases(
-    jobs: Iterable[tuple[Key, Program]], keys: dict[int, list[Key]]
-) -> Iterator[tuple[Sequence[Program], int]]:
-    """Programs in leases; their keys stay here."""
-    source = iter(jobs)
-    while some := list(islice(source, PROGRAMS)):
-        programs = [program for _, program in some]
-        keys[id(programs)] = [key for key, _ in some]
-        yield programs, len(programs)
+@contextmanager
+def cluster_sandbox(level: Level, settings: PoolSettings, use: ClusterUse) -> Iterator[ClusterPool]:
+    """The sandboxes of a cluster, for work in the process that calls.
+
+    Args:
+        use: The cluster; what its nodes do is kept there.
+
+    Raises:
+        RunError: There is no such cluster, no node of it may work, or its nodes have died.
+    """
+    try:
+        with connected(use.address) as ray, ClusterPool(ray, level, settings, use, _Caller()) as pool:
+            yield pool
+    except Halt as halt:
+        raise RunError(halt.message) from halt
+
+
+class _Caller:
+    """Stands where a run has its runner: whoever calls ends the work by an exception, and reads what is kept."""
+
+    def check(self) -> None:
+        """Nothing but the caller ends it."""
+
+    def note_cluster(self, use: ClusterUse) -> None:
+        """The caller has it."""
+
+
+def _nothing() -> None:
+    return
+
+
+def _characters(program: Program) -> int:
+    return len(program.source) + sum(len(test.source) + len(test.expected or "") for test in program.tests)

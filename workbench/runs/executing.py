@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, TypeVar
 
 from msgspec import Struct, structs
 
@@ -30,6 +30,7 @@ _GROUP_S = 0.2
 _PROBLEMS = 256
 """Problems kept at hand: solutions of one problem mostly come one after the other."""
 
+K = TypeVar("K")
 Key = tuple[int, str]
 """A completion's row id and a suite."""
 
@@ -67,8 +68,10 @@ class ProgramPool(Protocol):
         """What the outcomes depend on besides the texts."""
         ...
 
-    def run(self, jobs: Iterator[tuple[Key, Program]], heed: Callable[[], None], /) -> Iterator[tuple[Key, Execution]]:
-        """Each job's key and what came of it, in the order they end."""
+    def run(
+        self, jobs: Iterable[tuple[K, Program]], heed: Callable[[], None] | None = None
+    ) -> Iterator[tuple[K, Execution]]:
+        """Each job's key and what came of it, in the order they end; ``heed`` is called while there is nothing."""
         ...
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
 
@@ -11,24 +13,44 @@ from workbench.core.code import Execution, Level, Program, Provenance
 from workbench.core.errors import WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import LocalExecutor
-from workbench.verifiers.base import SandboxedVerifier, identity
+from workbench.verifiers.base import identity
+from workbench.verifiers.execution.levels import level_of
+from workbench.verifiers.execution.pool import SandboxPool, Slot
+from workbench.verifiers.execution.settings import PoolSettings
+from workbench.verifiers.execution.verifier import HARNESS_VERSION
 from workbench.verifiers.registry import Registry
+
+LEASE_S: Final = 2.0
+"""Seconds after which what has not begun of a lease is given back."""
+Result = TypeVar("Result")
 
 
 class NodeAbout(Struct, frozen=True, kw_only=True):
     """What a node has to say for itself before it is given any work.
 
     Attributes:
-        version: Its verifier's.
-        identity: A hash of its kind and configuration.
+        version: Its verifier's, or its sandbox's.
+        identity: A hash of its verifier's kind and configuration.
         trouble: Why it can't work; "" where it can.
         provenance: What outcomes of programs depend on there.
     """
 
     version: str
-    identity: str
+    identity: str = ""
     trouble: str = ""
     provenance: Provenance | None = None
+
+
+class NodeReply(Struct, Generic[Result]):
+    """What has come of work meanwhile.
+
+    Attributes:
+        done: Results by number, those of earlier leases among them.
+        back: Numbers of what was not begun in the time of a lease: another node may be free.
+    """
+
+    done: list[tuple[int, Result]]
+    back: list[int] = []
 
 
 class ReadingNode:
@@ -46,9 +68,10 @@ class ReadingNode:
         """See `NodeAbout`."""
         return NodeAbout(version=self._verifier.version, identity=identity(self._verifier))
 
-    def work(self, items: Sequence[VerifierInput]) -> list[Verdict]:
-        """The verdicts on items, in their order."""
-        return self._executor.judge(items)
+    def work(self, items: Sequence[tuple[int, VerifierInput]]) -> NodeReply[Verdict]:
+        """The verdicts on items, each with its number."""
+        verdicts = self._executor.judge([item for _, item in items])
+        return NodeReply([(number, verdict) for (number, _), verdict in zip(items, verdicts, strict=True)])
 
 
 class SandboxNode:
@@ -56,34 +79,39 @@ class SandboxNode:
 
     Args:
         level: How solutions are kept in; a node where that doesn't hold says so.
-        seed: The hash seed they run under.
+        workers: How many run at a time.
+        settings: What they get.
     """
 
-    def __init__(self, kind: str, options: dict[str, str], workers: int, level: Level, seed: int) -> None:
-        from workbench.verifiers.execution.levels import level_of
-        from workbench.verifiers.execution.pool import SandboxPool
-
-        verifier = cast("SandboxedVerifier", Registry().load(kind, options))
-        self._verifier, self._trouble = verifier, ""
+    def __init__(self, level: Level, workers: int, settings: PoolSettings) -> None:
+        self._trouble = ""
         self._pool: SandboxPool | None = None
+        self._under_way: dict[Slot, int] = {}
         try:
             # What the driver asks for, as the user has agreed to it; here it has to hold by itself.
-            level_of(level, allow_unsafe=level == "L1", scratch=verifier.scratch > 0)
-            self._pool = SandboxPool(level, workers, settings=verifier.settings(seed))
+            level_of(level, allow_unsafe=level == "L1", scratch=settings.scratch_bytes > 0)
+            self._pool = SandboxPool(level, workers, settings=settings)
         except WorkbenchError as error:
             self._trouble = str(error)
 
     def about(self) -> NodeAbout:
         """See `NodeAbout`."""
-        return NodeAbout(
-            version=self._verifier.version,
-            identity=identity(self._verifier),
-            trouble=self._trouble,
-            provenance=None if self._pool is None else self._pool.provenance(),
-        )
+        found = None if self._pool is None else self._pool.provenance()
+        return NodeAbout(version=HARNESS_VERSION, trouble=self._trouble, provenance=found)
 
-    def work(self, programs: Sequence[Program]) -> list[Execution]:
-        """What came of programs, in their order."""
+    def work(self, programs: Sequence[tuple[int, Program]]) -> NodeReply[Execution]:
+        """What has come of programs so far, as soon as all have begun or the time of a lease is over.
+
+        What is under way goes on with the next lease, so that no sandbox waits for the slowest of another; with no
+        programs this waits for it.
+        """
         assert self._pool is not None
-        found = dict(self._pool.run(enumerate(programs)))
-        return [found[place] for place in range(len(programs))]
+        waiting, done, until = deque(programs), list[tuple[int, Execution]](), time.monotonic() + LEASE_S
+        while time.monotonic() < until and (waiting or (self._under_way and not programs and not done)):
+            done += self._pool.turn(_taken(waiting), self._under_way)
+        return NodeReply(done, [number for number, _ in waiting])
+
+
+def _taken(waiting: deque[tuple[int, Program]]) -> Iterator[tuple[int, Program]]:
+    while waiting:
+        yield waiting.popleft()

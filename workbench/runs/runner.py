@@ -287,7 +287,7 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
         from workbench.runs.cluster import connected, pools_on
 
         with connected(run.cluster.address) as ray:
-            made = pools_on(ray, sandboxed, (run.verifier.kind, run.verifier.options), level, run.cluster, sink)
+            made = pools_on(ray, sandboxed, level, run.cluster, sink)
             judge_by_execution(database, sandboxed, level, run.workers, chunks, sink, made)
     elif run.cluster is not None:
         # Ray is for those runs alone that are judged on a cluster.

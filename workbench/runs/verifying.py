@@ -161,7 +161,7 @@ def start(
 
         require_batches(verifier)
     if on is not None:
-        _require_cluster(verifier, on)
+        _require_cluster(verifier, on, workers)
     if verifier.isolation == "sandbox":
         sandboxed = cast("SandboxedVerifier", verifier)
         _require_suites(project, sandboxed.suites)
@@ -324,11 +324,11 @@ def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_bat
     stored_runs.ask_in_batches(connection, run, whether=in_batches)
 
 
-def _require_cluster(verifier: AnyVerifier, on: str) -> None:
+def _require_cluster(verifier: AnyVerifier, on: str, workers: int | None) -> None:
     # The client's libraries are for those runs alone that need them.
     from workbench.runs.cluster import require_cluster
 
-    require_cluster(on)
+    require_cluster(on, workers)
     if verifier.isolation == "served":
         raise UsageError(
             f"{verifier.name!r} asks a model server: this machine's calls in flight are enough.", "Leave --on out."

@@ -12,13 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.growing_served import need_a_sandbox
+from workbench.core.code import CodeTest, Program
 from workbench.core.errors import RunError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
-from workbench.runs import cluster
-from workbench.runs.cluster import Nodes
-from workbench.runs.nodes import NodeAbout, ReadingNode, SandboxNode
+from workbench.runs import cluster, nodes
+from workbench.runs.cluster import Feed, Nodes
+from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.execution import levels
+from workbench.verifiers.execution.levels import best_level
+from workbench.verifiers.execution.settings import DEFAULTS
 from workbench.verifiers.registry import Registry
 
 GOOD = NodeAbout(version="1", identity="i")
@@ -100,15 +104,30 @@ class FakeRay:
 
 
 class Worker:
+    """Does some at once, some later, and gives some back."""
+
+    def __init__(self) -> None:
+        self._random, self._later = Random(0), list[tuple[int, int]]()
+
     def about(self) -> NodeAbout:
         return GOOD
 
-    def work(self, payload: list[int]) -> list[int]:
-        return [-one for one in payload]
+    def work(self, pieces: list[tuple[int, int]]) -> NodeReply[int]:
+        done, back = list[tuple[int, int]](), list[int]()
+        self._later, under_way = [], self._later
+        for number, payload in [*under_way, *pieces]:
+            chance = self._random.random()
+            if chance < 0.5:
+                done.append((number, -payload))
+            elif chance < 0.7 and (number, payload) in pieces:
+                back.append(number)
+            else:
+                self._later.append((number, payload))
+        return NodeReply(done, back)
 
 
 class Broken(Worker):
-    def work(self, payload: list[int]) -> list[int]:
+    def work(self, pieces: list[tuple[int, int]]) -> NodeReply[int]:
         raise ValueError("no room for workers")
 
 
@@ -130,38 +149,52 @@ def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(cluster, name, 0.0)
 
 
-def leases(count: int, taken: list[int]) -> Iterator[tuple[list[int], int]]:
-    for number in range(count):
-        taken.append(number)
-        yield [2 * number, 2 * number + 1], 2
+MOST = 3
+"""Of a lease, for each of a node's two workers."""
 
 
-def worked(ray: FakeRay, count: int, sink: Sink, made: type = Worker, **said: Any) -> list[tuple[list[int], list[int]]]:
-    use, taken, found = ClusterUse(address="ray"), list[int](), []
+def feed(count: int, taken: list[int]) -> Feed[str, int]:
+    def source() -> Iterator[tuple[str, int]]:
+        for number in range(count):
+            taken.append(number)
+            yield str(number), number
+
+    return Feed(source(), lambda _: 1, MOST)
+
+
+def worked(ray: FakeRay, count: int, sink: Sink, made: type = Worker, **said: Any) -> list[tuple[str, int]]:
+    use, taken, found = ClusterUse(address="ray"), list[int](), list[tuple[str, int]]()
     refusal = said.get("refusal", lambda _: "")
     with Nodes(ray, lambda on_node, _: on_node(made).remote(), refusal, use, sink) as nodes:
-        for payload, reply in nodes.work(leases(count, taken), lambda: None):
-            found.append((payload, reply))
-            # No more is taken than nodes have in hand: the writer sets the pace.
-            assert len(taken) - len(found) <= 2 * cluster._AHEAD * 2
+        for some in nodes.work(feed(count, taken), lambda: None):
+            found += some
+            # No more is taken than nodes have in hand, and what is known ahead: the writer sets the pace.
+            held = sum(len(node.held) for node in nodes._nodes.values())
+            assert len(taken) - len(found) <= held + 100 * MOST
     return found
 
 
-@given(seed=st.integers(0, 10**6), nodes=st.integers(1, 4), deaths=st.integers(0, 12), count=st.integers(0, 40))
+@given(seed=st.integers(0, 10**6), nodes=st.integers(1, 4), deaths=st.integers(0, 12), count=st.integers(0, 90))
 @settings(max_examples=150, deadline=None)
-def test_every_lease_comes_back_once(seed: int, nodes: int, deaths: int, count: int) -> None:
+def test_every_piece_comes_back_once(seed: int, nodes: int, deaths: int, count: int) -> None:
     sink = Sink()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster, "_TRIES", 100)
         found = worked(FakeRay(seed, nodes, deaths), count, sink)
-    counted = Counter(one for payload, _ in found for one in payload)
-    assert counted == Counter(range(2 * count))
-    assert all(reply == [-one for one in payload] for payload, reply in found)
+    assert Counter(found) == Counter((str(number), -number) for number in range(count))
     assert sink.noted is not None or not count
     if sink.noted is not None:
-        assert sum(node.judged for node in sink.noted.nodes) == 2 * count
+        assert sum(node.judged for node in sink.noted.nodes) == count
         assert sum(node.deaths for node in sink.noted.nodes) <= deaths
-    assert sink.checks >= count
+
+
+def test_the_last_pieces_are_shared_among_all_nodes() -> None:
+    few = feed(20, [])
+    assert [len(few.take(64, 2)) for _ in range(4)] == [3, 3, 2, 2]
+    many = feed(10_000, [])
+    assert len(many.take(2, 2)) == 2 * MOST
+    long = Feed(((number, number) for number in range(100)), lambda _: cluster._CHARACTERS, MOST)
+    assert len(long.take(64, 1)) == 1
 
 
 class DeadlyRay(FakeRay):
@@ -174,8 +207,8 @@ class DeadlyRay(FakeRay):
         return asked.work()
 
 
-def test_a_lease_over_which_node_after_node_dies_pauses_the_run() -> None:
-    with pytest.raises(Halt, match=r"5 nodes have died over the same 2 items"):
+def test_work_over_which_node_after_node_dies_pauses_the_run() -> None:
+    with pytest.raises(Halt, match=r"5 nodes have died over the same work"):
         worked(DeadlyRay(1, 3, 0), 1, Sink())
 
 
@@ -212,7 +245,7 @@ def test_what_ends_the_work_ends_the_actors() -> None:
 
     def work_until_paused() -> None:
         with Nodes(ray, lambda on_node, _: on_node(Worker).remote(), lambda _: "", use, sink) as nodes:
-            for _ in nodes.work(leases(40, []), lambda: None):
+            for _ in nodes.work(feed(40, []), lambda: None):
                 raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -231,12 +264,44 @@ def test_a_node_says_what_it_is_and_judges_as_here() -> None:
     node, verifier = ReadingNode("rules", {}, 1), Registry().load("rules", {})
     assert node.about() == NodeAbout(version=verifier.version, identity=identity(verifier))
     items = [VerifierInput(item=n, question="", reference="2", completion=str(n)) for n in range(4)]
-    assert [verdict.outcome.word for verdict in node.work(items)] == ["incorrect", "incorrect", "correct", "incorrect"]
+    found = node.work([(10 + item.item, item) for item in items])
+    assert found.back == []
+    assert [(number, verdict.outcome.word) for number, verdict in found.done] == [
+        (10, "incorrect"),
+        (11, "incorrect"),
+        (12, "correct"),
+        (13, "incorrect"),
+    ]
     node._executor.close()
 
 
 def test_a_node_whose_sandbox_is_weaker_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(levels, "best_level", lambda *, allow_unsafe: "L2")
-    about = SandboxNode("execution", {}, 1, "L3", 0).about()
+    about = SandboxNode("L3", 1, DEFAULTS).about()
     assert about.trouble.startswith("Isolation L3 doesn't hold on this machine; L2 does.")
     assert about.provenance is None
+
+
+def test_a_sandbox_goes_on_with_what_is_under_way_and_gives_back_what_has_not_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A program that hangs keeps no other one from a result, and none from another node."""
+    need_a_sandbox()
+    monkeypatch.setattr(nodes, "LEASE_S", 0.5)
+    node = SandboxNode(best_level(), 2, DEFAULTS)
+    test = CodeTest(form="expression", source="assert f() == 1")
+    good, hangs = (
+        Program(source=f"def f():\n    {body}\n", tests=(test,), seconds=1.0) for body in ("return 1", "while 1: pass")
+    )
+    found = node.work([(0, hangs), *((number, good) for number in range(1, 20))])
+    assert found.back == []
+    assert 0 not in dict(found.done)
+    more = node.work([(20, hangs), (21, good), (22, good)])
+    assert set(more.back) <= {21, 22}
+    assert more.back
+    done = [*found.done, *more.done]
+    while len(done) < 23 - len(more.back):
+        done += node.work([]).done
+    assert sorted([*dict(done), *more.back]) == [*range(23)]
+    assert node._pool is not None
+    node._pool.close()

@@ -20,8 +20,9 @@ from workbench.core.errors import UsageError
 from workbench.core.options import LARGEST, option, pair
 from workbench.core.progress import BYTES, Listener, Step, heard_by
 from workbench.core.project import Project, opened_project
-from workbench.core.run import Amount, Estimate, RunInfo, RunUsage, VerdictColumn
+from workbench.core.run import Amount, ClusterUse, Estimate, RunInfo, RunUsage, VerdictColumn
 from workbench.core.selection import Selection, selection_of
+from workbench.core.text.emphasis import node_lines
 from workbench.core.text.figures import compact_count, counted, dollars
 from workbench.core.text.inert import inert
 
@@ -429,6 +430,7 @@ ModelSettings = Annotated[
         read=pair,
     ),
 ]
+Programs = Annotated[int | None, option("Programs executed at a time; one a core by default.", ge=1, le=256)]
 
 
 @contextmanager
@@ -440,6 +442,17 @@ def drawing(noun: str = "replies") -> Iterator[Watch | None]:
     """
     with one_line() as line:
         yield line and (lambda step, done, of: line(f"{step}: {done:,} of {of:,} {noun}"))
+
+
+def cluster_at(address: str | None) -> ClusterUse | None:
+    """The cluster that ``--on`` names, of which nothing is known yet."""
+    return None if address is None else ClusterUse(address=address)
+
+
+def say_nodes(cluster: ClusterUse | None) -> None:
+    """What each node of a cluster has done."""
+    for line in node_lines(cluster):
+        say(f"  {line}")
 
 
 def say_calls(project: Project, run: int) -> None:

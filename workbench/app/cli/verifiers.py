@@ -28,6 +28,7 @@ from workbench.core.options import (
     Database,
     FirstItems,
     InShard,
+    OnCluster,
     Options,
     Trust,
     VerifierSettings,
@@ -38,10 +39,9 @@ from workbench.core.options import (
     option,
 )
 from workbench.core.project import Project
-from workbench.core.run import ACTIVE, NodeUse, RunCosts, RunInfo, RunUsage, VerifierInfo
+from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage, VerifierInfo
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.emphasis import isolation_lines
-from workbench.core.text.figures import counted
+from workbench.core.text.emphasis import isolation_lines, node_lines
 from workbench.core.text.inert import inert
 from workbench.core.text.timeouts import timeout_words
 
@@ -97,9 +97,7 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
     batch: Annotated[
         bool, option("Ask in batches, at half the price: within a day (OpenAI, Anthropic, Gemini, Mistral).")
     ] = False
-    cluster: Annotated[
-        str | None, option("Judge on the nodes of a cluster: ray, or ray://HOST:PORT.", "--on", metavar="CLUSTER")
-    ] = None
+    cluster: OnCluster = None
     detach: Annotated[bool, option("Start it and return; `workbench runs DB` shows it.")] = False
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
@@ -314,21 +312,10 @@ def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
             click.echo("  Resume it with --retry-errors to judge those items again.")
         for line in isolation_lines(info):
             click.echo(inert(f"  {line}"))
-        if info.cluster is not None:
-            for node in info.cluster.nodes:
-                click.echo(inert(f"  {_node_words(node)}"))
+        for line in node_lines(info.cluster):
+            click.echo(inert(f"  {line}"))
         if info.usage is not None:
             _show_costs(info.usage, costs)
-
-
-def _node_words(node: NodeUse) -> str:
-    if node.refused:
-        return f"node {node.name}: refused: {node.refused}"
-    rate = "–" if node.rate is None else f"{node.rate:,.1f}"
-    return (
-        f"node {node.name}: {counted(node.workers, 'worker')}, {node.judged:,} results, {rate} a second; "
-        f"died {node.deaths:,} times, {counted(node.lost, 'lease')} asked again elsewhere"
-    )
 
 
 def _show_costs(used: RunUsage, costs: RunCosts) -> None:

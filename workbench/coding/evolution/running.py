@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
 import msgspec
 from msgspec import structs
@@ -12,21 +11,18 @@ from msgspec import structs
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.replies import PROMPTS
 from workbench.coding.evolution.tables import evolution_document
-from workbench.coding.options import ProgramOptions
-from workbench.coding.problems import executing, programs_sandbox
+from workbench.coding.problems import opened_sandbox
 from workbench.coding.records.evolution import MODES, EvolutionReport, EvolutionSettings
 from workbench.coding.store.evolutions import EvolutionRow, run_name
 from workbench.coding.templates import digests, own_prompts
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
+from workbench.core.run import ClusterUse
 from workbench.core.selection import Shard
 from workbench.data.formats.writing import new_file, write_lines
 from workbench.runs.generation import Models, Watch, generating
 from workbench.runs.store import runs
 from workbench.tables.html import html
-
-DEFAULTS: Final = ProgramOptions()
-"""How solutions are executed unless somebody says otherwise."""
 
 
 def run(
@@ -40,7 +36,9 @@ def run(
     problems: int | None = None,
     only: frozenset[str] | None = None,
     shard: Shard | None = None,
-    programs: ProgramOptions = DEFAULTS,
+    workers: int | None = None,
+    allow_unsafe: bool = False,
+    cluster: ClusterUse | None = None,
     trust: bool = False,
     watch: Watch | None = None,
 ) -> EvolutionReport:
@@ -49,13 +47,15 @@ def run(
     Args:
         name: The evolution's; its suites are called after it.
         models: The one that writes tests.
-        settings: Its model, its prompts and where programs run are filled in here.
+        settings: Its model and prompts are filled in here.
         templates: Files of prompts that stand in the place of ours (`own_prompts`).
         dataset: Which data set; None for the only one that holds code problems.
         problems: Only the first so many.
         only: Only those with these ids.
         shard: Only those of this share, for several machines.
-        programs: How solutions are executed.
+        workers: Solutions executed at a time; one a core by default.
+        allow_unsafe: The user agrees to limits alone.
+        cluster: Where solutions run instead of here; what its nodes do is kept there.
         trust: Whether the user accepts servers that ``workbench.toml`` names.
         watch: Is told how far it is.
 
@@ -70,18 +70,11 @@ def run(
     (model,) = models.models.values()
     own = own_prompts(templates, MODES)
     words = ", ".join([PROMPTS] * (len(own) < len(MODES)) + [f"{asked} {one}" for asked, one in digests(own).items()])
-    execution = executing(programs.execution)
-    wanted = structs.replace(
-        settings,
-        model=model.server.model,
-        prompts=words,
-        scratch=execution.scratch // 2**20,
-        packages=execution.interpreter is not None,
-    )
+    wanted = structs.replace(settings, model=model.server.model, prompts=words)
     row = evolving.begin(project, name, wanted, dataset)
     config = {"evolution": msgspec.to_builtins(wanted)}
     with (
-        programs_sandbox(project, programs) as sandbox,
+        opened_sandbox(project, workers=workers, allow_unsafe=allow_unsafe, cluster=cluster) as sandbox,
         generating(project, run_name(name), models, config, trust=trust) as writer,
     ):
         with project.database.write() as connection:

@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterator
 from typing import Final, Literal, NamedTuple
 
 from workbench.core.code import Level, Provenance
-from workbench.core.run import RunInfo
+from workbench.core.run import ClusterUse, RunInfo
 from workbench.core.text.document import Piece, StyleName
+from workbench.core.text.figures import counted
 from workbench.core.text.symbols import WORDS
 
 MAX_OPEN = 6
@@ -233,3 +234,16 @@ def _provenance(found: Provenance) -> Iterator[str]:
     limits = ", ".join(f"{name} {limit:,.12g}" for name, limit in found.limits.items())
     if limits:
         yield f"limits: {limits}"
+
+
+def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
+    """A line a node of the cluster that a run is judged on; none for a run that has none."""
+    for node in [] if cluster is None else cluster.nodes:
+        if node.refused:
+            yield f"node {node.name}: refused: {node.refused}"
+            continue
+        rate = "–" if node.rate is None else f"{node.rate:,.1f}"
+        yield (
+            f"node {node.name}: {counted(node.workers, 'worker')}, {node.judged:,} results, {rate} a second; "
+            f"died {counted(node.deaths, 'time')}, {node.lost:,} asked again elsewhere"
+        )

@@ -252,14 +252,30 @@ class SandboxPool:
         try:
             self._fill(source, keys)
             while keys:
-                ended = [(keys.pop(slot), execution) for slot, execution in self._wait(list(keys))]
-                self._fill(source, keys)
+                ended = self.turn(source, keys)
                 yield from ended
                 if heed and not ended:
                     heed()
         finally:
             for slot in keys:
                 slot.abandon()
+
+    def turn(self, jobs: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> list[tuple[K, Execution]]:
+        """Wait a tenth of a second at most for something to end, and have every free sandbox take a job.
+
+        Args:
+            jobs: May have none now and more at a later turn.
+            keys: What is under way; kept up to date here.
+
+        Returns:
+            The key of each job that has ended, and what came of it.
+
+        Raises:
+            VerifierError: The sandboxes can't be started.
+        """
+        ended = [(keys.pop(slot), execution) for slot, execution in self._wait(list(keys))] if keys else []
+        self._fill(jobs, keys)
+        return ended
 
     def provenance(self) -> Provenance:
         """What the outcomes depend on besides the texts; how code is taken from a reply isn't known here."""

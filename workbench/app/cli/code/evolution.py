@@ -14,25 +14,30 @@ from workbench.app.cli.code.common import Source, require_one
 from workbench.app.cli.common import (
     REFUSED_SOME,
     ModelSettings,
+    Programs,
+    cluster_at,
     drawing,
     print_line,
     project_at,
     say,
     say_calls,
+    say_nodes,
     say_some,
     show,
     trusting,
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
-from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
+from workbench.coding.options import OwnPromptFiles, ProblemSet, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
+    AllowUnsafe,
     DatabaseOrFile,
     Force,
     InShard,
+    OnCluster,
     Options,
     Trust,
     Whole,
@@ -76,8 +81,10 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
     templates: OwnPromptFiles = ()
     dataset: ProblemSet = None
-    programs: ProgramOptions = ProgramOptions()
+    workers: Programs = None
+    cluster: OnCluster = None
     trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
     show: Annotated[bool, option("Only show what the evolution has come to.")] = False
     page: Annotated[
         Path | None, option("Write tables and plots as a page of HTML.", metavar="FILE", output="stream")
@@ -130,8 +137,9 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
     wanted = EvolutionSettings(
         **{name: getattr(options, name) for name in EvolutionSettings.__struct_fields__ if hasattr(options, name)}
     )
+    cluster = cluster_at(options.cluster)
     with drawing("problems") as watch:
-        return trusting(
+        report = trusting(
             lambda yes: run(
                 project,
                 options.name,
@@ -142,12 +150,16 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
                 dataset=options.dataset,
                 problems=options.problems,
                 shard=options.shard,
-                programs=options.programs,
+                workers=options.workers,
+                allow_unsafe=options.allow_unsafe,
+                cluster=cluster,
                 trust=yes,
                 watch=watch,
             ),
             options.trust,
         )
+    say_nodes(cluster)
+    return report
 
 
 # -- ``workbench code duplicates DB|--from FILE``
@@ -240,8 +252,10 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
     wish: RefinementOptions = RefinementOptions()
     problems: Annotated[Whole | None, option("Only the first so many.")] = None
     dataset: ProblemSet = None
-    programs: ProgramOptions = ProgramOptions()
+    workers: Programs = None
+    cluster: OnCluster = None
     trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
     force: Force = False
 
 
@@ -255,16 +269,19 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     Import the file, have solutions written, and let the tests evolve.
     """
     from workbench.coding.evolution.refining import USUAL, about, prompts_of, refine
-    from workbench.coding.problems import code_dataset, programs_sandbox
+    from workbench.coding.problems import code_dataset, opened_sandbox
     from workbench.runs.generation import generating, models_from
 
     wish, found = options.wish, code_dataset(project, options.dataset)
     own = prompts_of(wish)
     models = models_from(project, [options.model], options.settings, USUAL)
+    cluster = cluster_at(options.cluster)
 
     def run(accepted: bool) -> tuple[RefineReport, int]:
         with (
-            programs_sandbox(project, options.programs) as sandbox,
+            opened_sandbox(
+                project, workers=options.workers, allow_unsafe=options.allow_unsafe, cluster=cluster
+            ) as sandbox,
             drawing() as watch,
             generating(
                 project, f"refined/{options.name}", models, about(wish, own), trust=accepted, watch=watch
@@ -285,15 +302,14 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 
     report, number = trusting(run, options.trust)
     say_calls(project, number)
+    say_nodes(cluster)
     return Output(report, lambda found: _show_refined(found, options.file), code=REFUSED_SOME if report.refused else 0)
 
 
 def _show_refined(report: RefineReport, file: Path) -> None:
     show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
-    if report.tried_tests:
-        show(f"Their own solutions pass {report.passed_tests:,} of {report.tried_tests:,} tests; they are no oracle.")
-    if untried := report.tests - report.tried_tests:
-        show(f"{counted(untried, 'test')} came without a solution to run against them.")
+    if report.written:
+        show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")
     say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
 
 

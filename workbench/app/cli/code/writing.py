@@ -9,17 +9,20 @@ from workbench.app.cli.common import (
     REFUSED_SOME,
     Models,
     ModelSettings,
+    Programs,
+    cluster_at,
     drawing,
     say,
     say_calls,
+    say_nodes,
     say_some,
     show,
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
-from workbench.coding.options import OwnPromptFiles, ProgramOptions, SolutionOptions, SuiteOptions, Targets
+from workbench.coding.options import OwnPromptFiles, SolutionOptions, SuiteOptions, Targets
 from workbench.coding.records.figures import SKIPPED, PoolReport, SolutionsWritten, TestsWritten
-from workbench.core.options import NONE_GIVEN, Options, Trust, option
+from workbench.core.options import NONE_GIVEN, AllowUnsafe, OnCluster, Options, Trust, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 
@@ -30,8 +33,10 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
     settings: ModelSettings = NONE_GIVEN
     wish: SolutionOptions = SolutionOptions()
     targets: Targets = Targets()
-    programs: ProgramOptions = ProgramOptions()
+    workers: Programs = None
+    cluster: OnCluster = None
     trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
 
 
 @verb
@@ -41,15 +46,16 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
     one. The same command goes on, and asks nothing twice.
     """
-    from workbench.coding.problems import programs_sandbox
+    from workbench.coding.problems import opened_sandbox
     from workbench.coding.synthesis.solutions import USUAL, kinds_of, write_solutions
     from workbench.runs.generation import models_from
 
     # A wrong word is told before anything is made ready.
     kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
+    cluster = cluster_at(options.cluster)
     with (
-        programs_sandbox(project, options.programs) as sandbox,
+        opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe, cluster=cluster) as sandbox,
         drawing() as watch,
     ):
         report = trusting(
@@ -67,6 +73,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
             options.trust,
         )
     say_calls(project, report.run)
+    say_nodes(cluster)
     failed = any(one.failed for one in report.problems)
     return Output(
         report,

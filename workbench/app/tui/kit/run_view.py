@@ -12,7 +12,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.core.reasons import title
 from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunUsage
-from workbench.core.text.emphasis import isolation_lines
+from workbench.core.text.emphasis import isolation_lines, node_lines
 from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, percent, waits
 from workbench.core.text.timeouts import timeout_words
 from workbench.tables.document import Tone
@@ -326,6 +326,9 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     if isolation := [*isolation_lines(run)]:
         lines += [Content(""), Content.styled("Sandbox", "bold $text-accent")]
         lines += [Content(printable(line)) for line in isolation]
+    if nodes := [*node_lines(run.cluster)]:
+        lines += [Content(""), Content.styled("Nodes", "bold $text-accent")]
+        lines += [Content(printable(line)) for line in nodes]
     if run.writes:
         return Content("\n").join(lines)
     lines += [Content(""), Content.styled("Verdicts", "bold $text-accent"), Content.assemble(*_counts(run))]

@@ -14,6 +14,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from msgspec import structs
+
 from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
 from workbench.care.store.rescuing import bring_back, is_database, row_counts
@@ -110,6 +112,25 @@ def sandbox() -> list[Finding]:
     levels = [_level(f"sandbox {one.level}", one) for one in surveyed]
     scratch = _level("scratch folder", survey_scratch())
     return [*levels, scratch, Finding(name="sandbox", ok=True, message=used), *_languages()]
+
+
+def node_sandboxes(address: str) -> list[Finding]:
+    """As `sandbox`, on every node of a Ray cluster, each attacked there; its name stands before its findings.
+
+    Raises:
+        UsageError: The address can't be a cluster's, or Ray is not installed.
+        RunError: There is no such cluster, or it has no node that works.
+    """
+    # Ray is for those alone that have a cluster.
+    from workbench.runs.cluster import asked_on_nodes
+
+    found = list[Finding]()
+    for name, told in asked_on_nodes(address, sandbox):
+        if isinstance(told, list):
+            found += (structs.replace(one, name=f"node {name}: {one.name}") for one in told)
+        else:
+            found.append(Finding(name=f"node {name}", ok=False, message=f"can't be attacked: {told}"))
+    return found
 
 
 def _level(name: str, found: LevelStatus) -> Finding:

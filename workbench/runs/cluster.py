@@ -56,6 +56,7 @@ _ALONE_S: Final = 30.0
 _ANSWER_S: Final = 5.0
 _NOTE_S: Final = 1.0
 
+Answer = TypeVar("Answer")
 Payload = TypeVar("Payload")
 Key = TypeVar("Key")
 
@@ -377,11 +378,10 @@ class Nodes:
         if now - self._joined < _JOIN_S:
             return
         self._joined = now
-        # A head that does no work has no processors.
-        able = {one["NodeID"]: one for one in self._ray.nodes() if one["Alive"] and one["Resources"].get("CPU", 0) >= 1}
-        for id, about in able.items():
+        able = _able_nodes(self._ray)
+        for id, (name, processors) in able.items():
             if id not in self._nodes and id not in self._refused:
-                self._begin(id, f"{about['NodeManagerHostname']}/{id[:8]}", int(about["Resources"]["CPU"]))
+                self._begin(id, name, processors)
         if self._nodes:
             self._alone = now
         elif self._refused and able.keys() <= self._refused.keys():
@@ -394,9 +394,7 @@ class Nodes:
         if use is None:
             use = NodeUse(name=name, workers=processors)
             self._use.nodes.append(use)
-        stays = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(id, soft=False)
-        there = {"num_cpus": 0, "scheduling_strategy": stays}
-        node = _Node(id, self._made(lambda made: self._ray.remote(**there)(made), processors), use)
+        node = _Node(id, self._made(_on_node(self._ray, id), processors), use)
         self._nodes[id] = node
         self._asked[node.actor.about.remote()] = node
 
@@ -404,6 +402,43 @@ class Nodes:
         if at_once or time.monotonic() - self._noted > _NOTE_S:
             self._noted = time.monotonic()
             self._sink.note_cluster(self._use)
+
+
+def _able_nodes(ray: Any) -> dict[str, tuple[str, int]]:
+    """The names of the nodes that do work, and their processors, by id; a head that does none has no processors."""
+    return {
+        one["NodeID"]: (f"{one['NodeManagerHostname']}/{one['NodeID'][:8]}", int(one["Resources"]["CPU"]))
+        for one in ray.nodes()
+        if one["Alive"] and one["Resources"].get("CPU", 0) >= 1
+    }
+
+
+def _on_node(ray: Any, id: str) -> Callable[[Any], Any]:
+    """What makes of a class or a function one that works on a node, beside what else works there."""
+    stays = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(id, soft=False)
+    return lambda made: ray.remote(num_cpus=0, scheduling_strategy=stays)(made)
+
+
+def asked_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tuple[str, Answer | RunError]]:
+    """What a function of ours says on every node of a cluster, all at a time: names, and the answers or why not.
+
+    Raises:
+        UsageError: The address can't be a cluster's, or Ray is not installed.
+        RunError: There is no such cluster, or it has no node that works.
+    """
+    require_cluster(address, None)
+    with connected(address) as ray:
+        able = _able_nodes(ray)
+        if not able:
+            raise RunError(f"No node of the cluster at {address} does any work.", "Start one: ray start --address=HEAD")
+        asked = [(name, _on_node(ray, id)(question).options(max_retries=0).remote()) for id, (name, _) in able.items()]
+        for name, ref in asked:
+            try:
+                yield name, ray.get(ref)
+            except ray.exceptions.RayTaskError as error:
+                yield name, RunError(str(error.cause))
+            except ray.exceptions.RayError:
+                yield name, RunError("It died.")
 
 
 class _Found(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import ClusterUse
 from workbench.core.text.emphasis import node_lines
+from workbench.runs.cluster import asked_on_nodes
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +120,38 @@ def test_a_node_whose_sandbox_is_of_another_version_is_refused_by_name(
     why = r"No node may work: .*/\w{8}: its sandbox has version \d+, and this one 0"
     with closing(open_project(tmp_path / "p.db", create=True)) as project, pytest.raises(RunError, match=why):
         outcomes(project, programs(1), ClusterUse(address="ray"))
+
+
+def test_doctor_attacks_every_node(nodes: Nodes, tmp_path: Path) -> None:
+    open_project(tmp_path / "p.db", create=True).close()
+    found = json.loads(workbench("doctor", str(tmp_path / "p.db"), "--on", "ray", "--json").stdout)["findings"]
+    here = {one["name"]: one["message"] for one in found if not one["name"].startswith("node ")}
+    there: dict[str, dict[str, str]] = {}
+    for one in found:
+        if one["name"].startswith("node "):
+            node, _, name = one["name"].partition(": ")
+            there.setdefault(node, {})[name] = one["message"]
+    assert len(there) == 2
+    for findings in there.values():
+        assert findings.items() <= here.items()
+        assert {"sandbox L3", "sandbox L2", "scratch folder", "sandbox"} <= findings.keys()
+
+
+def test_a_node_that_can_not_be_attacked_is_named(nodes: Nodes) -> None:
+    told = dict(asked_on_nodes("ray", dies))
+    assert [str(error) for error in told.values()] == ["It died."] * 2
+    told = dict(asked_on_nodes("ray", fails))
+    assert [str(error) for error in told.values()] == ["no sandbox"] * 2
+
+
+def dies() -> int:
+    """Ends its process."""
+    os._exit(1)
+
+
+def fails() -> int:
+    """Can't say anything."""
+    raise ValueError("no sandbox")
 
 
 def test_workers_of_this_machine_are_none_of_a_cluster(tmp_path: Path) -> None:

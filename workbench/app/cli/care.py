@@ -94,6 +94,12 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
             "--repair",
         ),
     ] = False
+    cluster: Annotated[
+        str | None,
+        option(
+            "Attack the sandbox of every node of a cluster, too: ray, or ray://HOST:PORT.", "--on", metavar="CLUSTER"
+        ),
+    ] = None
 
 
 @verb
@@ -103,7 +109,7 @@ def doctor_command(options: DoctorOptions) -> Output:
     The database is only read: page by page, table by table, texts against their hashes, states against label events.
     Where rows are lost nothing is repaired (exit 3): workbench rescue writes out what can be read.
     """
-    from workbench.care.backups import diagnosis, sandbox
+    from workbench.care.backups import diagnosis, node_sandboxes, sandbox
     from workbench.care.doctor import repair
 
     path = Path(options.database)
@@ -115,6 +121,8 @@ def doctor_command(options: DoctorOptions) -> Output:
             for place in repaired.kept:
                 say(f"What was there before: {place}")
         findings = [*diagnosis(path), *sandbox()]
+        if options.cluster is not None:
+            findings += node_sandboxes(options.cluster)
     healthy = all(finding.ok for finding in findings)
     return Output(
         {"ok": healthy, "findings": findings},

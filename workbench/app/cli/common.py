@@ -22,7 +22,6 @@ from workbench.core.progress import BYTES, Listener, Step, heard_by
 from workbench.core.project import Project, opened_project
 from workbench.core.run import Amount, ClusterUse, Estimate, RunInfo, RunUsage, VerdictColumn
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.emphasis import node_lines
 from workbench.core.text.figures import compact_count, counted, dollars
 from workbench.core.text.inert import inert
 
@@ -451,6 +450,8 @@ def cluster_at(address: str | None) -> ClusterUse | None:
 
 def say_nodes(cluster: ClusterUse | None) -> None:
     """What each node of a cluster has done."""
+    from workbench.core.text.emphasis import node_lines
+
     for line in node_lines(cluster):
         say(f"  {line}")
 

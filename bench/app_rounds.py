@@ -19,7 +19,8 @@ from typing import Any, Final
 from bench.figures import report
 from bench.synthetic import FULL, cached
 from workbench.app.tui.allocating import process_of_its_own
-from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import DESTINATIONS
 from workbench.core.project import open_project
 
 _KEYS: Final = {
@@ -65,7 +66,7 @@ def main() -> None:
     parser.add_argument("--items", type=int, default=FULL)
     parser.add_argument("--only", type=lambda text: text.split(","), help="screens, with commas between them")
     options, _ = parser.parse_known_args()
-    names = [name for name in SCREENS if name != "home" and name not in _OF_PEOPLE]
+    names = [name for name in DESTINATIONS if name != "home" and name not in _OF_PEOPLE]
     asyncio.run(_rounds(cached(options.items, runs=6, models=22), options.only or names))
 
 

@@ -11,7 +11,8 @@ from textual.pilot import Pilot
 from tests.golden.scenes import Scenes
 from tests.golden.settling import settled
 from tests.tui.stage import opened, settle
-from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS
 from workbench.app.tui.registry import every_screen
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.help import HelpScreen
@@ -28,7 +29,7 @@ def actions() -> Iterator[tuple[str, str]]:
     declared = {screen.__name__: screen.ACTIONS for screen in every_screen()}
     for name, found in sorted({**declared, "everywhere": WorkbenchApp.EVERYWHERE}.items()):
         yield f"actions {name}", "".join(f"{action!r}\n" for action in found)
-    yield "screens", "".join(f"{name} {key}  {text}\n" for name, (_, key, text) in SCREENS.items())
+    yield "screens", "".join(f"{one.name} {one.letter}  {one.title}: {one.text}\n" for one in DESTINATIONS.values())
 
 
 async def _all(scenes: Scenes, size: tuple[int, int], person: str | None) -> list[tuple[str, str]]:
@@ -40,7 +41,7 @@ async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) ->
     database = scenes.copy(scenes.tuples, f"sample-{size[0]}-{person}.db")
     with closing(open_project(database)) as project:
         async with opened(project, size=size, annotator=person) as (app, pilot):
-            for name in ANNOTATOR_SCREENS if person else SCREENS:
+            for name in ANNOTATOR_DESTINATIONS if person else DESTINATIONS:
                 app.open_screen(name)
                 text = await _still(pilot)
                 called = f"{name} {size[0]} {person or ''}".rstrip()

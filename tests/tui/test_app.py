@@ -15,7 +15,8 @@ from tests.helpers import make_project, numbered
 from tests.tui.labelling import desk, labels, make
 from tests.tui.stage import notices, opened, press, settle
 from workbench.app.tui import registry
-from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS
 from workbench.app.tui.keymap import NO_KEY, Action, key_names, problems
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.config import Settings
@@ -63,19 +64,19 @@ def test_home_needs_no_heavy_library(tmp_path: Path) -> None:
 # -- who may open what -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in SCREENS if name not in ANNOTATOR_SCREENS])
+@pytest.mark.parametrize("name", [name for name in DESTINATIONS if name not in ANNOTATOR_DESTINATIONS])
 async def test_an_annotator_cannot_open_the_coordinators_screens(tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
-        await press(pilot, SCREENS[name][1])
+        await press(pilot, DESTINATIONS[name].letter)
         assert name_of(app) == "HomeScreen"
         app.action_open_screen(name)
         await settle(pilot)
         assert name_of(app) == "HomeScreen"
         assert any("coordinator" in notice for notice in notices(app))
         titles = {command.title for command in app.get_system_commands(app.screen)}
-        assert f"Open {SCREENS[name][2].partition(':')[0]}" not in titles
+        assert f"Open {DESTINATIONS[name].title}" not in titles
 
 
 async def test_an_annotators_palette_has_their_screens_only(tmp_path: Path) -> None:
@@ -86,14 +87,14 @@ async def test_an_annotators_palette_has_their_screens_only(tmp_path: Path) -> N
         assert opening == {"Open Home", "Open Annotate", "Open Adjudicate", "Open Conflicts by kind", "Open History"}
 
 
-@pytest.mark.parametrize("name", ANNOTATOR_SCREENS)
+@pytest.mark.parametrize("name", ANNOTATOR_DESTINATIONS)
 async def test_an_annotator_can_open_their_own(tmp_path: Path, name: str) -> None:
     project = make_project(tmp_path, numbered(2))
     add_annotators(project, ["amira"])
     async with opened(project, annotator="amira") as (app, pilot):
         app.action_open_screen(name)
         await settle(pilot)
-        assert name_of(app) == SCREENS[name][0]
+        assert name_of(app) == DESTINATIONS[name].screen
 
 
 async def test_an_open_screen_is_gone_back_to(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ async def test_an_open_screen_is_gone_back_to(tmp_path: Path) -> None:
 
 
 def test_every_named_screen_is_found() -> None:
-    assert {kind for kind, _, _ in SCREENS.values()} <= {kind.__name__ for kind in EVERY_SCREEN}
+    assert {place.screen for place in DESTINATIONS.values()} <= {kind.__name__ for kind in EVERY_SCREEN}
 
 
 @pytest.mark.parametrize("kind", EVERY_SCREEN)

@@ -9,12 +9,13 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, opened, press, settle, text_of
-from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.config import Settings
 
 
-@pytest.mark.parametrize(("name", "size"), list(zip(SCREENS, cycle(SIZES), strict=False)))
+@pytest.mark.parametrize(("name", "size"), list(zip(DESTINATIONS, cycle(SIZES), strict=False)))
 async def test_lists_every_action_of_the_screen_below(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
         app.open_screen(name)
@@ -77,7 +78,7 @@ async def test_the_palette_has_every_action_and_every_screen(tmp_path: Path) -> 
         }
         assert wanted <= commands
         titles = {title for title, _ in commands}
-        assert {f"Open {text.partition(':')[0]}" for _, _, text in SCREENS.values()} <= titles
+        assert {f"Open {place.title}" for place in DESTINATIONS.values()} <= titles
 
 
 async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from textual.widgets import OptionList
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from tests.unit.labelling.conflicting import disputed
-from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.accuracy import AccuracyScreen
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
@@ -272,11 +273,11 @@ async def test_an_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "AnnotateScreen"
 
 
-@pytest.mark.parametrize("name", [name for name in SCREENS if name != "home"])
+@pytest.mark.parametrize("name", [name for name in DESTINATIONS if name != "home"])
 async def test_one_key_opens_each_screen(tmp_path: Path, name: str) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, *f":{SCREENS[name][1]}", "enter")
-        assert type(app.screen).__name__ == SCREENS[name][0]
+        await press(pilot, *f":{DESTINATIONS[name].letter}", "enter")
+        assert type(app.screen).__name__ == DESTINATIONS[name].screen
         await press(pilot, "escape")
         assert type(app.screen).__name__ == "HomeScreen"
 

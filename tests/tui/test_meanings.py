@@ -15,11 +15,12 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of
 from tests.tui.test_app import EVERY_SCREEN
 from workbench.app.tui import registry
-from workbench.app.tui.app import ANNOTATOR_SCREENS, SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.keymap import NO_KEY, key_names
 from workbench.app.tui.kit.title_bar import way_here
 from workbench.app.tui.meanings import DESKS, MEANINGS, meaning_of
-from workbench.app.tui.screens.go_to import Destination, GoToScreen
+from workbench.app.tui.screens.go_to import GoToScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.config import Settings
 from workbench.labelling.people import add_annotators
@@ -89,19 +90,19 @@ def listed(app: WorkbenchApp) -> list[Destination]:
     return app.screen.listed
 
 
-@pytest.mark.parametrize("name", SCREENS)
+@pytest.mark.parametrize("name", DESTINATIONS)
 async def test_any_screen_is_three_keys_away(tmp_path: Path, name: str) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
         app.open_screen("validity")
         await settle(pilot)
-        keys = (*f":{SCREENS[name][1]}", "enter")
+        keys = (*f":{DESTINATIONS[name].letter}", "enter")
         assert len(keys) <= 3
         await press(pilot, *keys)
-        assert type(app.screen).__name__ == SCREENS[name][0]
+        assert type(app.screen).__name__ == DESTINATIONS[name].screen
 
 
 def test_letters_of_screens_are_single_and_unlike() -> None:
-    letters = [letter for _, letter, _ in SCREENS.values()]
+    letters = [place.letter for place in DESTINATIONS.values()]
     assert len(set(letters)) == len(letters)
     assert {len(letter) for letter in letters} == {1}
 
@@ -145,10 +146,10 @@ async def test_a_command_typed_as_a_screen_is_told_where_commands_are(tmp_path: 
 async def test_annotators_go_to_their_own_screens_only(tmp_path: Path, typed: str) -> None:
     project = make_project(tmp_path, numbered(4))
     add_annotators(project, ["amira"])
-    theirs = {SCREENS[name][0] for name in ANNOTATOR_SCREENS}
+    theirs = {DESTINATIONS[name].screen for name in ANNOTATOR_DESTINATIONS}
     async with opened(project, annotator="amira") as (app, pilot):
         await press(pilot, ":", *typed)
-        assert {place.name for place in listed(app)} <= set(ANNOTATOR_SCREENS)
+        assert {place.name for place in listed(app)} <= set(ANNOTATOR_DESTINATIONS)
         await press(pilot, "enter")
         assert {type(screen).__name__ for screen in app.screen_stack} <= {"Screen", "GoToScreen", *theirs}
         revealed = "SELECT count(*) FROM label_events WHERE kind = 'reveal'"
@@ -158,7 +159,7 @@ async def test_annotators_go_to_their_own_screens_only(tmp_path: Path, typed: st
 @pytest.mark.parametrize("key", ["q", "escape"])
 async def test_going_back_ends_at_home_which_says_how_to_leave(tmp_path: Path, key: str) -> None:
     async with opened(make_project(tmp_path, numbered(4))) as (app, pilot):
-        for name in SCREENS:
+        for name in DESTINATIONS:
             if name != "home":
                 app.open_screen(name)
                 await settle(pilot)

@@ -12,7 +12,8 @@ import workbench
 from tests.helpers import make_project
 from tests.tui.stage import notices, opened, press, settle
 from tests.tui.test_accuracy import judged_project
-from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.tui.wording import FLAG, plain, sentence, without_command
 from workbench.app.verbs import NOT_IN_APP, every_verb
@@ -70,7 +71,7 @@ def flags_in_sight(app: WorkbenchApp) -> list[str]:
 async def test_no_screen_says_a_flag(tmp_path: Path, judged: bool) -> None:
     project = judged_project(tmp_path) if judged else make_project(tmp_path)
     async with opened(project, size=(120, 40)) as (app, pilot):
-        for name in SCREENS:
+        for name in DESTINATIONS:
             app.open_screen(name)
             await settle(pilot)
             assert flags_in_sight(app) == [], name

@@ -16,7 +16,8 @@ from tests.tui.stage import notices, opened, press, settle
 from tests.tui.test_accuracy import judged_project, to_cell
 from workbench.app.tui import sharing
 from workbench.app.tui import sharing as clipboard
-from workbench.app.tui.app import SCREENS, WorkbenchApp
+from workbench.app.tui.app import WorkbenchApp
+from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.kit.choices import ChoiceMenu
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.core.options import TableForm
@@ -193,7 +194,7 @@ async def test_every_list_goes_to_a_file_in_every_form(tmp_path: Path) -> None:
     project = judged_project(tmp_path)
     offered: dict[str, set[str]] = {}
     async with opened(project) as (app, pilot):
-        for name in (name for name in SCREENS if name not in PUBLISHES):
+        for name in (name for name in DESTINATIONS if name not in PUBLISHES):
             app.open_screen(name)
             await settle(pilot)
             table = next((one for one in app.screen.query(VirtualTable) if one.row_count and one.display), None)

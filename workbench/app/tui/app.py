@@ -24,6 +24,7 @@ from textual.widget import MountError
 from textual.worker import WorkerFailed
 
 from workbench.app.tui.allocating import Garbage, process_of_its_own
+from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.key_order import KeyOrder
 from workbench.app.tui.keymap import Action, bindings, key_names, yielding
 from workbench.app.tui.kit.commands import SaidCommands
@@ -41,37 +42,10 @@ from workbench.core.kept import left
 from workbench.core.project import Project
 
 if TYPE_CHECKING:
-    from workbench.app.tui.screens.go_to import Destination
     from workbench.labelling.rulings import Role
 
 
 LOG = logging.getLogger("workbench.tui")
-SCREENS: dict[str, tuple[str, str, str]] = {
-    "home": ("HomeScreen", "h", "Home: data sets, states, people, runs"),
-    "annotate": ("AnnotateScreen", "a", "Annotate: label the next item"),
-    "adjudicate": ("AdjudicateScreen", "j", "Adjudicate: settle conflicts"),
-    "conflicts": ("ConflictsScreen", "d", "Conflicts by kind: settle many alike at once"),
-    "flags": ("FlagsScreen", "f", "Flags: what annotators ask you, to be answered"),
-    "browse": ("BrowseScreen", "b", "Browse: every item in a table"),
-    "runs": ("RunsScreen", "v", "Verifiers & runs: start, watch, pause, cancel"),
-    "accuracy": ("AccuracyScreen", "y", "Accuracy: verifiers by answer type"),
-    "compare": ("CompareScreen", "c", "Compare: two verifiers on the same items"),
-    "disagreements": ("DisagreementsScreen", "r", "Disagreements: what verifiers, gold and people differ on"),
-    "triage": ("TriageScreen", "w", "Triage: why verifiers err, case by case, a cause a key"),
-    "combine": ("CombineScreen", "m", "Combine: verifiers that vote, pick, or predict gold"),
-    "validity": ("ValidityScreen", "t", "Validity: what verdicts follow besides correctness"),
-    "trainings": ("TrainingsScreen", "k", "Trainings: what verifiers accept while they reward"),
-    "code": ("CodeScreen", "o", "Code: problems, their solutions against their tests"),
-    "sets": ("SetsScreen", "s", "Sets: frozen sets, to build, compare and publish"),
-    "agreement": ("AgreementScreen", "g", "Agreement: the people who label, pair by pair"),
-    "add_judge": ("AddJudgeScreen", "n", "Add a judge: a model server's verdicts under a name"),
-    "history": ("HistoryScreen", "l", "History: your own labels"),
-    "quarantine": ("QuarantineScreen", "x", "Quarantine: rows refused at import, and why"),
-    "begin": ("BeginScreen", "u", "Begin: from a file to a first figure, in four steps"),
-}
-"""Screen name -> (class in tui/screens/NAME.py, its letter behind ``:``, one line of help); imported on first use."""
-ANNOTATOR_SCREENS = ("home", "annotate", "adjudicate", "conflicts", "history")
-"""What a person sees who came with ``--as NAME``."""
 LEFT_S = 10.0
 """Seconds between two looks for labels that other windows have left."""
 _REST_S = 0.5
@@ -199,15 +173,12 @@ class WorkbenchApp(App[None]):
     @property
     def screen_names(self) -> tuple[str, ...]:
         """The screens this person may open."""
-        return ANNOTATOR_SCREENS if self.annotator else tuple(SCREENS)
+        return ANNOTATOR_DESTINATIONS if self.annotator else tuple(DESTINATIONS)
 
     @property
     def places(self) -> list[Destination]:
         """The same, with what people call them."""
-        from workbench.app.tui.screens.go_to import Destination
-
-        called = {name: SCREENS[name] for name in self.screen_names}
-        return [Destination(name, letter, *text.split(": ", 1)) for name, (_, letter, text) in called.items()]
+        return [DESTINATIONS[name] for name in self.screen_names]
 
     def on_mount(self) -> None:
         """Theme and keys, then Home, and what was asked for on top of it."""
@@ -359,7 +330,7 @@ class WorkbenchApp(App[None]):
             self.notify("This screen is the coordinator's.", severity="warning", markup=False)
             return
         module = import_module(f"workbench.app.tui.screens.{name}")
-        kind: Any = getattr(module, SCREENS[name][0])
+        kind: Any = getattr(module, DESTINATIONS[name].screen)
         if not arguments and any(isinstance(screen, kind) for screen in self.screen_stack):
             while not isinstance(self.screen, kind):
                 self.pop_screen()
@@ -526,9 +497,8 @@ class WorkbenchApp(App[None]):
                 if action.id != "app.palette" and action.run not in opening and not again:
                     labels.append(action.label)
                     yield SystemCommand(action.label, action.help, self._runner(action, screen))
-        for name in self.screen_names:
-            title, _, text = SCREENS[name][2].partition(": ")
-            yield SystemCommand(f"Open {title}", text, partial(self.open_screen, name))
+        for place in self.places:
+            yield SystemCommand(f"Open {place.title}", place.text, partial(self.open_screen, place.name))
         for verb in self.verbs:
             title = self.called(verb, *labels)
             yield SystemCommand(f"{title} …", verb.about, partial(self.open_verb, verb.name))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 from functools import partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -17,25 +17,10 @@ from textual.suggester import SuggestFromList
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from workbench.app.tui.destinations import Destination
 from workbench.app.tui.kit.prompt_bar import CompletingInput
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.measuring.browsing import meant
-
-
-class Destination(NamedTuple):
-    """A screen to go to.
-
-    Attributes:
-        name: What it is opened by.
-        letter: Its short name.
-        title: Its name for people.
-        text: What one does there.
-    """
-
-    name: str
-    letter: str
-    title: str
-    text: str
 
 
 def matching(typed: str, places: Sequence[Destination]) -> list[Destination]:

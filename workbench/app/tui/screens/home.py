@@ -17,7 +17,7 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 from textual.worker import Worker, WorkerState
 
-from workbench.app.tui.app import SCREENS
+from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import overview
 from workbench.app.tui.kit.briefing_view import NUMBERED, matter_text, standing_text
@@ -92,8 +92,15 @@ class HomeScreen(LiveScreen):
     TITLE_TEXT = "Home"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
-            Action(f"home.{name}", "", f"app.open_screen('{name}')", text.partition(":")[0], f"Open {text}.", False)
-            for name, (_, _, text) in SCREENS.items()
+            Action(
+                f"home.{name}",
+                "",
+                f"app.open_screen('{name}')",
+                place.title,
+                f"Open {place.title}: {place.text}.",
+                False,
+            )
+            for name, place in DESTINATIONS.items()
             if name != "home"
         ),
         Action("home.start", "a", "app.start_verifier", "Start", "Start a verifier."),
@@ -153,7 +160,7 @@ class HomeScreen(LiveScreen):
         found = []
         for action in self._screens():
             name = action.id.partition(".")[2]
-            prompt = Content.assemble((f":{SCREENS[name][1]} ", "bold"), action.label)
+            prompt = Content.assemble((f":{DESTINATIONS[name].letter} ", "bold"), action.label)
             found.append(Option(prompt, id=name))
         return found
 
@@ -268,7 +275,7 @@ class HomeScreen(LiveScreen):
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
             panel.set_class(not content, "hint")
-            panel.update(content or Content(self._hint(name).format(begin=f"Begin (:{SCREENS['begin'][1]})")))
+            panel.update(content or Content(self._hint(name).format(begin=f"Begin (:{DESTINATIONS['begin'].letter})")))
         if self._seen.facts is not None:
             self._fill_standing()
         self._list()

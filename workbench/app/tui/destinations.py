@@ -1,0 +1,56 @@
+"""The screens one goes to by name or letter."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Destination(NamedTuple):
+    """A screen to go to.
+
+    Attributes:
+        name: What it is opened by, and the module of ``tui/screens`` that holds it; imported on first use.
+        letter: Its short name behind ``:``.
+        title: Its name for people.
+        text: What one does there.
+    """
+
+    name: str
+    letter: str
+    title: str
+    text: str
+
+    @property
+    def screen(self) -> str:
+        """The class in that module: ``AddJudgeScreen`` in ``add_judge``."""
+        return f"{self.name.title().replace('_', '')}Screen"
+
+
+DESTINATIONS: Final = {
+    one.name: one
+    for one in (
+        Destination("home", "h", "Home", "data sets, states, people, runs"),
+        Destination("annotate", "a", "Annotate", "label the next item"),
+        Destination("adjudicate", "j", "Adjudicate", "settle conflicts"),
+        Destination("conflicts", "d", "Conflicts by kind", "settle many alike at once"),
+        Destination("flags", "f", "Flags", "what annotators ask you, to be answered"),
+        Destination("browse", "b", "Browse", "every item in a table"),
+        Destination("runs", "v", "Verifiers & runs", "start, watch, pause, cancel"),
+        Destination("accuracy", "y", "Accuracy", "verifiers by answer type"),
+        Destination("compare", "c", "Compare", "two verifiers on the same items"),
+        Destination("disagreements", "r", "Disagreements", "what verifiers, gold and people differ on"),
+        Destination("triage", "w", "Triage", "why verifiers err, case by case, a cause a key"),
+        Destination("combine", "m", "Combine", "verifiers that vote, pick, or predict gold"),
+        Destination("validity", "t", "Validity", "what verdicts follow besides correctness"),
+        Destination("trainings", "k", "Trainings", "what verifiers accept while they reward"),
+        Destination("code", "o", "Code", "problems, their solutions against their tests"),
+        Destination("sets", "s", "Sets", "frozen sets, to build, compare and publish"),
+        Destination("agreement", "g", "Agreement", "the people who label, pair by pair"),
+        Destination("add_judge", "n", "Add a judge", "a model server's verdicts under a name"),
+        Destination("history", "l", "History", "your own labels"),
+        Destination("quarantine", "x", "Quarantine", "rows refused at import, and why"),
+        Destination("begin", "u", "Begin", "from a file to a first figure, in four steps"),
+    )
+}
+ANNOTATOR_DESTINATIONS: Final = ("home", "annotate", "adjudicate", "conflicts", "history")
+"""Where a person gets who came with ``--as NAME``."""

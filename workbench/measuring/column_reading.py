@@ -1,4 +1,4 @@
-"""Reading a run's verdicts into columns whole: where they are many, by several threads at once.
+"""Reading items, or a run's verdicts, into columns whole: where they are many, by several threads at once.
 
 SQLite gathers them, and does so beside Python: each thread has a connection of its own and a share of the items. All
 read the same state of the database, which the mark of its history tells; where somebody has written in between, one
@@ -11,13 +11,17 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from workbench.core.database import generation
-from workbench.data.store.columns import EVERY_ROW
+from workbench.data.store import columns as stored
+from workbench.data.store.columns import EVERY_ROW, ItemNumbers
 from workbench.measuring import column_tables as tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from workbench.core.database.connection import Database
     from workbench.core.database.generation import ChangeMark
     from workbench.data.store.columns import Connection
@@ -28,30 +32,60 @@ _WORTH: Final = 100_000
 """Items of a share at least: to open a connection takes as long as reading some thousands."""
 _MOST: Final = 4
 
+Share = TypeVar("Share")
+Found = TypeVar("Found")
+
+
+def read_items(database: Database, connection: Connection) -> ColumnTable:
+    """All items, as the connection sees the database; see `column_tables.read_items`."""
+    import numpy as np
+
+    first, last = stored.item_ends(connection) or (0, -1)
+    bounds = _bounds(last - first + 1)
+    spans = [(first + start, first + end - 1) for start, end in pairwise(bounds)]
+    parts = _by_threads(database, connection, lambda reader, span: stored.item_numbers(reader, *span), spans)
+    numbers = None if parts is None else ItemNumbers(*map(np.concatenate, zip(*parts, strict=True)))
+    return tables.read_items(connection, *EVERY_ROW, numbers)
+
 
 def read_verdicts(database: Database, connection: Connection, run: int, items: IntArray) -> ColumnTable:
     """A run's verdicts on all items, as the connection sees the database; see `column_tables.read_verdicts`."""
-    many = min(os.cpu_count() or 1, _MOST, len(items) // _WORTH)
-    if many < 2:
-        return tables.read_verdicts(connection, run, items, *EVERY_ROW)
-    bounds = [len(items) * share // many for share in range(many + 1)]
-    first, *others = (items[bounds[share] : bounds[share + 1]] for share in range(many))
-    elsewhere = partial(_read_elsewhere, database, generation.mark(connection), run)
+
+    def read(reader: Connection, share: IntArray) -> ColumnTable:
+        return tables.read_verdicts(reader, run, share, int(share[0]), int(share[-1]))
+
+    shares = [items[start:end] for start, end in pairwise(_bounds(len(items)))]
+    parts = _by_threads(database, connection, read, shares)
+    return tables.read_verdicts(connection, run, items, *EVERY_ROW) if parts is None else tables.joined(parts)
+
+
+def _bounds(number: int) -> list[int]:
+    """Where the shares of so many items begin and end."""
+    many = max(min(os.cpu_count() or 1, _MOST, number // _WORTH), 1)
+    return [number * share // many for share in range(many + 1)]
+
+
+def _by_threads(
+    database: Database, connection: Connection, read: Callable[[Connection, Share], Found], shares: Sequence[Share]
+) -> list[Found] | None:
+    """What is read of each share, the first by this thread; None for one share, or where others see another state."""
+    first, *others = shares
+    if not others:
+        return None
+    elsewhere = partial(_read_elsewhere, database, generation.mark(connection), read)
     with ThreadPoolExecutor(len(others)) as pool:
         reading = [pool.submit(copy_context().run, elsewhere, share) for share in others]
-        found = [_read(connection, run, first), *(one.result() for one in reading)]
+        found = [read(connection, first), *(one.result() for one in reading)]
     parts = [part for part in found if part is not None]
-    return tables.joined(parts) if len(parts) == many else tables.read_verdicts(connection, run, items, *EVERY_ROW)
+    return parts if len(parts) == len(found) else None
 
 
-def _read(connection: Connection, run: int, items: IntArray) -> ColumnTable:
-    return tables.read_verdicts(connection, run, items, int(items[0]), int(items[-1]))
-
-
-def _read_elsewhere(database: Database, now: ChangeMark, run: int, items: IntArray) -> ColumnTable | None:
-    """A share of the items, by this thread; None where the database stands elsewhere by now."""
+def _read_elsewhere(
+    database: Database, now: ChangeMark, read: Callable[[Connection, Share], Found], share: Share
+) -> Found | None:
+    """A share, by this thread; None where the database stands elsewhere by now."""
     try:
         with database.reading() as connection:
-            return _read(connection, run, items) if generation.mark(connection) == now else None
+            return read(connection, share) if generation.mark(connection) == now else None
     finally:
         database.release_reader()

@@ -11,7 +11,7 @@ from workbench.core.database.column_files import ColumnHeader, ColumnPart
 from workbench.core.database.generation import ChangeMark
 from workbench.core.verdict import Outcome
 from workbench.data.store import columns as stored
-from workbench.data.store.columns import FIELDS, ORIGINS, Connection
+from workbench.data.store.columns import FIELDS, ORIGINS, Connection, ItemNumbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -44,36 +44,42 @@ class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
         return len(next(iter(self.columns.values())))
 
 
-def read_items(connection: Connection, first: int, last: int) -> ColumnTable:
+def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbers | None = None) -> ColumnTable:
     """The items of a range, in order of row id.
 
     Columns: ``item``, ``question`` (int64), ``characters`` (int32), ``final`` and ``imported`` (gold: 1, 0, -1),
     ``origin`` (of the gold; `ORIGINS`) and one for each of `FIELDS`.
+
+    Args:
+        numbers: Of these items, where they have been read.
     """
     import numpy as np
 
-    rows = stored.item_rows(connection, first, last)
-    item, imported = rows.item, rows.imported.astype(np.int8)
+    from workbench.statistics.intervals import compact
+
+    found = stored.item_numbers(connection, first, last) if numbers is None else numbers
+    item, imported = found.item, found.imported.astype(np.int8)
+    of_question, questions = compact(found.question)
+    told = stored.item_names(connection, first, last, questions.tolist())
     columns: dict[str, Array] = {
         "item": item,
-        "question": rows.question,
-        "characters": rows.characters.astype(np.int32),
+        "question": found.question,
+        "characters": found.characters.astype(np.int32),
         "final": imported.copy(),
         "imported": imported,
         "origin": (imported >= 0).astype(np.int8),
     }
-    place = np.searchsorted(sorted(rows.models), rows.model)
-    named = {"model": _coded(place, [rows.models[key] for key in sorted(rows.models)])}
-    place = np.searchsorted(sorted(rows.questions), rows.question)
+    place = np.searchsorted(sorted(told.models), found.model)
+    named = {"model": _coded(place, [told.models[key] for key in sorted(told.models)])}
     for position, field in enumerate(stored.OF_QUESTION):
-        named[field] = _coded(place, [rows.questions[key][position] for key in sorted(rows.questions)])
-    place = np.searchsorted(item, [touched[0] for touched in rows.touched])
+        named[field] = _coded(of_question, [told.questions[key][position] for key in questions.tolist()])
+    place = np.searchsorted(item, [touched[0] for touched in told.touched])
     for column, position in (("final", 1), ("origin", 2), ("imported", 3)):
-        columns[column][place] = [touched[position] for touched in rows.touched]
+        columns[column][place] = [touched[position] for touched in told.touched]
     for column, position in (("type", 4), ("subtype", 5)):
         code, names = named[column]
         known = {name: number for number, name in enumerate(names)}
-        said = [str(touched[position]) for touched in rows.touched]
+        said = [str(touched[position]) for touched in told.touched]
         code[place] = [known.setdefault(name, len(known)) for name in said]
         named[column] = code, tuple(known)
     for column, (code, names) in named.items():

@@ -35,10 +35,10 @@ from workbench.core.selection import (
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, Outcome
 from workbench.data.store import text_index
-from workbench.data.store.columns import EVERY_ROW, FIELDS, ORIGINS, Connection, kept_values, states
+from workbench.data.store.columns import FIELDS, ORIGINS, Connection, kept_values, states
 from workbench.data.store.reading import frame
 from workbench.measuring import column_tables as tables
-from workbench.measuring.column_reading import read_verdicts
+from workbench.measuring.column_reading import read_items, read_verdicts
 from workbench.measuring.column_tables import REASON, SCORE, ColumnTable, Range
 from workbench.statistics.records.report import NO_REASON
 
@@ -192,7 +192,7 @@ class ColumnMemory:
     ) -> RememberedPart:
         with step("reading items" if run is None else f"reading verdicts of run {run}"):
             if run is None or items is None:
-                table = tables.read_items(connection, *EVERY_ROW)
+                table = read_items(self._database, connection)
                 item: IntArray = table.columns["item"]
             else:
                 table, item = read_verdicts(self._database, connection, run, items), items

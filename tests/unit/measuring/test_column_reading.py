@@ -1,4 +1,4 @@
-"""A run's verdicts read by several threads: the same columns, of one state of the database, and nothing left open."""
+"""Items and verdicts read by several threads: the same columns, of one state of the database, nothing left open."""
 
 from __future__ import annotations
 
@@ -41,12 +41,13 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def shares(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The items of each share, as they are read elsewhere; four at most."""
+    """How many items each share has that is read elsewhere; four are made at most."""
     read: list[int] = []
     elsewhere = column_reading._read_elsewhere
 
     def told(*arguments: Any) -> ColumnTable | None:
-        read.append(len(arguments[-1]))
+        share = arguments[-1]
+        read.append(share[1] - share[0] + 1 if isinstance(share, tuple) else len(share))
         return elsewhere(*arguments)
 
     monkeypatch.setattr(column_reading, "_WORTH", 10)
@@ -74,6 +75,45 @@ def test_shares_make_the_columns_that_one_reader_makes(project: Project, shares:
     assert len(project.database._opened) == opened, "no thread leaves a connection behind"
 
 
+@pytest.fixture
+def worked_on(project: Project) -> Project:
+    """Items of several questions, models and types; some are gone, hidden, or said to be something else by people."""
+    with project.database.write() as connection:
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        connection.execute("INSERT INTO models (id, name) VALUES (7, 'b'), (9, 'a')")
+        connection.execute("UPDATE completions SET model_id = 7 WHERE id % 3 = 1 AND id > 60")
+        connection.execute("UPDATE completions SET model_id = 9, imported_gold = NULL WHERE id % 3 = 2")
+        connection.execute("UPDATE completions SET question_id = 40 - id % 5, characters = 3 * id WHERE id % 2")
+        for table, key in (("verdicts", "completion_id"), ("completion_text", "id"), ("completions", "id")):
+            connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", [(1,), (24,), (25,), (70,)])
+        connection.executemany(
+            "INSERT INTO item_states (completion_id, state, gold, subtype) VALUES (?, 'final', ?, ?)",
+            [(30, 1, "late"), (71, 0, "Early"), (97, 1, "late")],
+        )
+    return project
+
+
+def test_shares_make_the_items_that_one_reader_reads(worked_on: Project, shares: list[int]) -> None:
+    with worked_on.database.reading() as connection:
+        opened = len(worked_on.database._opened)
+        found = column_reading.read_items(worked_on.database, connection)
+        wanted = column_tables.read_items(connection, *EVERY_ROW)
+    assert same(found, wanted)
+    assert found.columns.keys() == wanted.columns.keys()
+    assert found.rows == ITEMS - 4
+    assert sorted(shares) == [24, 24, 24], "from 2 to 97"
+    assert len(worked_on.database._opened) == opened, "no thread leaves a connection behind"
+
+
+def test_items_that_somebody_changes_in_between_are_read_by_one(worked_on: Project, shares: list[int]) -> None:
+    with worked_on.database.reading() as connection:
+        wanted = column_tables.read_items(connection, *EVERY_ROW)
+        with worked_on.database.write() as writer:
+            writer.execute("UPDATE completions SET characters = 1, imported_gold = 1")
+        assert same(column_reading.read_items(worked_on.database, connection), wanted)
+    assert len(shares) == 3
+
+
 def test_where_somebody_writes_in_between_one_reads_it_all(
     project: Project, shares: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,4 +134,11 @@ def test_few_items_are_read_by_one(project: Project, shares: list[int], monkeypa
     with project.database.reading() as connection:
         column_reading.read_verdicts(project.database, connection, 1, np.arange(1, ITEMS + 1))
         assert column_reading.read_verdicts(project.database, connection, 1, np.arange(0)).rows == 0
+        assert column_reading.read_items(project.database, connection).rows == ITEMS
     assert shares == []
+
+
+def test_a_project_without_items_has_columns_without_rows(tmp_path: Path) -> None:
+    empty = make_project(tmp_path, [])
+    with empty.database.reading() as connection:
+        assert column_reading.read_items(empty.database, connection).rows == 0

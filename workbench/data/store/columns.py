@@ -47,8 +47,8 @@ OF_QUESTION = FIELDS[:5]
 _LONGEST = 80
 """Characters of a value that is a group's name."""
 _MOST_VALUES = 10_000
-_PIECE = 50_000
-"""Row ids looked at at once: where reasons are new, they are a list of texts."""
+_PIECE, _FIRST_PIECE, _GROWTH = 50_000, 1_000, 7
+"""Row ids looked at at once: few at first, for where reasons are new they are read twice, and are a list of texts."""
 _CODED = 40
 """Up to so many reasons SQLite tells apart itself."""
 _OUTCOMES = len(Outcome)
@@ -63,8 +63,8 @@ _TOUCHED = """(SELECT completion_id FROM item_states WHERE completion_id BETWEEN
 _REASON = f"coalesce(nullif(reason, ''), '{NO_REASON}')"
 
 
-class ItemRows(Struct, frozen=True, kw_only=True, eq=False):
-    """Visible items in order of row id; arrays of int64.
+class ItemNumbers(NamedTuple):
+    """What visible items are as numbers, in order of row id; arrays of int64.
 
     Attributes:
         item: Row ids of the completions.
@@ -72,10 +72,6 @@ class ItemRows(Struct, frozen=True, kw_only=True, eq=False):
         model: Row ids of their models, 0 without one.
         characters: Lengths of the completions; -1 where it is not known.
         imported: Gold as imported: 1 correct, 0 incorrect, -1 none.
-        models: A model's row id -> its name; "" for 0.
-        questions: A question's row id -> its `OF_QUESTION`.
-        touched: Items that people have worked on, or that are checks: row id, final gold, `ORIGINS`, gold as imported
-            that counts, type, subtype. All others have what was imported.
     """
 
     item: Vector
@@ -83,6 +79,18 @@ class ItemRows(Struct, frozen=True, kw_only=True, eq=False):
     model: Vector
     characters: Vector
     imported: Vector
+
+
+class ItemNames(NamedTuple):
+    """What those numbers stand for, and what people have said.
+
+    Attributes:
+        models: A model's row id -> its name; "" for 0.
+        questions: A question's row id -> its `OF_QUESTION`.
+        touched: Items that people have worked on, or that are checks: row id, final gold, `ORIGINS`, gold as imported
+            that counts, type, subtype. All others have what was imported.
+    """
+
     models: dict[int, str]
     questions: dict[int, tuple[str, ...]]
     touched: list[tuple[int, int, int, int, str, str]]
@@ -108,12 +116,16 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
     score: array[float]
 
 
-def item_rows(connection: Connection, first: int, last: int) -> ItemRows:
-    """Read the items with row ids from ``first`` to ``last``.
+def item_ends(connection: Connection) -> tuple[int, int] | None:
+    """The first and the last item's row id, be they visible or not; None without any."""
+    least, most = connection.execute(
+        "SELECT (SELECT min(id) FROM completions), (SELECT max(id) FROM completions)"
+    ).fetchone()
+    return None if least is None else (least, most)
 
-    The long columns are numbers that SQLite gathers, row ids only where some are missing; names are read once a
-    question, and for each item only where people have given it another.
-    """
+
+def item_numbers(connection: Connection, first: int, last: int) -> ItemNumbers:
+    """Read the items with row ids from ``first`` to ``last``; SQLite gathers the numbers, row ids where some miss."""
     import numpy as np
 
     row: tuple[str | None, ...] = connection.execute(
@@ -124,14 +136,18 @@ def item_rows(connection: Connection, first: int, last: int) -> ItemRows:
     ).fetchone()
     question, characters, both = map(vector, row)
     model, gold = np.divmod(both, _GOLDS)
-    return ItemRows(
-        item=_items(connection, first, last, len(question)),
-        question=question,
-        model=model,
-        characters=characters,
-        imported=gold - 1,
+    return ItemNumbers(_items(connection, first, last, len(question)), question, model, characters, gold - 1)
+
+
+def item_names(connection: Connection, first: int, last: int, questions: list[int]) -> ItemNames:
+    """Read the names: once a question, and for each item only where people have given it another.
+
+    Args:
+        questions: Row ids of the questions that the items are of.
+    """
+    return ItemNames(
         models={0: "", **dict(connection.execute("SELECT id, name FROM models"))},
-        questions=_questions(connection, np.unique(question).tolist()),
+        questions=_questions(connection, questions),
         touched=_touched(connection, first, last),
     )
 
@@ -220,14 +236,14 @@ def verdict_rows(connection: Connection, run: int, first: int, last: int) -> Ver
     nothing: IntArray = np.empty(0, dtype=np.int8)
     parts: list[tuple[Vector, IntArray, IntArray]] = [(vector(None), nothing, nothing)]
     places: dict[str, int] = {NO_REASON: 0}
-    scored = 0
+    scored, piece = 0, _FIRST_PIECE
     while first <= last and (ends := _ends(connection, run, first, last)) is not None:
         heed()
-        span = ends[0], min(ends[0] + _PIECE - 1, ends[1])
+        span = ends[0], min(ends[0] + piece - 1, ends[1])
         found = _coded_verdicts(connection, run, span, places) or _told_verdicts(connection, run, span, places)
         parts.append(found[:3])
         scored += found[3]
-        first = span[1] + 1
+        first, piece = span[1] + 1, min(_GROWTH * piece, _PIECE)
     item, outcome, reason = map(np.concatenate, zip(*parts, strict=True))
     keys, scores = _scores(connection, run, int(item[0]), int(item[-1])) if scored else (array("q"), array("d"))
     return VerdictRows(item=item, outcome=outcome, reason=reason, reasons=tuple(places), scored=keys, score=scores)

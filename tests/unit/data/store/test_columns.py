@@ -11,7 +11,7 @@ import pytest
 
 from tests.helpers import make_project, numbered
 from workbench.data.store import columns
-from workbench.data.store.columns import EVERY_ROW, item_rows, verdict_rows
+from workbench.data.store.columns import EVERY_ROW, item_numbers, verdict_rows
 from workbench.statistics.records.report import NO_REASON
 
 REASONS = (None, "", NO_REASON, "number", "numb", 'text, "equal"\n', "'); --", "Grund ü")
@@ -39,6 +39,7 @@ def test_they_say_what_the_rows_say(
     seed: int, coded: int, connection: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "_PIECE", 7)
+    monkeypatch.setattr(columns, "_FIRST_PIECE", 2)
     monkeypatch.setattr(columns, "_CODED", coded)
     draw = random.Random(seed)
     items = sorted({*range(20, 50), *(draw.randrange(1, 10 ** draw.randint(1, 9)) for _ in range(60)), 2**62})
@@ -60,13 +61,15 @@ def test_they_say_what_the_rows_say(
 
 
 def test_reasons_that_are_known_are_not_read_as_texts(connection: sqlite3.Connection) -> None:
-    """One piece of 50,000 is, where reasons are new, and one more when another comes."""
+    """One piece is, where reasons are new, and one more when another comes; the first has a thousand rows."""
     rows = [(item, 1, "number" if item < 170_000 else "text_equal", None) for item in range(1, 200_001)]
     put(connection, rows)
     asked: list[str] = []
     connection.set_trace_callback(asked.append)
     assert verdict_rows(connection, 1, *EVERY_ROW).reasons == (NO_REASON, "number", "text_equal")
-    assert sum("json_group_array" in sql for sql in asked) == 2
+    told = [sql for sql in asked if "json_group_array" in sql]
+    assert len(told) == 2
+    assert "BETWEEN 1 AND 1000 " in told[0]
     assert sum("group_concat(completion_id)" in sql for sql in asked) == 2
 
 
@@ -83,12 +86,11 @@ def test_items_are_read_with_their_row_ids_whichever_are_missing(gone: Sequence[
                 connection.execute(f"DELETE FROM {table} WHERE {key} = ?", (item,))
     reader = project.database.reader()
     for first, last in (EVERY_ROW, (3, 9), (9, 3)):
-        found = item_rows(reader, first, last)
+        found = item_numbers(reader, first, last)
         plain = reader.execute(
             "SELECT id, question_id, coalesce(model_id, 0), coalesce(characters, -1), coalesce(imported_gold, -1) "
             "FROM completions WHERE id BETWEEN ? AND ? ORDER BY id",
             (first, last),
         ).fetchall()
-        columns_read = (found.item, found.question, found.model, found.characters, found.imported)
-        assert [tuple(row) for row in zip(*(column.tolist() for column in columns_read), strict=True)] == plain
+        assert [tuple(row) for row in zip(*(column.tolist() for column in found), strict=True)] == plain
     project.close()

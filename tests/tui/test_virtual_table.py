@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -13,11 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.segment import Segment
 from textual.app import App, ComposeResult
 from textual.message import Message
 from textual.pilot import Pilot
+from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
-from textual.worker import WorkerFailed
+from textual.worker import Worker, WorkerFailed
 
 from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, laid_out, rows_of
@@ -76,11 +79,16 @@ class Numbers:
 
 
 class NotingTable(VirtualTable):
-    """A table that notes which lines it draws."""
+    """A table that notes which lines it draws, and the last that was when it began to read."""
 
     def __init__(self, source: Numbers, sort: Sort | None) -> None:
         super().__init__(source, sort=sort)
         self.drawn: set[int] = set()
+        self.drawn_at_start: list[int] = []
+
+    def _start(self, group: str, work: partial[None]) -> Worker[None]:
+        self.drawn_at_start.append(max(self.drawn, default=0))
+        return super()._start(group, work)
 
     def render_line(self, y: int) -> Strip:
         self.drawn.add(y)
@@ -170,6 +178,53 @@ async def test_cursor_move_draws_two_lines() -> None:
         await pilot.press("down")
         await pilot.pause()
         assert app.table.drawn == {1, 2}
+
+
+async def test_the_scroll_bar_is_drawn_anew_only_where_its_thumb_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[ScrollBarRender] = []
+
+    class NotedRender(ScrollBarRender):
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            drawn.append(self)
+
+    def look(position: float) -> list[Segment]:
+        last = drawn[-1]
+        bar = ScrollBarRender.render_bar(24, last.virtual_size, last.window_size, position)
+        return [Segment(part.text, part.style) for part in bar.segments]
+
+    app = TableApp(Numbers(20_000))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        bar = app.table.vertical_scrollbar
+        monkeypatch.setattr(bar, "renderer", NotedRender)
+        bar.refresh()
+        await settle(pilot)
+        before = len(drawn)
+        await pilot.press(*["pagedown"] * 3)
+        await settle(pilot)
+        assert app.table.scroll_offset.y == 69
+        assert bar.position == 69  # whoever drags it begins here
+        assert len(drawn) == before
+        for row in (2_000, 2_040, 2_100, 9_000, 9_066, 20_000, 19_999, 1, 4_321, 4_400, 4_500, 4_600):
+            app.table.jump_to_row(row)
+            await settle(pilot)
+            assert look(bar.position) == look(drawn[-1].position), row
+        assert len(drawn) > before + 5
+
+
+async def test_rows_in_sight_are_drawn_before_others_are_fetched() -> None:
+    source = Numbers(10 * PAGE)
+    app = TableApp(source)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.table.drawn_at_start.clear()
+        for _ in range(12):
+            app.table.drawn.clear()
+            await pilot.press("pagedown")
+            await settle(pilot)
+        assert 2 * PAGE + 1 in source.pages
+        assert set(app.table.drawn_at_start) == {23}
 
 
 async def test_jumps() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from workbench.core.options import Options, Whole, option
+from workbench.core.options import AllowUnsafe, OnCluster, Options, Whole, option
 
 OwnPromptFiles = Annotated[
     tuple[str, ...],
@@ -14,6 +14,7 @@ OwnPromptFiles = Annotated[
         metavar="[WHAT=]FILE",
     ),
 ]
+Programs = Annotated[int | None, option("Programs executed at a time; one a core by default.", ge=1, le=256)]
 ProblemSet = Annotated[str | None, option("The data set; needed only where several hold problems.", metavar="NAME")]
 
 
@@ -29,6 +30,31 @@ class Targets(Options, frozen=True, kw_only=True):
         None
     )
     limit: Annotated[Whole | None, option("Only the first so many problems.", "--limit")] = None
+
+
+class ProgramOptions(Options, frozen=True, kw_only=True):
+    """How programs are executed by a verb that does that itself."""
+
+    workers: Programs = None
+    cluster: OnCluster = None
+    scratch: Annotated[
+        str | None,
+        option(
+            "An empty folder of this size that a program may write in: -o scratch=16MB of verify execution.",
+            metavar="MEGABYTES",
+        ),
+    ] = None
+    python: Annotated[
+        str | None,
+        option("Another interpreter, such as one with packages: -o python=… of verify execution.", metavar="PATH"),
+    ] = None
+    allow_unsafe: AllowUnsafe = False
+
+    @property
+    def execution(self) -> dict[str, str]:
+        """Those of them that are options of the verifier ``execution``, as far as they are given."""
+        given = {"scratch": self.scratch, "python": self.python}
+        return {name: value for name, value in given.items() if value}
 
 
 class RefinementOptions(Options, frozen=True, kw_only=True):

@@ -6,12 +6,13 @@ import os
 import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from datetime import date
-from typing import TYPE_CHECKING, Final, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
-from workbench.coding.options import Targets
+from workbench.coding.options import ProgramOptions, Targets
 from workbench.coding.store import pass_matrix
 from workbench.core.code import BASE, PASS, Execution, SolutionResult, counted
 from workbench.core.database.selection import chosen_ids, ids_of
@@ -26,14 +27,16 @@ from workbench.runs.run_status import run_row
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts
 from workbench.runs.store.runs import RunRow
-from workbench.runs.trust import require_level
+from workbench.runs.trust import require_level, require_trust
 from workbench.runs.verdict_files import run_of
+from workbench.verifiers.registry import Registry
 
 if TYPE_CHECKING:
     import sqlite3
 
     from workbench.core.run import ClusterUse
     from workbench.runs.executing import ProgramPool
+    from workbench.verifiers.base import SandboxedVerifier
 
 
 _CONTEST: Final = "contest_date"
@@ -349,38 +352,67 @@ def _day(name: str, text: str | None) -> str | None:
 @contextmanager
 def opened_sandbox(
     project: Project,
+    options: Mapping[str, str] = MappingProxyType({}),
     *,
     workers: int | None = None,
     allow_unsafe: bool = False,
-    scratch: int = 0,
     cluster: ClusterUse | None = None,
+    trust: bool = False,
 ) -> Iterator[ProgramPool]:
-    """A sandbox at the highest level that holds on this machine; nothing of it lives afterwards.
+    """A sandbox such as solutions have in a run of the verifier `KIND`; nothing of it lives afterwards.
 
     Args:
+        options: The verifier's, by name: ``scratch``, ``python`` …
         workers: How many solutions run at a time; one a core by default.
         allow_unsafe: The user agrees to limits alone.
-        scratch: Bytes of a folder that solutions may write in; 0 for none.
         cluster: Where solutions run instead, at the same level; what its nodes do is kept there.
+        trust: The user accepts the interpreter that the options name.
 
     Raises:
-        UsageError: It can't be a cluster, or workers of this machine are asked for beside it.
+        UsageError: There is no such option, or a value is wrong; it can't be a cluster, or workers of this machine are
+            asked for beside it.
+        NotTrustedError: The user has not accepted the interpreter.
         UnsafeError: There would be limits alone, and the user has not agreed to that.
-        RunError, VerifierError: There is no such folder here, no such cluster, or no node of it may work.
+        RunError, VerifierError: A level, or a folder to write in, doesn't hold on this machine; there is no such
+            cluster, or no node of it may work.
     """
     # The sandbox is for those alone that need one.
     from workbench.verifiers.execution.pool import SandboxPool
-    from workbench.verifiers.execution.settings import PoolSettings
 
+    verifier = executing(options)
+    require_trust(project, verifier, options, accept=trust)
     if cluster is not None:
         from workbench.runs.cluster import cluster_sandbox, require_cluster
 
         require_cluster(cluster.address, workers)
-    level = require_level(project, "best", allow_unsafe=allow_unsafe, scratch=scratch > 0)
-    settings = PoolSettings(scratch_bytes=scratch)
+    level = require_level(project, verifier.wanted, allow_unsafe=allow_unsafe, scratch=verifier.scratch > 0)
+    settings = verifier.settings(verifier.seeds[0])
     if cluster is not None:
         with cluster_sandbox(level, settings, cluster) as nodes:
             yield nodes
         return
     with SandboxPool(level, workers or os.cpu_count() or 1, settings=settings) as pool:
         yield pool
+
+
+def programs_sandbox(
+    project: Project, programs: ProgramOptions, cluster: ClusterUse | None = None
+) -> AbstractContextManager[ProgramPool]:
+    """The same as the user of a command asks for it, who has named the interpreter by hand."""
+    return opened_sandbox(
+        project,
+        programs.execution,
+        workers=programs.workers,
+        allow_unsafe=programs.allow_unsafe,
+        cluster=cluster,
+        trust=True,
+    )
+
+
+def executing(options: Mapping[str, str]) -> SandboxedVerifier:
+    """The verifier `KIND` with these options.
+
+    Raises:
+        UsageError: There is no such option, or a value is wrong.
+    """
+    return cast("SandboxedVerifier", Registry().load(KIND, dict(options)))

@@ -15,8 +15,8 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, asynccontextmanager, suppress
 from itertools import islice
 from queue import SimpleQueue
 from typing import NamedTuple, Self, cast
@@ -29,7 +29,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.verifiers.base import Pending, StagedVerifier, Verifier
 from workbench.verifiers.judging import judged, quickly_judged
 from workbench.verifiers.registry import Registry
-from workbench.verifiers.wire import pack, read
+from workbench.verifiers.wire import message, pack, read
 
 BATCH = 64
 """Items that are read at once."""
@@ -111,30 +111,40 @@ def _say(verifier: Verifier, item: VerifierInput) -> _FirstStageAnswer:
     return _FirstStageAnswer(deferred=answer) if isinstance(answer, LeftToWorker) else _FirstStageAnswer(answer)
 
 
+_ENDED = "A process that reads texts has ended."
+
+
+def _said(body: bytes, count: int) -> list[FirstAnswer]:
+    """The answers on so many items in a message.
+
+    Raises:
+        VerifierError: It holds others.
+    """
+    try:
+        said = msgspec.msgpack.decode(body, type=_ReadReply).said
+    except msgspec.MsgspecError as error:
+        raise VerifierError(_ENDED) from error
+    answers = [answer for one in said if (answer := one.deferred or one.verdict) is not None]
+    if len(answers) != count:
+        raise VerifierError(_ENDED)
+    return answers
+
+
 class ReaderProcess:
     """A process that makes the first stage of one verifier.
-
-    Attributes:
-        long: How many long items it was asked of.
 
     Raises:
         VerifierError: It can't start.
     """
 
-    def __init__(self, spec: Spec, niceness: int = 0) -> None:
-        self._sock, self._process = _started(spec, niceness)
+    def __init__(self, spec: Spec) -> None:
+        self._sock, self._process = _started(spec, 0)
         self._stream = self._sock.makefile("rb")
-        self.long = 0
 
     @property
     def pid(self) -> int:
         """Its process id."""
         return self._process.pid
-
-    @property
-    def lives(self) -> bool:
-        """Whether it has not ended."""
-        return self._process.poll() is None
 
     def ask(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
         """What it says of each item; from any thread, by one at a time.
@@ -142,17 +152,12 @@ class ReaderProcess:
         Raises:
             VerifierError: It has ended.
         """
-        self.long += sum(item.characters > LONG for item in items)
         try:
             self._sock.sendall(pack(_ReadRequest(items)))
             body = read(self._stream)
-            said = [] if body is None else msgspec.msgpack.decode(body, type=_ReadReply).said
-        except (OSError, ValueError, msgspec.MsgspecError) as error:
-            raise VerifierError("A process that reads texts has ended.") from error
-        answers = [answer for one in said if (answer := one.deferred or one.verdict) is not None]
-        if len(answers) != len(items):
-            raise VerifierError("A process that reads texts has ended.")
-        return answers
+        except (OSError, ValueError) as error:
+            raise VerifierError(_ENDED) from error
+        return _said(body or b"", len(items))
 
     def end(self) -> None:
         """End it; whoever asks it is told."""
@@ -340,6 +345,89 @@ class Readers:
 # -- For an event loop, instead of it.
 
 
+class AsyncReaderProcess(asyncio.Protocol):
+    """A process that makes the first stage of one verifier, asked from an event loop; it answers in turn.
+
+    Attributes:
+        long: How many long items it was asked of.
+
+    Raises:
+        VerifierError: It can't start.
+    """
+
+    def __init__(self, spec: Spec, niceness: int = 0) -> None:
+        self._sock, self._process = _started(spec, niceness)
+        self._transport: asyncio.Transport | None = None
+        self._incoming = bytearray()
+        self._asked: deque[tuple[int, asyncio.Future[list[FirstAnswer]]]] = deque()
+        self.long = 0
+
+    @property
+    def pid(self) -> int:
+        """Its process id."""
+        return self._process.pid
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can be asked."""
+        ended = self._transport is not None and self._transport.is_closing()
+        return not ended and self._process.poll() is None
+
+    async def ask(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        """What it says of each item; several may be asked at a time.
+
+        Raises:
+            VerifierError: It has ended, or they can't be sent.
+        """
+        self.long += sum(item.characters > LONG for item in items)
+        try:
+            asked = pack(_ReadRequest(items))
+        except ValueError as error:
+            raise VerifierError("A text can't be sent to a process.") from error
+        loop = asyncio.get_running_loop()
+        if self._transport is None:
+            await loop.create_unix_connection(lambda: self, sock=self._sock)
+        assert self._transport is not None
+        if self._transport.is_closing():
+            raise VerifierError(_ENDED)
+        answer: asyncio.Future[list[FirstAnswer]] = loop.create_future()
+        self._asked.append((len(items), answer))
+        self._transport.write(asked)
+        return await answer
+
+    def close(self) -> None:
+        """End it; whoever asks it is told."""
+        self._process.kill()
+        self._process.wait()
+        if self._transport is None:
+            self._sock.close()
+        else:
+            self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Be asked over this."""
+        self._transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Give those who asked first what it says."""
+        self._incoming += data
+        while (body := message(self._incoming)) is not None and self._asked:
+            count, answer = self._asked.popleft()
+            if answer.done():
+                continue
+            try:
+                answer.set_result(_said(body, count))
+            except VerifierError as error:
+                answer.set_exception(error)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Tell whoever asked."""
+        while self._asked:
+            _, answer = self._asked.popleft()
+            if not answer.done():
+                answer.set_exception(VerifierError(_ENDED))
+
+
 class AsyncReaders:
     """A few processes that make the first stage of one verifier; used from one event loop.
 
@@ -352,13 +440,19 @@ class AsyncReaders:
         self._most = processes
         self._places = asyncio.Semaphore(processes)
         self._busy = 0
-        self._free: list[ReaderProcess] = []
+        self._free: list[AsyncReaderProcess] = []
         self._starting: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     @property
     def free(self) -> int:
         """Processes that have loaded, and that nobody waits for."""
         return len(self._free)
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits for a process."""
+        return self._busy > self._most
 
     def prepare(self, processes: int) -> None:
         """Have so many there soon, as far as they may be; nobody waits for them."""
@@ -373,10 +467,30 @@ class AsyncReaders:
         Raises:
             VerifierError: The process ended before it said anything.
         """
+        async with self.process() as process:
+            return await process.ask(items)
+
+    @asynccontextmanager
+    async def process(self) -> AsyncIterator[AsyncReaderProcess]:
+        """A process that nobody else asks meanwhile; it is ended where the block fails, or nobody waits for it.
+
+        Raises:
+            VerifierError: None can start.
+        """
         self._busy += 1
         try:
             async with self._places:
-                return await self._said(self._idle() or ReaderProcess(self._spec, NICENESS), items)
+                process = self._idle() or AsyncReaderProcess(self._spec, NICENESS)
+                try:
+                    yield process
+                except BaseException:
+                    # What it works at is for nobody any more.
+                    process.close()
+                    raise
+                if self._closed or process.long >= _LONG_A_PROCESS:
+                    process.close()
+                else:
+                    self._free.append(process)
         finally:
             self._busy -= 1
 
@@ -384,36 +498,26 @@ class AsyncReaders:
         """One process more; it has loaded when it has answered."""
         with suppress(VerifierError):
             async with self._places:
-                await self._said(ReaderProcess(self._spec, NICENESS), [])
+                process = AsyncReaderProcess(self._spec, NICENESS)
+                try:
+                    await process.ask([])
+                except BaseException:
+                    process.close()
+                    raise
+                self._free.append(process)
 
-    async def _said(self, reader: ReaderProcess, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        asking = asyncio.ensure_future(asyncio.to_thread(reader.ask, items))
-        try:
-            answers = await asyncio.shield(asking)
-        except BaseException:
-            # One that was left in the middle would give its answer to somebody else.
-            reader.end()
-            with suppress(VerifierError):
-                await asking
-            reader.close()
-            raise
-        if reader.long < _LONG_A_PROCESS:
-            self._free.append(reader)
-        else:
-            reader.close()
-        return answers
-
-    def _idle(self) -> ReaderProcess | None:
+    def _idle(self) -> AsyncReaderProcess | None:
         """A process that nobody waits for; those that ended meanwhile, killed for their memory say, are let go."""
         while self._free:
-            reader = self._free.pop()
-            if reader.lives:
-                return reader
-            reader.close()
+            process = self._free.pop()
+            if process.lives:
+                return process
+            process.close()
         return None
 
     async def close(self) -> None:
-        """End the processes that nobody waits for."""
+        """End the processes that nobody waits for, and the others once nobody does."""
+        self._closed = True
         for starting in self._starting:
             starting.cancel()
         await asyncio.gather(*self._starting, return_exceptions=True)

@@ -21,7 +21,7 @@ from workbench.core.project import Project, opened_project
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.configuring import bound_run
 from workbench.runs.executor import ExecutorClosed
-from workbench.runs.first_stage import BATCH, LONG, AsyncReaders, FirstAnswer, LeftToWorker
+from workbench.runs.first_stage import LONG, AsyncReaderProcess, AsyncReaders, FirstAnswer, LeftToWorker
 from workbench.runs.generation import GO_ON, Identity, require_free
 from workbench.runs.lease import standing_in
 from workbench.runs.serving import VerifierSession, answering
@@ -148,7 +148,9 @@ def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -
 _AHEAD = 8
 """So many items a worker are handed to the workers ahead of their turn."""
 _TURN_S = 0.002
-_FEW = 2 * BATCH
+_PIECE = 16
+"""Items of a large request that a process or the loop reads at once."""
+_FEW = 128
 """So many the loop reads alone."""
 
 
@@ -224,17 +226,25 @@ class AsyncVerifier:
         """Of many items processes read some, while the loop reads the others; a process helps once it has loaded."""
         if len(items) <= _FEW or self._executor.isolation != "staged":
             return await self._here(items)
-        left = deque(enumerate(list(items[at : at + BATCH]) for at in range(0, len(items), BATCH)))
+        left = deque(enumerate(list(items[at : at + _PIECE]) for at in range(0, len(items), _PIECE)))
         self._readers.prepare(len(left) - 1)
         said: dict[int, list[FirstAnswer]] = {}
 
         async def elsewhere() -> None:
             while left:
-                number, batch = left.popleft()
+                async with self._readers.process() as process:
+                    # It has the next piece already when it has read one: it never waits for the loop.
+                    await all_of([asyncio.ensure_future(asked(process)) for _ in range(2)])
+
+        async def asked(process: AsyncReaderProcess) -> None:
+            while left:
+                number, piece = left.popleft()
                 try:
-                    said[number] = await self._readers.answers(batch)
+                    said[number] = [self._executor.recalled(answer) for answer in await process.ask(piece)]
                 except VerifierError:
-                    said[number] = await self._here(batch)
+                    said[number] = await self._here(piece)
+                if self._readers.wanted:
+                    return
 
         helping = [asyncio.ensure_future(elsewhere()) for _ in range(min(self._readers.free, len(left) - 1))]
         try:
@@ -242,8 +252,8 @@ class AsyncVerifier:
                 # Who helps takes the first before the loop takes one.
                 await asyncio.sleep(0)
                 if left:
-                    number, batch = left.pop()
-                    said[number] = await self._here(batch)
+                    number, piece = left.pop()
+                    said[number] = await self._here(piece)
         finally:
             # Nobody waits any more if this was cancelled: who helps takes no further one.
             left.clear()

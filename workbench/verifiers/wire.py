@@ -79,6 +79,19 @@ def read(stream: BinaryIO) -> bytes | None:
     return body if len(body) == length else None
 
 
+def message(incoming: bytearray) -> bytes | None:
+    """Take the first complete message's body out of what came; None when there is none yet."""
+    if len(incoming) < LENGTH.size:
+        return None
+    (length,) = LENGTH.unpack_from(incoming)
+    end = LENGTH.size + length
+    if len(incoming) < end:
+        return None
+    body = bytes(incoming[LENGTH.size : end])
+    del incoming[:end]
+    return body
+
+
 class Channel:
     """The pool's end of one worker's socket; it never waits for the worker."""
 
@@ -129,17 +142,9 @@ class Channel:
         return body
 
     def _next(self) -> bytes | None:
-        if len(self._incoming) < LENGTH.size:
-            return None
-        (length,) = LENGTH.unpack_from(self._incoming)
-        if length > _LONGEST_REPLY:
+        if len(self._incoming) >= LENGTH.size and LENGTH.unpack_from(self._incoming)[0] > _LONGEST_REPLY:
             raise EOFError
-        end = LENGTH.size + length
-        if len(self._incoming) < end:
-            return None
-        body = bytes(self._incoming[LENGTH.size : end])
-        del self._incoming[:end]
-        return body
+        return message(self._incoming)
 
     def close(self) -> None:
         """Close the socket."""

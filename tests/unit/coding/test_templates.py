@@ -18,7 +18,6 @@ from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from tests.unit.app.cli.test_code_evolution import opened
 from workbench.coding import problems as coding_problems
-from workbench.coding.evolution import running
 from workbench.coding.evolution.replies import called_by, rewritten_of
 from workbench.coding.templates import own_prompts, read_prompt
 from workbench.core.errors import UsageError
@@ -30,7 +29,6 @@ ODD = "  Ünlike {this} or {{that}}, {question-ish}\r\n\tkeep <|im_end|> me\n"
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
-    monkeypatch.setattr(running, "opened_sandbox", opened)
     monkeypatch.setattr(coding_problems, "opened_sandbox", opened)
     return in_process(monkeypatch, capfd)
 

@@ -195,14 +195,39 @@ def test_processes_are_prepared_while_nobody_waits_and_only_long_texts_wear_them
 
 def test_processes_that_are_being_prepared_end_with_the_others() -> None:
     async def ended() -> list[psutil.Process]:
-        readers = AsyncReaders(("reading", {}), 2)
+        readers, before = AsyncReaders(("reading", {}), 2), psutil.Process().children()
         readers.prepare(2)
-        while len(begun := psutil.Process().children()) < 2:
+        while len(begun := [one for one in psutil.Process().children() if one not in before]) < 2:
             await asyncio.sleep(0)
         await readers.close()
         return begun
 
-    assert not any(process.is_running() for process in asyncio.run(ended()))
+    assert not [process.cmdline() for process in asyncio.run(ended()) if process.is_running()]
+
+
+def test_a_process_that_is_at_work_when_all_end_is_not_kept() -> None:
+    async def used() -> tuple[int, bool]:
+        readers = AsyncReaders(("reading", {}), 1)
+        async with readers.process() as process:
+            await readers.close()
+            [answer] = await process.ask([item(1)])
+            assert isinstance(answer, Verdict)
+        return readers.free, process.lives
+
+    assert asyncio.run(used()) == (0, False)
+
+
+def test_what_is_no_text_is_told_from_a_process_that_has_ended() -> None:
+    async def asked() -> list[type]:
+        readers = AsyncReaders(("reading", {}), 1)
+        async with readers.process() as process:
+            with pytest.raises(VerifierError, match="can't be sent"):
+                await process.ask([item(1, "\ud800")])
+            kinds = [type(answer) for answer in await process.ask([item(2)])]
+        await readers.close()
+        return kinds
+
+    assert asyncio.run(asked()) == [Verdict]
 
 
 class _Kept:

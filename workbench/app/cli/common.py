@@ -429,7 +429,6 @@ ModelSettings = Annotated[
         read=pair,
     ),
 ]
-Programs = Annotated[int | None, option("Programs executed at a time; one a core by default.", ge=1, le=256)]
 
 
 @contextmanager

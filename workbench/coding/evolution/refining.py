@@ -88,7 +88,7 @@ def refine(
         for one in problems.tasks(project.database.reader(), dataset.id, BASE)
         if (one.stdio or functions) and one.language == "python"
     ][:limit]
-    written = tests = passed = 0
+    written = tests = tried = passed = 0
     refused: list[RefusedProblem] = []
     with new_file(path, force=force) as file:
         for some in some_at_a_time(chosen, _TOGETHER):
@@ -99,13 +99,16 @@ def refine(
                     file.write(msgspec.json.encode(found) + b"\n")
                     written += 1
                     tests += len(found.tests)
-                    passed += found.passed_tests
+                    if found.passed_tests is not None:
+                        tried += len(found.tests)
+                        passed += found.passed_tests
     return RefineReport(
         dataset=dataset.name,
         problems=len(chosen),
         written=written,
         refused=tuple(refused),
         tests=tests,
+        tried_tests=tried,
         passed_tests=passed,
         file=str(path),
     )
@@ -184,5 +187,5 @@ def _checked(
         tests=tuple(test.source for test in taken.tests),
         source=one.source,
         proposed_tests=len(found.tests),
-        passed_tests=passed,
+        passed_tests=passed if found.solution else None,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 from msgspec import structs
@@ -11,7 +12,8 @@ from msgspec import structs
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.replies import PROMPTS
 from workbench.coding.evolution.tables import evolution_document
-from workbench.coding.problems import opened_sandbox
+from workbench.coding.options import ProgramOptions
+from workbench.coding.problems import executing, programs_sandbox
 from workbench.coding.records.evolution import MODES, EvolutionReport, EvolutionSettings
 from workbench.coding.store.evolutions import EvolutionRow, run_name
 from workbench.coding.templates import digests, own_prompts
@@ -23,6 +25,9 @@ from workbench.data.formats.writing import new_file, write_lines
 from workbench.runs.generation import Models, Watch, generating
 from workbench.runs.store import runs
 from workbench.tables.html import html
+
+DEFAULTS: Final = ProgramOptions()
+"""How solutions are executed unless somebody says otherwise."""
 
 
 def run(
@@ -36,8 +41,7 @@ def run(
     problems: int | None = None,
     only: frozenset[str] | None = None,
     shard: Shard | None = None,
-    workers: int | None = None,
-    allow_unsafe: bool = False,
+    programs: ProgramOptions = DEFAULTS,
     cluster: ClusterUse | None = None,
     trust: bool = False,
     watch: Watch | None = None,
@@ -47,14 +51,13 @@ def run(
     Args:
         name: The evolution's; its suites are called after it.
         models: The one that writes tests.
-        settings: Its model and prompts are filled in here.
+        settings: Its model, its prompts and where programs run are filled in here.
         templates: Files of prompts that stand in the place of ours (`own_prompts`).
         dataset: Which data set; None for the only one that holds code problems.
         problems: Only the first so many.
         only: Only those with these ids.
         shard: Only those of this share, for several machines.
-        workers: Solutions executed at a time; one a core by default.
-        allow_unsafe: The user agrees to limits alone.
+        programs: How solutions are executed.
         cluster: Where solutions run instead of here; what its nodes do is kept there.
         trust: Whether the user accepts servers that ``workbench.toml`` names.
         watch: Is told how far it is.
@@ -70,11 +73,18 @@ def run(
     (model,) = models.models.values()
     own = own_prompts(templates, MODES)
     words = ", ".join([PROMPTS] * (len(own) < len(MODES)) + [f"{asked} {one}" for asked, one in digests(own).items()])
-    wanted = structs.replace(settings, model=model.server.model, prompts=words)
+    execution = executing(programs.execution)
+    wanted = structs.replace(
+        settings,
+        model=model.server.model,
+        prompts=words,
+        scratch=execution.scratch // 2**20,
+        packages=execution.interpreter is not None,
+    )
     row = evolving.begin(project, name, wanted, dataset)
     config = {"evolution": msgspec.to_builtins(wanted)}
     with (
-        opened_sandbox(project, workers=workers, allow_unsafe=allow_unsafe, cluster=cluster) as sandbox,
+        programs_sandbox(project, programs, cluster) as sandbox,
         generating(project, run_name(name), models, config, trust=trust) as writer,
     ):
         with project.database.write() as connection:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from itertools import count, islice
+from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -23,7 +24,6 @@ from workbench.data.formats.writing import write_lines
 from workbench.data.store import problems as stored_problems
 from workbench.data.store.tests import problems_of
 from workbench.data.store.tests import texts as solution_texts
-from workbench.runs.generation import Executor
 from workbench.statistics.records.ranking import (
     RULES_VERSION,
     Candidate,
@@ -41,7 +41,7 @@ from workbench.statistics.records.ranking import (
     SetSolution,
     Shortfall,
 )
-from workbench.verifiers.execution.interpreter import code_of, program_of
+from workbench.verifiers.execution.interpreter import code_of
 
 # -- Which solutions of a problem make a set for ranking: k of them, spread over the scores.
 
@@ -52,8 +52,6 @@ NO_ITEM: Final = 0
 """The row id of what is stored as no solution."""
 LOW: Final = Fraction(1, 10)
 """A positive score below it takes the place of the lowest one."""
-_TOGETHER: Final = 256
-"""Problems whose reference solutions run together."""
 Number = float | Fraction
 
 
@@ -238,22 +236,21 @@ def select_stored(
     how: How,
     truth: Truth,
     selection: Selection | None = None,
-    executor: Executor | None = None,
+    references: Mapping[int, dict[str, Execution]] = MappingProxyType({}),
 ) -> Iterator[SelectedSet]:
     """Select from a database's solutions, problem by problem; a problem without a ground truth has none selected.
 
     Args:
-        executor: Runs the reference solution of a problem that none of the solutions is the ground truth of, so that
-            it is; it has rank 1 then, as has any ground truth that is known.
+        references: What came of the reference solutions of problems that no solution is known to be the ground truth
+            of (`references.outcomes_of_references`): it has rank 1 then, as has any ground truth that is known.
 
     Raises:
         UsageError: The selection names something unknown.
         FormatError: Two solutions of a problem are flagged as its ground truth.
     """
-    stored = outcomes_by_problem(project, truth, selection)
-    if executor is not None and truth.runs:
-        stored = _with_references(project, truth, stored, executor)
-    for problem in stored:
+    for problem in outcomes_by_problem(project, truth, selection):
+        if problem.question in references:
+            problem = _with_reference(problem, references[problem.question])
         run = [one for one in problem.solutions if one.score is not None]
         candidates = [_candidate(one, how) for one in run]
         known: dict[Id, GroundTruthFrom] = {
@@ -268,32 +265,8 @@ def select_stored(
         yield SelectedSet(line=line, picked=picked, problem=problem)
 
 
-def lacks_ground_truth(project: Project, truth: Truth, selection: Selection | None = None) -> bool:
-    """Whether the reference solution of some problem has to be run, since no solution stands for it."""
-    lacking = [one.question for one in outcomes_by_problem(project, truth, selection) if not one.known]
-    return any(one.oracle for one in problems_of(project.database, lacking, ()).values())
-
-
-def _with_references(
-    project: Project, truth: Truth, problems: Iterator[ProblemOutcomes], executor: Executor
-) -> Iterator[ProblemOutcomes]:
-    """Problems, with the reference solution among the solutions where none is the ground truth, run as these were."""
-    while some := list(islice(problems, _TOGETHER)):
-        lacking = problems_of(project.database, [one.question for one in some if not one.known], truth.suites)
-        jobs = (
-            ((question, suite), program_of(found, suite, found.oracle, "program"))
-            for question, found in lacking.items()
-            for suite in truth.suites
-            if found.oracle and found.suites.get(suite)
-        )
-        executed = dict(executor.run(jobs))
-        for problem in some:
-            keys = ((problem.question, suite) for suite in truth.suites)
-            by_suite = {key[1]: executed[key] for key in keys if key in executed}
-            yield _with_reference(problem, by_suite) if by_suite else problem
-
-
 def _with_reference(problem: ProblemOutcomes, by_suite: dict[str, Execution]) -> ProblemOutcomes:
+    """The problem with its reference solution among the solutions, and what came of that."""
     taken = {one.solution_id for one in problem.solutions}
     name = next(name for number in count() if (name := f"{REFERENCE}{number or ''}") not in taken)
     complete = any(one.counted for one in by_suite.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Final, cast
+from typing import Final
 
 from msgspec import Struct, structs
 
@@ -18,8 +18,6 @@ from workbench.data.store import tests
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts
 from workbench.statistics.records.ranking import GroundTruthFrom
-from workbench.verifiers.base import SandboxedVerifier
-from workbench.verifiers.registry import Registry
 
 RECORDED: Final = "recorded"
 """What stands for a verifier where true scores and ranks are those that came with the solutions."""
@@ -154,14 +152,6 @@ def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> 
     there = f"Run to the end{by}: {', '.join(found)}; name them with --suite." if found else ""
     start = f"Run the tests: workbench verify DB execution -o suite={','.join(missing or TOGETHER)}"
     return UsageError(f"Nothing has been run to the end against the tests of {wanted}{by}.", there or start)
-
-
-def scratch_of(project: Project, truth: Truth) -> int:
-    """Bytes of the folder that solutions could write in when they were run; what is compared with them has it too."""
-    reader = project.database.reader()
-    rows = [stored_runs.get(reader, run) for run in set(truth.runs.values())]
-    made = [Registry().load(row.verifier.kind, row.verifier.options) for row in rows if row is not None]
-    return max((cast("SandboxedVerifier", one).scratch for one in made if one.isolation == "sandbox"), default=0)
 
 
 def outcomes_by_problem(

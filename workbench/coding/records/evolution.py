@@ -50,6 +50,8 @@ class EvolutionSettings(Struct, frozen=True, kw_only=True):
         most_perfect: A problem that a greater share of the solutions solves is left out.
         keep_unverified: Take tests that the reference solution fails, too.
         seconds: Wall time a test may take; None leaves it to the problem, else 3.
+        scratch: Megabytes of a folder that solutions may write in; 0 for none.
+        packages: Whether they run in another interpreter than this one, with its packages; provenance says which.
         extractor: How code is taken from a reply, with its version.
         prompts: Names the words that tests are asked for with.
     """
@@ -67,6 +69,8 @@ class EvolutionSettings(Struct, frozen=True, kw_only=True):
     most_perfect: float = 60 / 64
     keep_unverified: bool = False
     seconds: float | None = None
+    scratch: int = 0
+    packages: bool = False
     extractor: str = "fence-1"
     prompts: str = ""
 

@@ -361,7 +361,7 @@ class RefinedProblem(Struct, frozen=True, kw_only=True):
         canonical_solution_by: A model wrote the solution, so that it doesn't say which tests are right.
         tests: Those that ask something of the function.
         proposed_tests: How many tests the model wrote.
-        passed_tests: How many of ``tests`` its own solution passes.
+        passed_tests: How many of ``tests`` its own solution passes; None without one.
     """
 
     task_id: str
@@ -372,7 +372,7 @@ class RefinedProblem(Struct, frozen=True, kw_only=True):
     tests: tuple[str, ...]
     source: str | None
     proposed_tests: int
-    passed_tests: int
+    passed_tests: int | None
 
 
 class RefusedProblem(Struct, frozen=True, kw_only=True):
@@ -399,7 +399,8 @@ class RefineReport(Struct, frozen=True, kw_only=True):
         written: Those written anew.
         refused: The others.
         tests: Tests of those written.
-        passed_tests: How many of them the models' own solutions pass.
+        tried_tests: Those of them that a solution of the model's was run against.
+        passed_tests: How many of these it passes.
     """
 
     dataset: str
@@ -407,6 +408,7 @@ class RefineReport(Struct, frozen=True, kw_only=True):
     written: int
     refused: tuple[RefusedProblem, ...]
     tests: int
+    tried_tests: int
     passed_tests: int
     file: str
 

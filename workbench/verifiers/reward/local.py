@@ -23,12 +23,13 @@ from workbench.verifiers.similarity.verifier import installed
 _HINT: Final = "Run: pip install 'verifier-workbench[transformers]'"
 _START_S: Final = 3600.0
 _DEADLINE_S: Final = 600.0
+_CPU: Final = "cpu"
 _MEMORY_BYTES: Final = 2**34
 """Beyond the model itself: what a long text takes on its way through the layers."""
 
 
 class RewardLocal:
-    """Scores a completion by a sequence-classification model on the CPU; the score is the raw number it gives.
+    """Scores a completion by a sequence-classification model; the score is the raw number it gives.
 
     Every worker process holds a copy of the model. Only weights in the safetensors format are read, and no code that
     comes with a model is run.
@@ -38,6 +39,7 @@ class RewardLocal:
     options: ClassVar[dict[str, str]] = {
         "model": "folder or hub name of a sequence-classification model",
         "revision": "commit, branch or tag of a hub model (default main)",
+        "device": "where it computes, as torch calls it: cpu (default), cuda, cuda:1, mps; a copy a worker",
         **FORM_OPTIONS,
         "chat": "true: question and completion go through the model's own chat template; format is the question's",
         **GRADING_OPTIONS,
@@ -51,6 +53,7 @@ class RewardLocal:
         self.version = f"2+{installed('transformers', 'torch', hint=_HINT)}"
         self._model_name = required(options, "model")
         self._revision = options.get("revision")
+        self._device = options.get("device") or _CPU
         self._chat = switch(options, "chat", default=False)
         self._form = form_from(options, whole=not self._chat)
         self._label = label_from(options)
@@ -73,6 +76,7 @@ class RewardLocal:
         return {
             "model": self._model_name,
             "revision": self._revision,
+            **({} if self._device == _CPU else {"device": self._device}),
             **self._form.config(),
             "chat": self._chat,
             "activation": "off",
@@ -84,7 +88,8 @@ class RewardLocal:
         """Load the model and its tokenizer.
 
         Raises:
-            VerifierError: There is none, it isn't complete, or it has no chat template where one is asked for.
+            VerifierError: There is none, it isn't complete, it lacks a chat template that is asked for, or there is no
+                such device.
         """
         import transformers
 
@@ -102,6 +107,13 @@ class RewardLocal:
             raise VerifierError(f"{self._model_name!r} is no trained reward model: it has no weights for {missing}.")
         if self._chat and not self._tokenizer.chat_template:
             raise VerifierError(f"{self._model_name!r} has no chat template.", "Leave chat=true out.")
+        try:
+            self._model.to(self._device)
+        except (RuntimeError, AssertionError) as error:
+            why = str(error).partition("\n")[0]
+            raise VerifierError(
+                f"There is no device {self._device!r} for the model: {why}", "See -o device=…"
+            ) from error
         self._model.eval()
 
     def verify(self, item: VerifierInput) -> Verdict:
@@ -114,7 +126,7 @@ class RewardLocal:
             detail = f"The input has {len(tokens)} tokens, the model takes {longest}."
             return Verdict(outcome=Outcome.ERROR, reason="context_length", detail=detail)
         with torch.inference_mode():
-            numbers = self._model(input_ids=torch.tensor([tokens])).logits[0].float().tolist()
+            numbers = self._model(input_ids=torch.tensor([tokens], device=self._device)).logits[0].float().tolist()
         try:
             return graded(chosen(numbers, self._label), self._threshold)
         except ValueError as error:

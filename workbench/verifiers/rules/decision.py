@@ -23,7 +23,7 @@ from workbench.verifiers.rules.comparing import Comparison
 from workbench.verifiers.rules.conclusions import sentences
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
 from workbench.verifiers.rules.envelopes import enveloped, unpacked
-from workbench.verifiers.rules.equality import DIFFERENT, Doubt, Equality, Symbolic, undecided
+from workbench.verifiers.rules.equality import DIFFERENT, ComparedAnswer, Doubt, Equality, Symbolic, undecided
 from workbench.verifiers.rules.named import NamedValues, named_answer
 from workbench.verifiers.rules.options import letters
 from workbench.verifiers.rules.parameters import specialised
@@ -185,15 +185,18 @@ class _Deciding:
             return Decision(None, "too_complex")
         sentence = answer if self._how == "boxed" else self._found.sentence
         ours = self._reader.reference(reference)
-        theirs = self._reader.candidate(answer, sentence, self._how, ours)
-        is_picked = isinstance(theirs.value, (ChosenOptions, Text)) or theirs.text != tidy(answer)
-        if self._how != "boxed" and is_picked and hedged(answer):
-            return Decision(None, "hedged")
+        asked = ComparedAnswer(reference, answer, sentence, self._how, self._comparison.symbolic)
+        if (known := self._reader.compared.get(asked)) is None:
+            theirs = self._reader.candidate(answer, sentence, self._how, ours)
+            is_picked = isinstance(theirs.value, (ChosenOptions, Text)) or theirs.text != tidy(answer)
+            if self._how != "boxed" and is_picked and hedged(answer):
+                return Decision(None, "hedged")
+            known = theirs, self._comparison.compare(ours, theirs) or DIFFERENT
+            self._reader.compared.put(asked, known)
+        theirs, found = known
         self._is_value = not isinstance(theirs.value, (ChosenOptions, State))
         if self._is_value:
             self._place = self._within(theirs.text)
-        found = self._comparison.compare(ours, theirs)
-        found = found or DIFFERENT
         if found.equal:
             return self._checked(ours, theirs, answer, found)
         if found.rule in _BY_FORM and self._how not in ("boxed", "hashes") and holds(answer, self._wanted(ours)):

@@ -86,3 +86,44 @@ DIFFERENT = Equality(False, "text.differs")
 def undecided(reference: str, candidate: str) -> bool | None:
     """What stands in for sympy where it is not to be asked: it can't tell."""
     return None
+
+
+_MOST, _LONGEST = 64, 1_000
+"""Answers that are remembered, and characters of one at most."""
+
+
+class ComparedAnswer(NamedTuple):
+    """An answer as it is compared: all that the comparison depends on beside the question.
+
+    Attributes:
+        sentence: The line it stands in.
+        how: How it was found.
+        symbolic: Who is asked about what the rules can't read.
+    """
+
+    reference: str
+    answer: str
+    sentence: str
+    how: str
+    symbolic: Symbolic
+
+
+class Comparisons:
+    """What answers to one question were read as lately, and how they compare: many completions give the same one."""
+
+    def __init__(self) -> None:
+        self._known: dict[ComparedAnswer, tuple[Part[Any], Equality]] = {}
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def get(self, answer: ComparedAnswer) -> tuple[Part[Any], Equality] | None:
+        """What an answer was read as and how it compares, if it is known."""
+        return self._known.get(answer)
+
+    def put(self, answer: ComparedAnswer, found: tuple[Part[Any], Equality]) -> None:
+        """Remember an answer that is short."""
+        if len(answer.answer) + len(answer.sentence) <= _LONGEST:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[answer] = found

@@ -27,6 +27,7 @@ from workbench.verifiers.rules.conclusions import (
     without_means,
 )
 from workbench.verifiers.rules.danger import MAX_CHARACTERS, TooComplex
+from workbench.verifiers.rules.equality import Comparisons
 from workbench.verifiers.rules.equations import same_expression
 from workbench.verifiers.rules.leniency import AS_IT_IS, Leniency
 from workbench.verifiers.rules.logic import Formula, formula, formula_told
@@ -122,6 +123,7 @@ class AnswerReader:
         self.vocabulary: Vocabulary | None = None
         self._parts: dict[tuple[str, int], Part[Any]] = {}
         self._references: dict[str, tuple[Part[Any], Vocabulary | None]] = {}
+        self.compared = Comparisons()
 
     def reference(self, text: str) -> Part[Any]:
         """Read the reference's answer, and remember it: many completions are compared with it."""

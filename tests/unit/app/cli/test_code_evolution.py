@@ -16,7 +16,7 @@ from tests.commands import Call, in_process
 from tests.growing import ActingSandbox, own_project
 from tests.growing_served import answering, own_tests
 from tests.servers.scripted import ScriptedServer, scripted
-from workbench.coding.evolution import running
+from workbench.coding import problems as coding_problems
 from workbench.core.code import Provenance
 
 PROVENANCE = Provenance(
@@ -37,7 +37,7 @@ def opened(*_: object, **__: object) -> Iterator[Sandbox]:
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
     """Run ``workbench code …`` in this process; gives exit code, stdout and stderr."""
-    monkeypatch.setattr(running, "opened_sandbox", opened)
+    monkeypatch.setattr(coding_problems, "opened_sandbox", opened)
     return partial(in_process(monkeypatch, capfd), "code")
 
 

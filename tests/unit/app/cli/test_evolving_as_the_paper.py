@@ -18,7 +18,7 @@ from tests.growing_served import own_tests
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
 from tests.unit.app.cli.test_code_evolution import opened
-from workbench.coding.evolution import running
+from workbench.coding import problems as coding_problems
 from workbench.core.project import opened_project
 
 TEN = 10
@@ -45,7 +45,7 @@ def answering_also_wrong() -> Callable[[Received], str]:
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
     """Run ``workbench …`` in this process, with the sandbox that knows what our solutions return."""
-    monkeypatch.setattr(running, "opened_sandbox", opened)
+    monkeypatch.setattr(coding_problems, "opened_sandbox", opened)
     return in_process(monkeypatch, capfd)
 
 

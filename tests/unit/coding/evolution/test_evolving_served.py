@@ -18,6 +18,7 @@ from workbench.coding.evolution import evolved
 from workbench.coding.evolution.growing import columns, rate, splits
 from workbench.coding.evolution.refining import USUAL
 from workbench.coding.evolution.running import export, run
+from workbench.coding.options import ProgramOptions
 from workbench.coding.records.evolution import EvolutionSettings
 from workbench.coding.store import evolutions
 from workbench.core.project import Project
@@ -28,7 +29,13 @@ SHORT = EvolutionSettings(model="m", rounds=2)
 
 
 def evolve(project: Project, server: ScriptedServer, settings: EvolutionSettings = SETTINGS) -> None:
-    run(project, "grown", models_from(project, ["m"], {"base_url": server.url}, USUAL), settings, workers=2)
+    run(
+        project,
+        "grown",
+        models_from(project, ["m"], {"base_url": server.url}, USUAL),
+        settings,
+        programs=ProgramOptions(workers=2),
+    )
 
 
 def assert_rules(project: Project) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.growing import K
-from workbench.coding.evolution.refining import refine
+from workbench.coding.evolution.refining import prompts_of, refine
 from workbench.coding.options import RefinementOptions
 from workbench.coding.problems import code_dataset
 from workbench.coding.records.figures import RefineReport
@@ -36,11 +36,14 @@ REPLIES = {
 
 
 class Model:
-    def __init__(self) -> None:
+    def __init__(self, every: str | None = None) -> None:
         self.asked: list[WritingRequest] = []
+        self._every = every
 
     def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
         self.asked += asked
+        if self._every is not None:
+            return [self._every] * len(asked)
         return [next(REPLIES[name] for name in REPLIES if f"Task {name}." in one.messages[-1].content) for one in asked]
 
 
@@ -81,7 +84,8 @@ def refined(project: Project, path: Path, model: Model | None = None, *, force: 
 def test_no_test_is_dropped_because_the_models_own_solution_fails_it(project: Project, tmp_path: Path) -> None:
     model = Model()
     report = refined(project, tmp_path / "new.jsonl", model)
-    assert (report.problems, report.written, report.tests, report.passed_tests) == (5, 2, 14, 12)
+    assert (report.problems, report.written, report.tests) == (5, 2, 14)
+    assert (report.tried_tests, report.passed_tests) == (14, 12)
     assert [(one.task_id, one.reason, one.tests, one.passed) for one in report.refused] == [
         ("few", "few_tests", 4, 2),
         ("none", "no_problem", 0, 0),
@@ -93,6 +97,20 @@ def test_no_test_is_dropped_because_the_models_own_solution_fails_it(project: Pr
     assert line["tests"] == NEW["tests"][:7]
     assert (line["proposed_tests"], line["passed_tests"], line["canonical_solution_by"]) == (9, 6, "model")
     assert "print(sum(" in model.asked[0].messages[-1].content
+
+
+def test_tests_without_a_solution_are_no_failed_ones(project: Project, tmp_path: Path) -> None:
+    """The paper's own prompts ask for none."""
+    kinds = ("with-reference", "without-reference")
+    for kind, text in zip(kinds, ("{instruction} {program}", "{instruction}"), strict=True):
+        (tmp_path / kind).write_text(text)
+    wish = RefinementOptions(templates=tuple(f"{kind}={tmp_path / kind}" for kind in kinds))
+    bare = json.dumps({"question": NEW["question"], "tests": NEW["tests"]})
+    dataset, model = code_dataset(project, None), Model(bare)
+    report = refine(project, dataset, wish, model, Sandbox(), tmp_path / "new.jsonl", own=prompts_of(wish))
+    assert (report.written, report.tests, report.tried_tests, report.passed_tests) == (5, 35, 0, 0)
+    lines = [json.loads(line) for line in (tmp_path / "new.jsonl").read_text().splitlines()]
+    assert {line["passed_tests"] for line in lines} == {None}
 
 
 def test_what_is_written_can_be_imported(project: Project, tmp_path: Path) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +15,7 @@ from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.registry import Registry
+from workbench.verifiers.reward import local
 
 NEEDED = ("torch", "transformers", "safetensors")
 MISSING = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -134,6 +138,63 @@ def test_a_model_that_can_not_score_is_refused_before_any_item(tmp_path: Path) -
 def test_without_the_library_it_says_what_to_install() -> None:
     with pytest.raises(VerifierError, match=r"pip install 'verifier-workbench\[transformers\]'"):
         Registry().load("reward-local", {"model": "any"})
+
+
+class Placed:
+    """What stands for a tokenizer and a model: it keeps where it was put, and what it was given is there, too."""
+
+    chat_template = None
+    config = SimpleNamespace(max_position_embeddings=None)
+
+    def __init__(self) -> None:
+        self.places: list[str] = []
+
+    def to(self, device: str) -> None:
+        if device not in ("cpu", "cuda:1"):
+            raise RuntimeError(f"Expected one of cpu, cuda at start of device string: {device}\nand more")
+        self.places.append(device)
+
+    def eval(self) -> None:
+        self.places.append("eval")
+
+    def __call__(self, text: str = "", input_ids: Any = None) -> Any:
+        if text:
+            return {"input_ids": [len(text)]}
+        self.places.append(input_ids)
+        return SimpleNamespace(logits=[SimpleNamespace(float=lambda: SimpleNamespace(tolist=lambda: [2.5]))])
+
+
+@pytest.mark.parametrize(("options", "device"), [({}, "cpu"), ({"device": "cuda:1"}, "cuda:1")])
+def test_model_and_texts_are_on_the_device_that_is_named(
+    options: dict[str, str], device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = placed(monkeypatch, options)
+    assert (found.verifier.verify(ITEMS[0]).score, found.model.places) == (2.5, [device, "eval", device])
+    assert found.verifier.config().get("device") == options.get("device"), "what computed before keeps its identity"
+
+
+def test_a_device_that_is_not_there_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(VerifierError, match="no device 'abacus' for the model: Expected one of cpu, cuda") as refused:
+        placed(monkeypatch, {"device": "abacus"})
+    assert "and more" not in str(refused.value)
+
+
+def placed(monkeypatch: pytest.MonkeyPatch, options: dict[str, str]) -> SimpleNamespace:
+    """A verifier that has loaded a model which tells where it is, whether or not the library is here."""
+    model = Placed()
+    kept: dict[str, list[str]] = {"missing_keys": []}
+    transformers = SimpleNamespace(
+        logging=SimpleNamespace(set_verbosity_error=lambda: None),
+        AutoTokenizer=SimpleNamespace(from_pretrained=lambda *_, **__: model),
+        AutoModelForSequenceClassification=SimpleNamespace(from_pretrained=lambda *_, **__: (model, kept)),
+    )
+    torch = SimpleNamespace(inference_mode=nullcontext, tensor=lambda _, device: device)
+    monkeypatch.setitem(sys.modules, "transformers", transformers)
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(local, "installed", lambda *_, **__: "any")
+    verifier = local.RewardLocal(model="any", **options)
+    verifier.prepare()
+    return SimpleNamespace(model=model, verifier=verifier)
 
 
 @needs_library

@@ -14,7 +14,6 @@ from workbench.app.cli.code.common import Source, require_one
 from workbench.app.cli.common import (
     REFUSED_SOME,
     ModelSettings,
-    Programs,
     cluster_at,
     drawing,
     print_line,
@@ -28,16 +27,14 @@ from workbench.app.cli.common import (
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
-from workbench.coding.options import OwnPromptFiles, ProblemSet, RefinementOptions
+from workbench.coding.options import OwnPromptFiles, ProblemSet, ProgramOptions, RefinementOptions
 from workbench.coding.records.figures import RefineReport
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
-    AllowUnsafe,
     DatabaseOrFile,
     Force,
     InShard,
-    OnCluster,
     Options,
     Trust,
     Whole,
@@ -81,10 +78,8 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
     extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
     templates: OwnPromptFiles = ()
     dataset: ProblemSet = None
-    workers: Programs = None
-    cluster: OnCluster = None
+    programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
     show: Annotated[bool, option("Only show what the evolution has come to.")] = False
     page: Annotated[
         Path | None, option("Write tables and plots as a page of HTML.", metavar="FILE", output="stream")
@@ -137,7 +132,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
     wanted = EvolutionSettings(
         **{name: getattr(options, name) for name in EvolutionSettings.__struct_fields__ if hasattr(options, name)}
     )
-    cluster = cluster_at(options.cluster)
+    cluster = cluster_at(options.programs.cluster)
     with drawing("problems") as watch:
         report = trusting(
             lambda yes: run(
@@ -150,8 +145,7 @@ def _run(project: Project, model: str, options: CodeEvolveOptions) -> EvolutionR
                 dataset=options.dataset,
                 problems=options.problems,
                 shard=options.shard,
-                workers=options.workers,
-                allow_unsafe=options.allow_unsafe,
+                programs=options.programs,
                 cluster=cluster,
                 trust=yes,
                 watch=watch,
@@ -252,10 +246,8 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
     wish: RefinementOptions = RefinementOptions()
     problems: Annotated[Whole | None, option("Only the first so many.")] = None
     dataset: ProblemSet = None
-    workers: Programs = None
-    cluster: OnCluster = None
+    programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
     force: Force = False
 
 
@@ -269,19 +261,17 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     Import the file, have solutions written, and let the tests evolve.
     """
     from workbench.coding.evolution.refining import USUAL, about, prompts_of, refine
-    from workbench.coding.problems import code_dataset, opened_sandbox
+    from workbench.coding.problems import code_dataset, programs_sandbox
     from workbench.runs.generation import generating, models_from
 
     wish, found = options.wish, code_dataset(project, options.dataset)
     own = prompts_of(wish)
     models = models_from(project, [options.model], options.settings, USUAL)
-    cluster = cluster_at(options.cluster)
+    cluster = cluster_at(options.programs.cluster)
 
     def run(accepted: bool) -> tuple[RefineReport, int]:
         with (
-            opened_sandbox(
-                project, workers=options.workers, allow_unsafe=options.allow_unsafe, cluster=cluster
-            ) as sandbox,
+            programs_sandbox(project, options.programs, cluster) as sandbox,
             drawing() as watch,
             generating(
                 project, f"refined/{options.name}", models, about(wish, own), trust=accepted, watch=watch
@@ -308,8 +298,10 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
 
 def _show_refined(report: RefineReport, file: Path) -> None:
     show(f"{report.written:,} of {report.problems:,} problems of {report.dataset} written to {shown(file)}")
-    if report.written:
-        show(f"Their own solutions pass {report.passed_tests:,} of {report.tests:,} tests; they are no oracle.")
+    if report.tried_tests:
+        show(f"Their own solutions pass {report.passed_tests:,} of {report.tried_tests:,} tests; they are no oracle.")
+    if untried := report.tests - report.tried_tests:
+        show(f"{counted(untried, 'test')} came without a solution to run against them.")
     say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
 
 

@@ -13,7 +13,6 @@ import click
 from workbench.app.cli.code.common import SelectionRules, SolutionsEach, Source, Suites, Truth, require_one, sizes_up_to
 from workbench.app.cli.common import (
     REFUSED_SOME,
-    Programs,
     cluster_at,
     print_line,
     project_at,
@@ -21,9 +20,11 @@ from workbench.app.cli.common import (
     say,
     say_nodes,
     say_some,
+    trusting,
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
+from workbench.coding.options import Programs
 from workbench.core.item import Refusal
 from workbench.core.options import (
     AllowUnsafe,
@@ -34,6 +35,7 @@ from workbench.core.options import (
     Options,
     SeedNumber,
     TableForm,
+    Trust,
     Verifiers,
     Where,
     option,
@@ -68,6 +70,7 @@ class CodeSelectOptions(Options, frozen=True, kw_only=True):
     ] = None
     workers: Programs = None
     cluster: OnCluster = None
+    trust: Trust = False
     allow_unsafe: AllowUnsafe = False
     force: Force = False
 
@@ -120,22 +123,25 @@ def _from_database(database: str, how: How, options: CodeSelectOptions) -> None:
 
 
 def _selected(project: Project, how: How, meant: TrueScores, options: CodeSelectOptions) -> list[SelectedSet]:
-    """The sets; a sandbox is opened only where there is a reference solution to run."""
-    from workbench.coding.problems import opened_sandbox
-    from workbench.coding.ranking.selecting import lacks_ground_truth, select_stored
-    from workbench.coding.ranking.truth import scratch_of
+    from workbench.coding.ranking.references import outcomes_of_references
+    from workbench.coding.ranking.selecting import select_stored
 
     chosen = selection_of(options.where)
-    if not meant.runs or not lacks_ground_truth(project, meant, chosen):
-        return list(select_stored(project, how, meant, chosen))
-    scratch, unsafe = scratch_of(project, meant), options.allow_unsafe
     cluster = cluster_at(options.cluster)
-    with opened_sandbox(
-        project, workers=options.workers, allow_unsafe=unsafe, scratch=scratch, cluster=cluster
-    ) as sandbox:
-        sets = list(select_stored(project, how, meant, chosen, sandbox))
+    references = trusting(
+        lambda yes: outcomes_of_references(
+            project,
+            meant,
+            chosen,
+            workers=options.workers,
+            allow_unsafe=options.allow_unsafe,
+            cluster=cluster,
+            trust=yes,
+        ),
+        options.trust,
+    )
     say_nodes(cluster)
-    return sets
+    return list(select_stored(project, how, meant, chosen, references))
 
 
 def _print(sets: Sequence[SelectedSet]) -> None:

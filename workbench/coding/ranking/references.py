@@ -1,0 +1,90 @@
+"""Reference solutions that are run because no solution stands for them, as the solutions of their problems were."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from workbench.coding.problems import KIND, executing, opened_sandbox
+from workbench.coding.ranking.truth import Truth, outcomes_by_problem
+from workbench.core.code import Execution, Program
+from workbench.core.project import Project, some_at_a_time
+from workbench.core.run import ClusterUse
+from workbench.core.selection import Selection
+from workbench.data.store.tests import problems_of
+from workbench.runs.run_status import run_row
+
+_TOGETHER: Final = 100
+"""Problems whose tests are held at a time."""
+
+
+def outcomes_of_references(
+    project: Project,
+    truth: Truth,
+    selection: Selection | None = None,
+    *,
+    workers: int | None = None,
+    allow_unsafe: bool = False,
+    cluster: ClusterUse | None = None,
+    trust: bool = False,
+) -> dict[int, dict[str, Execution]]:
+    """Outcomes by suite of the reference solutions that people wrote, of problems without a known ground truth.
+
+    A reference is run with the options of the run that its problem's solutions were run in: limits, packages, a folder
+    to write in. A sandbox is opened only where there is one to run.
+
+    Args:
+        selection: Problems of these solutions.
+        workers: Programs executed at a time; one a core by default.
+        allow_unsafe: The user agrees to limits alone.
+        cluster: Where they run instead of here; what its nodes do is kept there.
+        trust: The user accepts the interpreter that a run had.
+
+    Raises:
+        UsageError: The selection names something unknown.
+        NotTrustedError: The user has not accepted the interpreter.
+        UnsafeError: There would be limits alone, and the user has not agreed to that.
+        RunError, VerifierError: The sandbox of a run doesn't hold on this machine.
+    """
+    by_suite: dict[int, dict[str, Execution]] = {}
+    if not truth.runs:
+        return by_suite
+    lacking = [one.question for one in outcomes_by_problem(project, truth, selection) if not one.known]
+    for run in dict.fromkeys(truth.runs.values()):
+        suites = [suite for suite, number in truth.runs.items() if number == run]
+        jobs = _jobs(project, lacking, suites, _options(project, run))
+        if (first := next(jobs, None)) is None:
+            continue
+        with opened_sandbox(
+            project,
+            _options(project, run),
+            workers=workers,
+            allow_unsafe=allow_unsafe,
+            cluster=cluster,
+            trust=trust,
+        ) as sandbox:
+            for (question, suite), execution in sandbox.run(chain([first], jobs)):
+                by_suite.setdefault(question, {})[suite] = execution
+    return {
+        question: {suite: found[suite] for suite in truth.suites if suite in found}
+        for question, found in by_suite.items()
+    }
+
+
+def _options(project: Project, run: int) -> Mapping[str, str]:
+    """What the solutions of a run were run with; what another kind of verifier tells has none."""
+    verifier = run_row(project.database.reader(), run).verifier
+    return verifier.options if verifier.kind == KIND else {}
+
+
+def _jobs(
+    project: Project, questions: Sequence[int], suites: Sequence[str], options: Mapping[str, str]
+) -> Iterator[tuple[tuple[int, str], Program]]:
+    """The references of problems against the suites, as far as there are any."""
+    verifier = executing({**options, "suite": ",".join(suites)})
+    for some in some_at_a_time(questions, _TOGETHER):
+        for question, problem in problems_of(project.database, some, suites).items():
+            if problem.oracle:
+                for suite, program in verifier.programs(problem, problem.oracle, "program").items():
+                    yield (question, suite), program

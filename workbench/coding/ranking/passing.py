@@ -162,7 +162,7 @@ def with_models(
     datasets = list(dict.fromkeys(row.dataset for row in report.rows))
     rows = [_model_row(model, k, found, datasets) for k in sizes for model, found in by_model.items()]
     before = {row.k: row.average for row in rows if row.model == against}
-    held = [structs.replace(row, delta=_above(row, before.get(row.k), against)) for row in rows]
+    held = [row if row.model == against else held_against(row, before.get(row.k)) for row in rows]
     return structs.replace(report, models=held, against=against, unnamed=unnamed)
 
 
@@ -187,11 +187,16 @@ def _model_row(model: str, k: int, found: Iterable[ItemPass], datasets: Sequence
     every = [values.get(name) for name in datasets]
     there = [value for value in every if value is not None]
     average = sum(there) / len(there) if there and len(there) == len(every) else None
-    return ModelPasses(model=model, k=k, values=dict(zip(datasets, every, strict=True)), average=average, delta=None)
+    by_dataset = dict(zip(datasets, every, strict=True))
+    return ModelPasses(model=model, k=k, values=by_dataset, average=average, delta=None, gain=None)
 
 
-def _above(row: ModelPasses, before: float | None, against: str | None) -> float | None:
-    return None if row.model == against or row.average is None or before is None else row.average - before
+def held_against(row: ModelPasses, other: float | None) -> ModelPasses:
+    """The row with how its average stands to another model's."""
+    if row.average is None or other is None:
+        return row
+    gain = (other - row.average) / row.average if row.average else None
+    return structs.replace(row, delta=row.average - other, gain=gain)
 
 
 def _counts(found: Iterable[ItemPass]) -> Counts:

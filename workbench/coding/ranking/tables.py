@@ -213,7 +213,10 @@ def _models_table(report: PassReport) -> Table:
     def on(dataset: str) -> Column[ModelPasses]:
         return column(dataset, lambda one: one.values[dataset], percent)
 
-    above: Columns[ModelPasses] = (column("Δ", lambda one: one.delta, _signed),)
+    above: Columns[ModelPasses] = (
+        column("points", lambda one: one.delta, _signed),
+        column("Δ %", lambda one: one.gain, _signed),
+    )
     columns: Columns[ModelPasses] = (
         word("model", lambda one: one.model),
         text("k", lambda one: str(one.k)),
@@ -223,7 +226,8 @@ def _models_table(report: PassReport) -> Table:
     )
     notes = ["Average: each data set counts as much."]
     if report.against is not None:
-        notes.append(f"Δ: points of the average above {report.against}.")
+        notes.append(f"points: of the average above {report.against}'s.")
+        notes.append(f"Δ %: how far {report.against}'s average lies above this one, in % of this one.")
     if report.unnamed:
         notes.append(f"{counted(report.unnamed, 'solution')} of no known model: in no line here.")
     caption = "pass@k in % of each model's solutions by data set"

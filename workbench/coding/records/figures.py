@@ -82,6 +82,8 @@ class ModelPasses(Struct, frozen=True, kw_only=True):
         values: Data set -> pass@k; None where the model has no problem with k solutions.
         average: Mean over all data sets, each counting as much; None where one has no value.
         delta: How far the average lies above that of the model it is held against; None for that one itself.
+        gain: How far that model's average lies above this one, as a share of this one (EvolveCoder, table 3); None
+            where this one is 0.
     """
 
     model: str
@@ -89,6 +91,7 @@ class ModelPasses(Struct, frozen=True, kw_only=True):
     values: dict[str, float | None]
     average: float | None
     delta: float | None
+    gain: float | None
 
 
 class PassReport(Struct, frozen=True, kw_only=True):

@@ -11,10 +11,10 @@ import pytest
 
 from tests.commands import Call, in_process
 from tests.scored_code import scored_project
-from workbench.coding.ranking.passing import pass_report, passes_by_tests, with_models
+from workbench.coding.ranking.passing import held_against, pass_report, passes_by_tests, with_models
 from workbench.coding.ranking.tables import passes_as
 from workbench.coding.ranking.truth import truth_of
-from workbench.coding.records.figures import PassReport
+from workbench.coding.records.figures import ModelPasses, PassReport
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project
@@ -55,6 +55,8 @@ def test_averages_count_each_data_set_as_much_and_delta_is_above_the_other(proje
     assert rows["r1"].values == {first: 1.0, second: 0.5}
     assert (rows["base"].average, rows["base"].delta) == (0.25, None)
     assert (rows["r1"].average, rows["r1"].delta) == (0.75, 0.5)
+    assert rows["base"].gain is None
+    assert rows["r1"].gain == pytest.approx(-2 / 3)
 
 
 def test_what_is_missing_is_undefined_and_no_zero(project: Project) -> None:
@@ -70,6 +72,21 @@ def test_what_is_missing_is_undefined_and_no_zero(project: Project) -> None:
     assert line.split()[-3:] == ["–", "–", "–"]
     assert "+50.0" in text
     assert "1 solution of no known model" in text
+
+
+@pytest.mark.parametrize(
+    ("average", "best", "printed"),
+    [(0.426, 0.490, "+15"), (0.441, 0.490, "+11"), (0.448, 0.490, "+9"), (0.472, 0.490, "+4"), (0.485, 0.490, "+1")],
+)
+def test_the_gain_is_the_one_of_evolvecoders_table_3(average: float, best: float, printed: str) -> None:
+    row = ModelPasses(model="m", k=1, values={}, average=average, delta=None, gain=None)
+    assert f"{100 * (held_against(row, best).gain or 0):+.0f}" == printed
+
+
+def test_nothing_is_a_share_of_nothing() -> None:
+    row = ModelPasses(model="m", k=1, values={}, average=0.0, delta=None, gain=None)
+    found = held_against(row, 0.5)
+    assert (found.delta, found.gain) == (-0.5, None)
 
 
 def test_a_model_that_wrote_nothing_is_refused(project: Project) -> None:

@@ -373,7 +373,8 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
     suites: Suites = ()
     by_model: Annotated[bool, option("Models beside data sets, too, with the average over these.")] = False
     against: Annotated[
-        str | None, option("With --by-model: how far averages lie above this model's.", metavar="MODEL")
+        str | None,
+        option("With --by-model: how far averages lie above this model's, and its gain over each.", metavar="MODEL"),
     ] = None
     where: Where = ()
     form: TableForm = TableForm()

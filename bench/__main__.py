@@ -9,6 +9,7 @@ from bench import (
     building,
     calling,
     claiming,
+    cluster,
     completing,
     coverage,
     disagreements,
@@ -61,6 +62,7 @@ def main() -> None:
         building,
         suspects,
         execution,
+        cluster,
     ):
         module.main()
 

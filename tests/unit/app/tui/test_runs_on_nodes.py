@@ -1,0 +1,36 @@
+"""A run that the nodes of a cluster judge: what each has done stands with it, in the app as on the command line."""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from tests.unit.app.tui.test_writing_runs import info, words
+from workbench.app.tui.kit import run_view
+from workbench.core.run import Amount, ClusterUse, NodeUse, RunCosts
+from workbench.core.text.emphasis import node_lines
+
+USE = ClusterUse(
+    address="ray",
+    nodes=[
+        NodeUse(name="one/aa", workers=2, judged=1200, seconds=60.0, deaths=1, lost=34),
+        NodeUse(name="two/[bb]", workers=1, refused="it keeps programs in at L2 only"),
+        NodeUse(name="three/cc", workers=1),
+    ],
+)
+
+
+def test_lines_say_progress_rate_and_failures_of_each_node() -> None:
+    assert [*node_lines(USE)] == [
+        "node one/aa: 2 workers, 1,200 results, 20.0 a second; died 1 time, 34 asked again elsewhere",
+        "node two/[bb]: refused: it keeps programs in at L2 only",
+        "node three/cc: 1 worker, 0 results, – a second; died 0 times, 0 asked again elsewhere",
+    ]
+    assert [*node_lines(None)] == []
+
+
+def test_the_details_of_a_run_hold_them() -> None:
+    nothing = Amount(calls=0, tokens=0, cost=None)
+    costs = RunCosts(attempts={}, ambiguous=[], spent=nothing, possibly_spent=nothing, to_finish=None)
+    said = words(run_view.details(structs.replace(info(), cluster=USE), costs, "log")).splitlines()
+    assert said[said.index("Nodes") + 1 :][:3] == [*node_lines(USE)]
+    assert "Nodes" not in words(run_view.details(info(), costs, "log"))

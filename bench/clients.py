@@ -16,7 +16,7 @@ import httpx
 
 from bench.load import MODEL, Ask, measure, prompt
 from workbench.llm.caller import Caller
-from workbench.llm.records import Chat, FailureCode, JournaledCall, PromptMessage, Response, RunUsed
+from workbench.llm.records import CallFailed, Chat, FailureCode, JournaledCall, PromptMessage, Response, RunUsed
 from workbench.llm.server import Limits, ModelServer
 
 HEADERS = {"content-type": "application/json", "authorization": "Bearer key"}
@@ -33,6 +33,10 @@ def _content(body: bytes) -> str:
 
 class Forgetful:
     """A journal that keeps nothing: the client alone is measured."""
+
+    def refused(self, key: bytes) -> CallFailed | None:
+        """None was."""
+        return None
 
     def recall(self, key: bytes) -> Response | None:
         """Nothing."""

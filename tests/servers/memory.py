@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from workbench.llm.clock import Clock
-from workbench.llm.records import FailureCode, JournaledCall, Response, RunUsed
+from workbench.llm.records import CallFailed, FailureCode, JournaledCall, Response, RunUsed
 
 
 @dataclass
@@ -26,6 +26,9 @@ class MemoryJournal:
         self.attempts: list[Attempt] = []
         self.responses: dict[bytes, Response] = {}
         self._spent = spent or RunUsed()
+
+    def refused(self, key: bytes) -> CallFailed | None:
+        return None
 
     def recall(self, key: bytes) -> Response | None:
         return self.responses.get(key)

@@ -201,6 +201,8 @@ class Caller:
         while True:
             if (stored := self.stored(prepared)) is not None:
                 return stored
+            if (refused := self._refused(prepared)) is not None:
+                raise CallFailed(refused.code, refused.detail)
             flight = self._flights.get(prepared.key)
             if flight is None:
                 key, reply = await self._lead(lane, item, prepared)
@@ -221,6 +223,10 @@ class Caller:
                 self._note_origin(found.origin)
                 return self._reuse(key, wanted(key, reread(found)))
         return None
+
+    def _refused(self, prepared: PreparedRequest) -> CallFailed | None:
+        """How a request was refused for good before; a server that is asked again says the same."""
+        return next(filter(None, map(self._journal.refused, prepared.keys.values())), None)
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
         """The reply to a request if it is stored; no server is asked.

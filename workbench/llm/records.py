@@ -327,6 +327,10 @@ class Journal(Protocol):
         """The response that was stored for a key, in whichever run, unless it is not to be used any more."""
         ...
 
+    def refused(self, key: bytes) -> CallFailed | None:
+        """How a server refused a request of this run for what it says, in an earlier start; None if none did."""
+        ...
+
     def spent(self) -> RunUsed:
         """What the run has used before this start."""
         ...

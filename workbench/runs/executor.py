@@ -45,7 +45,8 @@ class ExecutorClosed(Exception):
 
 TOO_LONG = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
 """On an item that nobody waits for any longer."""
-_UNSENDABLE = failure("a text has characters that UTF-8 lacks")
+UNSENDABLE = failure("a text has characters that UTF-8 lacks")
+"""The verdict on what is no text."""
 
 
 class _WaitingItem(Struct, frozen=True):
@@ -97,8 +98,8 @@ class LocalExecutor:
 
     def first(self, item: VerifierInput) -> FirstAnswer:
         """The verdict if it can be had at once, else what `later` needs."""
-        if not _is_text(item):
-            return _UNSENDABLE
+        if not is_text(item):
+            return UNSENDABLE
         if self.isolation == "process":
             return self.recalled(LeftToWorker(_key(item), None))
         return self.recalled(first_stage(self._verifier, item))
@@ -148,10 +149,10 @@ class LocalExecutor:
             return [self.first(item) for item in items]
         try:
             numbered = [structs.replace(item, item=row) for row, item in enumerate(items)]
-            said = {item.item: answer for item, answer in self._readers.answers(filter(_is_text, numbered))}
+            said = {item.item: answer for item, answer in self._readers.answers(filter(is_text, numbered))}
         finally:
             self._reading.release()
-        return [self.recalled(said[row]) if row in said else _UNSENDABLE for row in range(len(items))]
+        return [self.recalled(said[row]) if row in said else UNSENDABLE for row in range(len(items))]
 
     def warm(self) -> None:
         """Start the workers now; `state` tells when they are ready."""
@@ -266,8 +267,10 @@ class RecentVerdicts:
                 self._found.popitem(last=False)
 
 
-def _is_text(item: VerifierInput) -> bool:
+def is_text(item: VerifierInput) -> bool:
     """Whether workers, files and the database could hold it: Python's strings may have lone surrogates."""
+    if item.completion.isascii() and item.reference.isascii() and item.question.isascii():
+        return True
     try:
         msgspec.msgpack.encode(item)
     except UnicodeEncodeError:

@@ -20,7 +20,7 @@ from workbench.core.database.failures import explained
 from workbench.core.database.values import now
 from workbench.core.errors import StoreError
 from workbench.core.run import RunUsage
-from workbench.llm.records import FailureCode, Halt, JournaledCall, Response, RunUsed, Usage
+from workbench.llm.records import CallFailed, FailureCode, Halt, JournaledCall, Response, RunUsed, Usage
 from workbench.runs.lease import Lease
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store.calls import Attempt, AttemptOutcome, MadeCall, ResponseQuery
@@ -159,6 +159,7 @@ class RunJournal:
 
         def begin(connection: sqlite3.Connection) -> None:
             calls.lose_open(connection, run)
+            self._refused = calls.refused(connection, run)
             self.usage = calls.get(connection, run) or RunUsage()
             self._wanted = ResponseQuery(
                 after=calls.asked_after(connection, run), own=calls.newest_response(connection), reader=reader
@@ -192,6 +193,10 @@ class RunJournal:
             found = calls.response(self._reader, key, self._wanted)
         self._database.require_contents()
         return found
+
+    def refused(self, key: bytes) -> CallFailed | None:
+        """How a server refused a request for what it says, in an earlier start that stored no verdict on its item."""
+        return self._refused.get(key)
 
     def spent(self) -> RunUsed:
         """What the run had used before this start."""

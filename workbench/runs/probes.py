@@ -10,7 +10,8 @@ import math
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import cast
 
 from msgspec import Struct, structs
@@ -85,6 +86,7 @@ def plan(
     seed: int = 0,
     workers: int | None = None,
     trust: bool = False,
+    here: bool = True,
 ) -> ProbingPlan:
     """Draw the questions and count what there is to judge; nothing is judged or stored yet.
 
@@ -98,6 +100,7 @@ def plan(
         seed: The same seed gives the same probes, byte for byte.
         workers: Worker processes; one a core by default.
         trust: Whether the user accepts the servers and the template.
+        here: Whether it is judged here; else nobody here asks its servers, and nothing is to be accepted.
 
     Raises:
         UsageError: There is no such kind, option, family or field; or there are no questions.
@@ -111,7 +114,8 @@ def plan(
         raise UsageError(f"{chosen.name!r} judges no completions; there is nothing in it to probe.")
     if verifier.isolation == "sandbox":
         raise UsageError(f"{chosen.name!r} runs programs; probes are texts that it would not even read.")
-    require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
+    if here:
+        require_trust(project, verifier, chosen.options, accept=trust or chosen.own)
     questions = stored.questions(project.database.reader(), selection)
     rows = stored.base_rows(project.database, selection, balanced(questions, limit, seed))
     if not rows:
@@ -120,7 +124,7 @@ def plan(
     made = sum(probe.completion is not None for probe in probes(rows, wanted, seed, classes))
     beside = sum(1 for _ in companions(rows, wanted))
     calls = None
-    if verifier.isolation == "served":
+    if here and verifier.isolation == "served":
         calls = math.ceil((made + beside) * cast("ServedVerifier", verifier).calls_per_item())
     return ProbingPlan(
         name=chosen.name,
@@ -145,13 +149,26 @@ def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
     return _JUDGE if verifier.isolation == "served" and not isinstance(verifier, Stack) else EVERY_CLASS
 
 
-def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> ProbeReport:
+Judging = Callable[[Iterable[Subject], Collector], int]
+"""Has subjects judged, and gives the number of calls to model servers that it sent."""
+
+
+def run(
+    project: Project,
+    planned: ProbingPlan,
+    watch: Watch | None = None,
+    judge: Judging | None = None,
+    *,
+    at: str | None = None,
+) -> ProbeReport:
     """Judge the probes and their companions, and store the report.
 
     Items, gold and accuracy stay as they are.
 
     Args:
         watch: Is told how many of ``probes + companions`` are judged, and what is waited for after Ctrl-C.
+        judge: Who judges; by default this process does, or asks the verifier's servers.
+        at: Where, if not here: an address for the report.
 
     Raises:
         UsageError: The name is bound to another configuration.
@@ -162,12 +179,14 @@ def run(project: Project, planned: ProbingPlan, watch: Watch | None = None) -> P
     began = time.monotonic()
     with project.database.write() as connection:
         bound = bind(connection, planned.name, planned.verifier, planned.options)
-    collector = Collector(watch)
-    calls = _judge(project, planned, companions(planned.rows, planned.families), collector)
+    collector, judge = Collector(watch), judge or partial(_judge, project, planned)
+    calls = judge(companions(planned.rows, planned.families), collector)
     bare = hollow(collector.judged)
     rows = [row if row.question_id in bare else structs.replace(row, carrier=row.wrong) for row in planned.rows]
-    calls += _judge(project, planned, probes(rows, planned.families, planned.seed, planned.classes), collector)
+    calls += judge(probes(rows, planned.families, planned.seed, planned.classes), collector)
     made = report(planned, collector, calls=calls, seconds=time.monotonic() - began, created_at=now())
+    if at is not None:
+        made = structs.replace(made, at=at)
     with project.database.write() as connection:
         stored.put(connection, bound, made, accepted_probes(collector.judged))
     return made

@@ -268,6 +268,7 @@ def _take_back(project: Project, run: int, take_back: Callable[[sqlite3.Connecti
         row = run_row(connection, run)
         require_idle(connection, project.path, row)
         stored_batches.forget_failures(connection, run)
+        calls.forget_refused(connection, run)
         if take_back(connection, run) and row.state == "complete":
             stored_runs.settle(connection, run, "paused", f"Its {what} were taken back.")
 

@@ -6,6 +6,6 @@ inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries 
 auditing, audit, wordings, store: a share of what was judged, watched in a project; what rises among it.
 batches: ``workbench.Judge``. on_call: verifiers that ask model servers, in process. serving: the reward server's work.
 tested: tests as references. testing: solutions run against them. pay: what their outcomes pay.
-fair: whose turn it is.
+fair: whose turn it is. probing: a verifier probed where it is served.
 records: what is sent and answered.
 """

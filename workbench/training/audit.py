@@ -19,6 +19,7 @@ from workbench.core.database.values import now
 from workbench.core.errors import WorkbenchError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.runs.executor import is_text
 from workbench.training.auditing import Audit
 from workbench.training.store import trainings as store
 from workbench.training.store.trainings import Because, StepCounts, Taken, Training
@@ -215,7 +216,7 @@ class Watcher:
         return self._counted
 
     def _take_one(self, item: VerifierInput, verdict: Verdict, step: int, counts: StepCounts) -> None:
-        if not _is_text(item):
+        if not is_text(item):
             counts.dropped += 1
             self.dropped += 1
             return
@@ -287,13 +288,3 @@ class Watcher:
 def _begun(project: Project, training: Training) -> tuple[int, int]:
     with project.database.write() as connection:
         return store.begin(connection, training, now())
-
-
-def _is_text(item: VerifierInput) -> bool:
-    """Whether UTF-8 can hold it: a tokenizer's halves of characters are no text."""
-    try:
-        for text in (item.question, item.reference, item.completion):
-            text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

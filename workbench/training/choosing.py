@@ -22,7 +22,7 @@ from workbench.runs.executor import LocalExecutor
 from workbench.training.auditing import Audit
 from workbench.training.pay import SuitePay, SuiteVerdict
 from workbench.training.records import ProbeSummary
-from workbench.verifiers.base import AnyVerifier, ServedVerifier
+from workbench.verifiers.base import AnyVerifier, ServedVerifier, identity
 from workbench.verifiers.registry import Registry, require_local
 
 
@@ -47,6 +47,11 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     probe: ProbeSummary | None = None
     warnings: tuple[str, ...] = ()
     audit: Audit | None = None
+
+    @property
+    def identity(self) -> str:
+        """A hash of its kind and configuration."""
+        return identity(self.verifier)
 
     @property
     def by_tests(self) -> bool:

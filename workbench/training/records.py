@@ -215,6 +215,7 @@ class RewardHealth(Struct, frozen=True, kw_only=True):
         trouble: Why nothing can be judged; None while it can.
         waiting: Items accepted and not answered that are not decided at once.
         processes: How many serve on the port.
+        identity: A hash of the verifier's kind and configuration.
         probe: None where the verifier was never probed, or the server has no database.
     """
 
@@ -226,6 +227,7 @@ class RewardHealth(Struct, frozen=True, kw_only=True):
     version: str
     waiting: int
     processes: int
+    identity: str
     probe: ProbeSummary | None
 
 

@@ -96,6 +96,33 @@ async def test_a_reply_is_known_at_once_and_committed_no_later_than_its_verdict(
     assert calls.response(project.database.reader(), call(1).key) == REPLY
 
 
+async def test_what_was_refused_for_what_it_says_is_known_to_the_next_start_of_the_run(project: Project) -> None:
+    lease = Lease.acquire(project.database)
+    assert lease is not None
+    before = RunJournal(project.database, lease, 1, count(1))
+    other = structs.replace(call(5), url="http://refuses-all")
+    refused = [(1, call(1), "context_length"), (2, call(2), "server"), (3, call(3), "content_filter")]
+    for item, one, code in (*refused, (5, other, "context_length")):
+        before.fail(await before.begin(item, one), code, 400, f"too long {item}")  # type: ignore[arg-type]
+    before.done(await before.begin(4, call(4)), call(4), REPLY)
+    await before.record(3, YES, [])
+    before.close()
+    assert before.refused(call(1).key) is None
+
+    def known() -> dict[int, str]:
+        after = RunJournal(project.database, lease, 1, count(10))
+        after.close()
+        found = {item: after.refused(one.key) for item, one in ((n, call(n)) for n in range(1, 6))}
+        return {item: f"{one.code} {one.detail}" for item, one in found.items() if one is not None}
+
+    # One failed for another reason, one's item has its verdict, one's server has answered nothing.
+    assert known() == {1: "context_length too long 1"}
+    with project.database.write() as connection:
+        calls.forget_refused(connection, 1)
+    assert known() == {}
+    assert rows(project, "SELECT count(*) FROM attempts WHERE state = 'failed'") == [(4,)]
+
+
 async def test_an_attempt_that_nobody_waits_for_any_more_is_not_stored(project: Project, journal: RunJournal) -> None:
     task = asyncio.create_task(journal.begin(1, call(1)))
     await asyncio.sleep(0)

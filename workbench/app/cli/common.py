@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import shlex
 import sys
@@ -464,3 +465,23 @@ def say_calls(project: Project, run: int) -> None:
         say(f"  Run {run}: {'; '.join(usage_words(used))}")
         for warning in used.warnings:
             say(f"  Warning: {warning}")
+
+
+_LEAST_TOKEN = 16
+
+
+def token_of(variable: str | None) -> str | None:
+    """The token in an environment variable.
+
+    Raises:
+        UsageError: There is none, or it is easily guessed.
+    """
+    if variable is None:
+        return None
+    token = os.environ.get(variable, "")
+    if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
+        raise UsageError(
+            f"{variable} holds no token of {_LEAST_TOKEN} or more letters and digits.",
+            f'Make one: export {variable}="$(openssl rand -hex 24)"',
+        )
+    return token

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
@@ -21,6 +22,7 @@ from workbench.app.cli.common import (
     print_line,
     say,
     show,
+    token_of,
     trusting,
 )
 from workbench.app.cli.verb import Output, verb
@@ -362,6 +364,11 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
     accepted: Annotated[
         bool, option("Run nothing: list what it accepted the last time, with its evidence (JSON lines with --json).")
     ] = False
+    at: Annotated[
+        str | None,
+        option("Have this reward server judge, which serves the verifier, as trainers ask it.", metavar="URL"),
+    ] = None
+    token_env: Annotated[str | None, option("Variable with the token that it wants.", metavar="NAME")] = None
     trust: Trust = False
 
 
@@ -390,13 +397,19 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
             seed=options.seed,
             workers=options.workers,
             trust=yes,
+            here=options.at is None,
         ),
         options.trust,
     )
     _announce(planned)
+    judged = partial(run, project, planned)
+    if options.at is not None:
+        from workbench.training.probing import probe_served
+
+        judged = partial(probe_served, project, planned, options.at, token_of(options.token_env))
     try:
         with one_line() as line:
-            report = run(project, planned, _telling(planned.probes + planned.companions, line))
+            report = judged(watch=_telling(planned.probes + planned.companions, line))
     except KeyboardInterrupt:
         kept = "What servers answered is stored; the same command goes on from there." if planned.calls else ""
         say(f"Stopped. {kept}".rstrip())

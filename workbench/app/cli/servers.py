@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 from msgspec import structs
 
-from workbench.app.cli.common import log_on_stderr, print_json, say, show, trusting
+from workbench.app.cli.common import log_on_stderr, print_json, say, show, token_of, trusting
 from workbench.app.cli.verb import verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -138,9 +137,6 @@ def _serve(project: Project, address: Address, names: Sequence[str], most: int, 
 # -- ``workbench reward-server [DB]``
 
 
-_LEAST_TOKEN = 16
-
-
 class RewardServerOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     verifier: Annotated[str, option("A kind, or with DB one of the project's names.")] = "rules"
@@ -244,7 +240,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
             raise UsageError(f"{name!r} is no name of a host.", "Write it as in the URL that asks: --allow-host NAME")
     rules = RequestRules(
         address=Address(host=options.host, port=options.port),
-        token=_token(options.token_env),
+        token=token_of(options.token_env),
         max_body=min(options.max_body, options.in_flight),
         in_flight=options.in_flight,
         hosts=frozenset(map(name_of, options.hosts)),
@@ -272,23 +268,6 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
 
     with log_on_stderr("workbench.reward"):
         serve(found, scale, rules, options.queue, options.workers, options.timeout, ready, options.processes)
-
-
-def _token(variable: str | None) -> str | None:
-    """The token in an environment variable.
-
-    Raises:
-        UsageError: There is none, or it is easily guessed.
-    """
-    if variable is None:
-        return None
-    token = os.environ.get(variable, "")
-    if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
-        raise UsageError(
-            f"{variable} holds no token of {_LEAST_TOKEN} or more letters and digits.",
-            f'Make one: export {variable}="$(openssl rand -hex 24)"',
-        )
-    return token
 
 
 # -- ``workbench replay FILE``

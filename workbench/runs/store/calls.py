@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.run import OpenAttempt, RunUsage, WrittenReply
-from workbench.llm.records import JournaledCall, Response, RunUsed, Usage
+from workbench.llm.records import CallFailed, JournaledCall, Response, RunUsed, Usage
 from workbench.llm.server import ModelServer
 
 AttemptState = Literal["unsent", "sent", "failed", "done"]
@@ -159,6 +159,39 @@ def lose_open(connection: sqlite3.Connection, run: int) -> None:
     What is asked in a batch is answered there, whoever asked.
     """
     connection.execute(f"UPDATE attempts AS a SET lost = 1 WHERE run_id = ? AND state = 'sent' AND {_ALONE}", (run,))
+
+
+_FOR_WHAT_IT_SAYS: Final = "code IN ('context_length', 'content_filter')"
+"""Of failed attempts those that fail again whenever they are made."""
+
+
+def refused(connection: sqlite3.Connection, run: int) -> dict[bytes, CallFailed]:
+    """Requests that servers refused for what they say, by key, where their items have no verdict yet.
+
+    A server that has answered nothing yet may refuse everything: it is asked again.
+    """
+    answering = {
+        url
+        for (url,) in connection.execute(
+            "SELECT DISTINCT url FROM attempts WHERE run_id = ? AND state = 'done'", (run,)
+        )
+    }
+    rows = connection.execute(
+        "SELECT a.key, a.url, a.code, a.detail FROM attempts AS a WHERE a.run_id = ? AND a.state = 'failed' "
+        f"AND a.completion_id IS NOT NULL AND {_FOR_WHAT_IT_SAYS} AND NOT EXISTS "
+        "(SELECT 1 FROM verdicts AS v WHERE v.run_id = a.run_id AND v.completion_id = a.completion_id)",
+        (run,),
+    )
+    return {key: CallFailed(code, detail or "") for key, url, code, detail in rows if url in answering}
+
+
+def forget_refused(connection: sqlite3.Connection, run: int) -> None:
+    """Have a run ask again what was refused; the attempts stay, and no request finds them any more."""
+    connection.execute(
+        "UPDATE attempts SET key = randomblob(32) WHERE run_id = ? AND state = 'failed' "
+        f"AND completion_id IS NOT NULL AND {_FOR_WHAT_IT_SAYS}",
+        (run,),
+    )
 
 
 def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> list[OpenAttempt]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from workbench.core.run import GENERATION, RunState
 from workbench.core.taxonomy import ANSWER_TYPE, UNTYPED
@@ -158,6 +158,7 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
         by_type: Figures over all families by answer type.
         let_in: Of a stack, by stage and family, the accepted probes that should not be whose verdict is that stage's;
             empty for other kinds.
+        at: The reward server that judged; left out where it was judged here.
     """
 
     verifier: str
@@ -179,6 +180,7 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
     by_type: dict[str, ProbeFigures]
     families: list[FamilyFigures]
     let_in: dict[str, dict[str, int]] = {}
+    at: str | UnsetType = UNSET
 
 
 class AcceptedProbe(Struct, frozen=True, kw_only=True):

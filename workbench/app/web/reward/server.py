@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import json
 import logging
 import os
 import re
@@ -13,6 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from aiohttp import web
@@ -25,6 +27,7 @@ from workbench.app.web.reward.processes import Beside, Board, Crowd, Told, merge
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
+from workbench.runs.executor import UNSENDABLE, is_text
 from workbench.training import frameworks
 from workbench.training.choosing import Busy, RewardVerifier, Scale, finite, subtype
 from workbench.training.fair import ASKER, USUAL, Asker
@@ -52,6 +55,7 @@ from workbench.training.tested import with_tests
 Judging = Callable[[Sequence[VerifierInput]], Awaitable[list[Verdict]]]
 Shape = Callable[[bytes | bytearray, Judging, Scale], Awaitable[Struct]]
 """Reads a body, has its items judged, and gives the answer."""
+Body = TypeVar("Body")
 
 
 class Served(Struct, frozen=True, kw_only=True):
@@ -67,6 +71,7 @@ class Served(Struct, frozen=True, kw_only=True):
     metrics: Metrics
     name: str
     version: str
+    identity: str
     probe: ProbeSummary | None
     beside: Beside | None = None
 
@@ -87,9 +92,9 @@ class Served(Struct, frozen=True, kw_only=True):
 async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """Our own: one item, or a batch under ``items``."""
     try:
-        item = msgspec.json.decode(body, type=RewardItem)
+        item = _read(body, RewardItem)
     except msgspec.ValidationError:
-        fields = msgspec.json.decode(body, type=dict[str, Raw])
+        fields = _fields(body)
         if "items" not in fields:
             raise
     else:
@@ -98,7 +103,7 @@ async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) 
     if unknown:
         raise RequestRefused(400, f"There is nothing beside items, such as {unknown[0][:100]!r}.", unknown[0])
     try:
-        items = msgspec.json.decode(fields["items"], type=list[RewardItem])
+        items = _read(fields["items"], list[RewardItem])
     except msgspec.ValidationError as error:
         raise msgspec.ValidationError(_below("items", str(error))) from error
     return RewardAnswers(items=await _answers(items, judging, scale))
@@ -106,7 +111,7 @@ async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) 
 
 async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """TRL's: what its reward functions are called with."""
-    request = msgspec.json.decode(body, type=TrlRequest)
+    request = _read(body, TrlRequest)
     columns = {name: value for name, value in structs.asdict(request).items() if value is not UNSET}
     if "tests" in columns:
         columns = with_tests(columns, None, len(request.completions))
@@ -117,19 +122,19 @@ async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> 
 
 async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """verl's: one completion, or a batch under the plural names."""
-    if "solution_strs" in msgspec.json.decode(body, type=dict[str, Raw]):
-        batch = msgspec.json.decode(body, type=VerlBatch)
+    if "solution_strs" in _fields(body):
+        batch = _read(body, VerlBatch)
         extras = None if batch.extra_infos is None else [_plain(extra) for extra in batch.extra_infos]
         verdicts = await judging(frameworks.batch_inputs(batch.solution_strs, batch.ground_truths, extras))
         return VerlScores(scores=[frameworks.score(verdict, scale) for verdict in verdicts])
-    one = msgspec.json.decode(body, type=VerlRequest)
+    one = _read(body, VerlRequest)
     verdicts = await judging([frameworks.one_input(one.solution_str, one.ground_truth, _plain(one.extra_info))])
     return frameworks.score(verdicts[0], scale)
 
 
 async def openrlhf_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
     """OpenRLHF's: what it posts to a remote reward model."""
-    request = msgspec.json.decode(body, type=OpenRlhfRequest)
+    request = _read(body, OpenRlhfRequest)
     verdicts = await judging(frameworks.inputs(request.query, request.prompts, request.labels, "query"))
     return frameworks.rewards(verdicts, scale)
 
@@ -161,6 +166,7 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
             version=served.version,
             waiting=sum(one.waiting for one in told),
             processes=processes,
+            identity=served.identity,
             probe=served.probe,
         )
         return _json(document, 200 if document.ready else 503)
@@ -185,7 +191,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
 
                 async def judging(items: Sequence[VerifierInput]) -> list[Verdict]:
                     nonlocal at_once
-                    verdicts, at_once = await served.judge.verdicts(items)
+                    verdicts, at_once = await _verdicts(served.judge, items)
                     for verdict in verdicts:
                         served.metrics.judged(verdict)
                     return verdicts
@@ -194,6 +200,9 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
                 served.metrics.took(time.perf_counter() - began, fast=at_once)
             status = 200
             return _json(answer)
+        except UnicodeEncodeError as error:
+            status = 400
+            raise RequestRefused(400, "id: it holds half a character.", "id") from error
         except RequestRefused as refused:
             status = refused.status
             raise
@@ -208,6 +217,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
 
 _GONE = 499
 """The status that is counted for a request whose client has gone."""
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _URGENCY = re.compile(r"(?:^|[,;\s])u=([0-7])(?:$|[,;\s])")
 
 
@@ -217,6 +227,57 @@ def _asker(request: web.Request) -> Asker:
     urgency = _URGENCY.search(request.headers.get("Priority", ""))
     client = request.headers.get("X-Client") or str(peer)
     return Asker(client[:200], USUAL if urgency is None else int(urgency[1]))
+
+
+async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
+    """As the judge's own; what is no text costs the others nothing, as in process."""
+    texts = [item for item in items if is_text(item)]
+    verdicts, at_once = await judge.verdicts(texts)
+    if len(texts) < len(items):
+        found = iter(verdicts)
+        verdicts = [next(found) if is_text(item) else UNSENDABLE for item in items]
+    return verdicts, at_once
+
+
+def _read(given: Any, kind: type[Body]) -> Body:
+    """A body, or what stands in one; strings may have halves of characters, as tokenizers leave them.
+
+    Raises:
+        msgspec.DecodeError: It is no such thing.
+    """
+    if not isinstance(given, (bytes, bytearray, Raw)):
+        return msgspec.convert(given, kind)
+    try:
+        return msgspec.json.decode(given, type=kind)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        return msgspec.convert(_loosely(given, error), kind)
+
+
+def _fields(body: bytes | bytearray) -> dict[str, Any]:
+    """The fields of a body, each to be read; errors as with `_read`."""
+    try:
+        return msgspec.json.decode(body, type=dict[str, Raw])
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        return msgspec.convert(_loosely(body, error), dict[str, Any])
+
+
+def _loosely(given: bytes | bytearray | Raw, error: msgspec.DecodeError) -> Any:
+    """What Python's own reader makes of JSON that is refused for nothing but lone surrogates."""
+    text = bytes(given).decode()
+    if _SURROGATE.search(text) is None:
+        raise error
+    try:
+        return json.loads(text, parse_constant=_no_number)
+    except ValueError:
+        raise error from None
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(name)
 
 
 async def _shaped(shape: Shape, body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
@@ -305,6 +366,7 @@ class RewardServer:
             metrics=Metrics(chosen.name, chosen.verifier.version),
             name=chosen.name,
             version=chosen.verifier.version,
+            identity=chosen.identity,
             probe=chosen.probe,
             beside=beside,
         )

@@ -221,6 +221,69 @@ async def test_of_many_items_some_are_read_elsewhere(served: Serving, monkeypatc
         client.close()
 
 
+HALF = "\\ud83d"
+"""Half a character, as JSON writes it."""
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "answers"),
+    [
+        (
+            "/reward",
+            '{"items": [{"reference": "2", "completion": "2", "id": 1}, '
+            f'{{"reference": "2", "completion": "2 {HALF}", "id": 2}}]}}',
+            {"items": [(1, "correct", None), (2, "error", "internal")]},
+        ),
+        ("/reward", f'{{"reference": "2", "completion": "{HALF}2", "id": 2}}', (2, "error", "internal")),
+        ("/trl", f'{{"prompts": ["", ""], "completions": ["2", "2{HALF}"], "ground_truth": [2, 2]}}', [1.0, None]),
+        (
+            "/verl",
+            f'{{"solution_strs": ["2{HALF}", "2"], "ground_truths": ["2", "2"]}}',
+            {"scores": ["error", "correct"]},
+        ),
+        ("/openrlhf", f'{{"query": ["q2", "q2{HALF}"], "prompts": ["q", "q"], "labels": ["2", "2"]}}', [1.0, 0.0]),
+    ],
+)
+async def test_half_a_character_costs_its_item_alone(served: Serving, path: str, body: str, answers: Any) -> None:
+    async with served("exact") as found:
+        client = Client(found.address.port)
+        answer = await client.post(path, body.encode())
+        assert answer.status == 200, answer
+        document = answer.document
+
+        def short(one: Any) -> Any:
+            return one["id"], one["verdict"], None if one["verdict"] == "correct" else one["reason"]
+
+        if path == "/reward":
+            said = {"items": [short(one) for one in document["items"]]} if "items" in document else short(document)
+        elif path == "/verl":
+            said = {"scores": [one["verdict"] for one in document["scores"]]}
+        else:
+            said = document["rewards"]
+        assert said == answers
+        client.close()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'{{"reference": "2", "completion": "2{HALF}", "id": NaN}}',
+        f'{{"reference": "2", "completion": "2{HALF}", "id": "{HALF}"}}',
+        f'{{"reference": "2", "completion": "2{HALF}"}} 1',
+        f'{{"reference": 2, "completion": "2{HALF}"}}',
+        f'{{"items": [{{"reference": "2", "completion": "2{HALF}"}}], "more": 1}}',
+        f'["{HALF}"' + "[" * 200_000,
+    ],
+)
+async def test_half_a_character_excuses_nothing_else(served: Serving, body: str) -> None:
+    async with served("exact") as found:
+        client = Client(found.address.port)
+        answer = await client.post("/reward", body.encode())
+        assert (answer.status, "error" in answer.document) == (400, True)
+        assert (await client.post("/reward", NOW)).status == 200
+        client.close()
+
+
 async def test_stopping_answers_what_was_accepted_and_takes_nothing_more(served: Serving) -> None:
     async with served("staged", ms=60_000, timeout=0.5) as found:
         first, second = Client(found.address.port), Client(found.address.port)

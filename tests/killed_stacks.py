@@ -1,0 +1,339 @@
+"""A stack's run that is killed somewhere and resumed, beside one that was not, by its verdicts and the servers' counts.
+
+Rules settle some items, a cheap judge some of the others, a dear one the rest; of some items one of both refuses to
+judge. Every run of a scenario asks the same servers the same things, each in a project of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from tests.background import until
+from tests.helpers import make_project
+from tests.killed_runner import NEVER, Commit, Runners, Working, runners
+from tests.served_runs import check_sums
+from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
+from workbench.core.project import Project, opened_project
+from workbench.core.run import RunInfo
+from workbench.runs.lease import Lease
+from workbench.runs.liveness import is_alive
+from workbench.runs.run_status import run_costs
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.transcripts import transcripts_of
+from workbench.runs.verifying import pause, resume, run_info, start, verdict_lines
+
+BY_RULES, ASKED = 2, 12
+CHEAP, DEAR = 11, 8
+"""Calls that an uninterrupted run makes."""
+AT_ONCE = 3
+_ACCEPTED = {"cheap": {0, 1, 2}, "dear": {3, 4}}
+_REFUSED = {"cheap": {5}, "dear": {6}}
+_IS = re.compile(r"It is (\d+)\.")
+_REFUSAL = Scripted(400, body={"error": {"message": "too long", "code": "context_length_exceeded"}})
+
+Item = tuple[Any, ...]
+Call = tuple[int, str]
+"""The port of a server, and the item that it was asked about; each server is asked once about an item."""
+
+
+class Outcome(NamedTuple):
+    """What a run came to.
+
+    Attributes:
+        items: Of each item its verdict, what each stage said, and the calls it rests on.
+        asked: How often each request came to a server.
+    """
+
+    info: RunInfo
+    items: dict[str, Item]
+    asked: Counter[Call]
+
+
+class Place(NamedTuple):
+    """A server's call of a number, from when a runner begins."""
+
+    server: str
+    call: int
+
+
+class Server:
+    """A judge that counts, and that may do something when a call comes."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.at: dict[int, Callable[[], None]] = {}
+        self.count = 0
+        self.real: ScriptedServer
+
+    def answer(self, received: Received) -> str | Scripted:
+        self.count += 1
+        if (act := self.at.get(self.count)) is not None:
+            act()
+        body = str(received.body)
+        if _is_of(_REFUSED[self.name], body):
+            return _REFUSAL
+        return "Yes" if _is_of(_ACCEPTED[self.name], body) else "No"
+
+
+def _is_of(numbers: set[int], body: str) -> bool:
+    return int(_IS.findall(body)[-1]) in numbers
+
+
+class Trial:
+    """One run of the stack, in a project of its own.
+
+    Args:
+        limits: Settings of the dear judge.
+        options: Of the stack.
+    """
+
+    def __init__(
+        self, scenario: Scenario, folder: Path, limits: str = "", options: dict[str, str] | None = None
+    ) -> None:
+        folder.mkdir()
+        self._scenario = scenario
+        self._before = {server.name: len(server.real.received) for server in scenario.servers}
+        for server in scenario.servers:
+            server.count, server.at = 0, {}
+        self.project = make_project(folder, _items())
+        self._options = {"stages": "rules:correct, cheap:correct, dear", **(options or {})}
+        self.kills = 0
+        # How often each request whose answer is stored had come when it was found stored after a kill.
+        self.kept: dict[Call, int] = {}
+        self.configure(limits)
+        with self._held():
+            self.run = start(self.project, "stack", self._options, "s", trust=True).run
+
+    def configure(self, limits: str) -> None:
+        """Write the judges' settings."""
+        text = "".join(
+            f'[verifiers.{one.name}]\nkind = "llm-judge"\nstrategy = "vanilla"\nmodel = "m-{one.name}"\n'
+            f'base_url = "{one.real.url}"\nconcurrency = {2 if one.name == "cheap" else 1}\n'
+            f"{limits if one.name == 'dear' else ''}\n"
+            for one in self._scenario.servers
+        )
+        self.project.path.with_name("workbench.toml").write_text(text)
+
+    def work(
+        self,
+        commit: Commit = NEVER,
+        killed: Place | None = None,
+        paused: Place | None = None,
+    ) -> int | None:
+        """Have a runner go on; returns how many commits it made, None where it was killed.
+
+        Args:
+            commit: At which it is killed.
+            killed: The call at which it is killed.
+            paused: The call at which somebody asks for a pause.
+        """
+        working: list[Working] = []
+
+        def kill() -> None:
+            until(lambda: working)
+            os.kill(working[0].pid, signal.SIGKILL)
+
+        def ask() -> None:
+            with opened_project(self.project.path) as project:
+                pause(project, self.run)
+
+        for server in self._scenario.servers:
+            server.at = {}
+            for place, act in ((killed, kill), (paused, ask)):
+                if place is not None and place.server == server.name:
+                    server.at[server.count + place.call] = act
+        working.append(self._scenario.runners.begin(self.project.path, commit))
+        made = working[0].end()
+        if made is None:
+            self.kills += 1
+            until(lambda: not self._lives())
+            self._keep()
+        return made
+
+    def resume(self, *, retry_errors: bool = False) -> None:
+        """Queue the run anew, as `resume` does."""
+        with self._held():
+            resume(self.project, self.run, retry_errors=retry_errors)
+
+    def start_again(self) -> None:
+        """Queue the run anew with its settings as they are now."""
+        with self._held():
+            assert start(self.project, "stack", self._options, "s", trust=True).run == self.run
+
+    def asked(self) -> Counter[Call]:
+        """How often each request came."""
+        return Counter(
+            (server.real.port, f"c{_IS.findall(str(one.body))[-1]}")
+            for server in self._scenario.servers
+            for one in self._received(server)
+        )
+
+    def count(self, name: str) -> int:
+        """Calls that came to a server."""
+        return next(len(self._received(server)) for server in self._scenario.servers if server.name == name)
+
+    def outcome(self) -> Outcome:
+        """What it has come to; after kills, nothing stored was asked again, and what may have been is listed."""
+        info = run_info(self.project, self.run)
+        asked = self.asked()
+        assert {call: asked[call] for call in self.kept} == self.kept
+        listed = _calls(self.project, "sent")
+        assert all(times <= 1 + listed[call] for call, times in asked.items())
+        assert asked.total() - len(asked) <= self.kills * AT_ONCE
+        assert len(run_costs(self.project, info).ambiguous) == listed.total() <= self.kills * AT_ONCE
+        check_sums(self.project, info)
+        return Outcome(info, _judged(self.project), asked)
+
+    def _received(self, server: Server) -> Sequence[Received]:
+        return server.real.received[self._before[server.name] :]
+
+    def _keep(self) -> None:
+        now, asked = _calls(self.project, "done", "failed"), self.asked()
+        assert self.kept.keys() <= now.keys()
+        self.kept = {call: asked[call] for call in now}
+
+    def _lives(self) -> bool:
+        return is_alive(stored_runs.lease(self.project.database.reader()), self.project.path)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """This process is the runner, so that none is started."""
+        lease = Lease.acquire(self.project.database)
+        assert lease is not None
+        try:
+            yield
+        finally:
+            lease.end()
+
+
+class Scenario:
+    """Servers and runners that trials share."""
+
+    def __init__(self, folder: Path, servers: Sequence[Server], runners: Runners) -> None:
+        self.folder, self.servers, self.runners = folder, servers, runners
+        self._count = 0
+
+    @contextmanager
+    def trial(self, limits: str = "", **options: str) -> Iterator[Trial]:
+        """A run that waits for its runner."""
+        self._count += 1
+        trial = Trial(self, self.folder / str(self._count), limits, options)
+        try:
+            yield trial
+        finally:
+            trial.project.close()
+
+    def uninterrupted(self) -> tuple[Outcome, int]:
+        """What the run comes to, and how many commits it makes."""
+        with self.trial() as trial:
+            commits = trial.work()
+            assert commits is not None
+            outcome = trial.outcome()
+        assert (outcome.info.state, len(outcome.items)) == ("complete", BY_RULES + ASKED)
+        assert set(outcome.asked.values()) == {1}
+        return outcome, commits
+
+
+@contextmanager
+def scenario(folder: Path) -> Iterator[Scenario]:
+    """The servers are up, and runners can be started."""
+    with ExitStack() as exits:
+        servers = [Server("cheap"), Server("dear")]
+        for server in servers:
+            server.real = exits.enter_context(scripted(server.answer, latency_s=0.004))
+        yield Scenario(folder, servers, exits.enter_context(runners()))
+
+
+def check_same(found: Outcome, wanted: Outcome) -> None:
+    """A run that was killed and resumed is the one that was not, item by item, and asked nothing else."""
+    assert found.info.state == "complete"
+    assert found.items == wanted.items
+    assert found.asked.keys() == wanted.asked.keys()
+
+
+def check_killed(
+    made: Scenario,
+    wanted: Outcome,
+    commit: Commit = NEVER,
+    killed: Place | None = None,
+    again: int = 0,
+) -> int:
+    """Kill a run somewhere, and when it is resumed at a commit again; returns how often it was."""
+    with made.trial() as trial:
+        if trial.work(commit, killed) is None:
+            trial.resume()
+            if trial.work(Commit(again)) is None:
+                trial.resume()
+                assert trial.work() is not None
+        check_same(trial.outcome(), wanted)
+        return trial.kills
+
+
+def check_budget(made: Scenario, wanted: Outcome, call: int) -> None:
+    """A stage's budget holds over a kill, pauses the run, and once it is raised the run is as any other."""
+    with made.trial("max_calls = 3\n") as trial:
+        assert trial.work(killed=Place("dear", call)) is None
+        for _ in range(2):
+            trial.resume()
+            assert trial.work() is not None
+            info = run_info(trial.project, trial.run)
+            assert info.state == "paused"
+            assert (info.message or "").startswith("dear: The budget is used up: 3 of 3 calls were made")
+            assert trial.count("dear") == 3
+        assert _judged(trial.project).items() <= wanted.items.items()
+        trial.configure("max_calls = 20\n")
+        trial.start_again()
+        assert trial.work() is not None
+        check_same(trial.outcome(), wanted)
+
+
+def check_pause(made: Scenario, wanted: Outcome, call: int, later: int) -> None:
+    """A run that is to pause, and is killed so many calls later or has paused by then, goes on as any other."""
+    with made.trial() as trial:
+        ended = trial.work(killed=Place("dear", call + later), paused=Place("dear", call))
+        if ended is not None:
+            assert run_info(trial.project, trial.run).state == "paused"
+        assert _judged(trial.project).items() <= wanted.items.items()
+        trial.resume()
+        assert trial.work() is not None
+        check_same(trial.outcome(), wanted)
+
+
+def _items() -> list[dict[str, Any]]:
+    by_rules = [
+        {"question_id": f"r{n}", "completion_id": f"r{n}", "reference": r"\boxed{7}", "completion": r"So \boxed{7}."}
+        for n in range(BY_RULES)
+    ]
+    asked = [
+        {"question_id": f"q{n}", "completion_id": f"c{n}", "completion": f"It is {n}.", "reference": r"\boxed{7}"}
+        for n in range(ASKED)
+    ]
+    return by_rules + asked
+
+
+def _judged(project: Project) -> dict[str, Item]:
+    found = {}
+    for line in verdict_lines(project, "s"):
+        (one,) = transcripts_of(project, "s", line.completion_id)
+        votes = tuple((vote.by, vote.verdict, vote.reason) for vote in one.votes)
+        calls = tuple(sorted(call.role for call in one.calls))
+        found[line.completion_id] = (line.verdict, line.rule, line.reason, line.score, line.detail, votes, calls)
+    return found
+
+
+def _calls(project: Project, *states: str) -> Counter[tuple[int, str]]:
+    """Calls in some state, by the port they went to and what they were about."""
+    found = project.database.reader().execute(
+        "SELECT a.url, c.key FROM attempts AS a JOIN completions AS c ON c.id = a.completion_id "
+        f"WHERE a.state IN ({', '.join('?' * len(states))})",
+        states,
+    )
+    return Counter((urlsplit(url).port or 0, key) for url, key in found)

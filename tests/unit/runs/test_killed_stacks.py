@@ -1,0 +1,65 @@
+"""A stack's run killed at a few points and resumed is the run that was not killed; at every point in soak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.killed_runner import Commit
+from tests.killed_stacks import (
+    CHEAP,
+    DEAR,
+    Place,
+    Scenario,
+    check_budget,
+    check_killed,
+    check_pause,
+    check_same,
+    scenario,
+)
+from workbench.config.file import FOLDER_VARIABLE
+
+COMMITS = 5
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scenario]:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "own"))
+    with scenario(tmp_path) as made:
+        yield made
+
+
+def test_what_is_killed_anywhere_repeats_no_answered_call(made: Scenario) -> None:
+    wanted, commits = made.uninterrupted()
+    assert wanted.asked.total() == CHEAP + DEAR
+    kills = 0
+    for number in range(COMMITS):
+        commit = Commit(1 + number * (commits - 4) // COMMITS, after=number % 2 == 1)
+        kills += check_killed(made, wanted, commit)
+    for place in (Place("cheap", 1), Place("cheap", CHEAP), Place("dear", 1), Place("dear", 4), Place("dear", DEAR)):
+        kills += check_killed(made, wanted, killed=place)
+    assert check_killed(made, wanted, killed=Place("dear", 2), again=3) == 2
+    assert kills == COMMITS + 5
+
+
+def test_a_stages_budget_and_a_pause_hold_over_a_kill(made: Scenario) -> None:
+    wanted, _ = made.uninterrupted()
+    check_budget(made, wanted, call=2)
+    check_pause(made, wanted, call=2, later=1)
+    check_pause(made, wanted, call=2, later=DEAR)
+
+
+def test_what_was_refused_is_asked_again_where_errors_are_to_be(made: Scenario) -> None:
+    wanted, _ = made.uninterrupted()
+    with made.trial() as trial:
+        assert trial.work(killed=Place("dear", DEAR)) is None
+        trial.resume()
+        assert trial.work() is not None
+        check_same(trial.outcome(), wanted)
+        refused = {call: count for call, count in trial.asked().items() if call[1] == "c6"}
+        assert sorted(refused.values()) == [1, 1]
+        trial.resume(retry_errors=True)
+        assert trial.work() is not None
+        assert sorted({call: trial.asked()[call] for call in refused}.values()) == [1, 2]

@@ -1,0 +1,175 @@
+"""Probing a verifier where it is served: a reward server is sent what would be judged here, as trainers send it."""
+
+from __future__ import annotations
+
+import http.client
+import time
+from collections.abc import Iterable
+from typing import Final, Self, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import Struct
+
+from workbench.core.errors import RunError, UsageError
+from workbench.core.project import Project
+from workbench.core.text.inert import inert
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.runs.probes import ProbingPlan, run
+from workbench.runs.probing import Collector, Subject, Watch
+from workbench.statistics.records.probe import ProbeReport
+from workbench.training.records import RewardAnswer, RewardAnswers, RewardBatch, RewardHealth, RewardItem, RewardRefusal
+from workbench.verifiers.base import identity
+
+_PORTS: Final = {"http": 80, "https": 443}
+_TIMEOUT_S: Final = 600.0
+_TRIES: Final = 60
+"""Times that a request is sent which finds no room, a second apart."""
+_LONGEST: Final = 64 << 20
+"""Bytes of an answer that are read."""
+_OUTCOMES: Final = {outcome.word: outcome for outcome in Outcome}
+Document = TypeVar("Document", bound=Struct)
+
+
+class RewardClient:
+    """Asks a reward server, over one connection.
+
+    Args:
+        url: Where it is, such as ``http://localhost:8100``.
+        token: What it wants as ``Authorization: Bearer``; None where it wants none.
+
+    Raises:
+        UsageError: The address is none.
+    """
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname, parts.port
+        except ValueError:
+            host = port = None
+            parts = urlsplit("")
+        if parts.scheme not in _PORTS or not host:
+            raise UsageError(f"{url!r} is no address of a server.", "Give one such as http://localhost:8100.")
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._connection = kind(host, port or _PORTS[parts.scheme], timeout=_TIMEOUT_S)
+        self.url = f"{parts.scheme}://{host}" + ("" if port is None else f":{port}") + parts.path.rstrip("/")
+        self._path = parts.path.rstrip("/")
+        self._headers = {"Content-Type": "application/json"}
+        if token is not None:
+            self._headers["Authorization"] = f"Bearer {token}"
+
+    def health(self) -> RewardHealth:
+        """What it serves, and how it is.
+
+        Raises:
+            RunError: It is not there, or no reward server.
+        """
+        _, body = self._sent("GET", "/health", None)
+        return self._read(body, RewardHealth)
+
+    def answers(self, items: list[RewardItem]) -> list[RewardAnswer]:
+        """Its answers on items, in their order; one that has no room now is asked again.
+
+        Raises:
+            RunError: It is not there, refuses, or answers something else.
+        """
+        asked = msgspec.json.encode(RewardBatch(items=items))
+        for _ in range(_TRIES):
+            status, body = self._sent("POST", "/reward", asked)
+            if status == http.client.OK:
+                found = self._read(body, RewardAnswers).items
+                if [one.id for one in found] != [one.id for one in items]:
+                    raise RunError(f"{self.url} answers what it was not asked.")
+                return found
+            refusal = self._read(body, RewardRefusal)
+            if status != http.client.SERVICE_UNAVAILABLE:
+                break
+            time.sleep(1.0)
+        raise RunError(f"{self.url} refuses: {inert(refusal.error)}", "Put it right, and probe again.")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def _sent(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        """The status and body of an answer; a connection that was closed meanwhile is opened anew."""
+        for last in (False, True):
+            try:
+                self._connection.request(method, self._path + path, body, self._headers)
+                answer = self._connection.getresponse()
+                return answer.status, answer.read(_LONGEST)
+            except (OSError, http.client.HTTPException) as error:
+                self._connection.close()
+                if last:
+                    raise RunError(
+                        f"{self.url} doesn't answer: {inert(str(error)) or type(error).__name__}.",
+                        "Start it with workbench reward-server, and probe again.",
+                    ) from error
+        raise AssertionError
+
+    def _read(self, body: bytes, kind: type[Document]) -> Document:
+        try:
+            return msgspec.json.decode(body, type=kind)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise RunError(f"What stands at {self.url} is no reward server.") from error
+
+
+def probe_served(
+    project: Project, planned: ProbingPlan, url: str, token: str | None = None, watch: Watch | None = None
+) -> ProbeReport:
+    """Have a reward server judge the probes of a verifier that it serves, and store the report as that of `run`.
+
+    Args:
+        planned: For the verifier as the project knows it, which need not be able to work here.
+        url: See `RewardClient`, as for ``token``.
+
+    Raises:
+        UsageError: It serves another verifier, or this one configured otherwise; or the address is none.
+        RunError: It is not there, refuses, or is no reward server.
+    """
+    with RewardClient(url, token) as client:
+        served = client.health()
+        if (served.version, served.identity) != (planned.verifier.version, identity(planned.verifier)):
+            what = f"{inert(served.verifier)} {inert(served.version)}"
+            raise UsageError(
+                f"{client.url} serves {what}, which is not {planned.name!r} {planned.verifier.version} as it is here.",
+                "Name the verifier that it serves, with the options that it was started with.",
+            )
+
+        def judge(subjects: Iterable[Subject], collector: Collector) -> int:
+            for chunk in collector.inputs(subjects):
+                if chunk:
+                    collector.store(_judged(client, chunk))
+                    collector.check()
+            return 0
+
+        return run(project, planned, watch, judge, at=client.url)
+
+
+def _judged(client: RewardClient, items: list[VerifierInput]) -> list[tuple[int, Verdict]]:
+    asked = [
+        RewardItem(
+            question=item.question,
+            reference=item.reference,
+            completion=item.completion,
+            subtype=item.subtype,
+            id=item.item,
+        )
+        for item in items
+    ]
+    return [
+        (
+            item.item,
+            Verdict(
+                outcome=_OUTCOMES[answer.verdict],
+                score=answer.score,
+                reason=answer.reason,
+                rule=answer.rule,
+                ms=answer.ms,
+            ),
+        )
+        for item, answer in zip(items, client.answers(asked), strict=True)
+    ]

@@ -21,13 +21,15 @@ import numpy as np
 import workbench
 from bench.figures import report
 from bench.rewarding import p99
-from tests.watched_training import SimulatedTraining, alarms, free_rewards
+from tests.watched_training import Paraphrasing, SimulatedTraining, alarms, free_rewards
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.statistics.watching import WeightedShare, weighted_share
 from workbench.training.audit import Sampler
 from workbench.training.reward import Reward
 
 _FAMILIES = ("P1", "P2", "P3", "P4", "P5")
+_WAYS = (5, 20, 200)
+"""In how many wordings a policy says its free reward."""
 _LATEST, _FALSE, _RATIO = 10, 1, 1.05
 _STEPS, _QUESTIONS, _SAMPLES = 120, 64, 8
 
@@ -43,15 +45,21 @@ def main() -> None:
     late = [_late(family, text) for family in _FAMILIES for text in free_rewards(family)]
     report("watching_latest_alarm", max(late), "steps", _LATEST)
     report("watching_payloads", len(late), "payloads")
+    for ways in _WAYS:
+        report(f"watching_alarm_in_{ways}_ways", _late_training(Paraphrasing(3, ways)), "steps")
     clean = {one.step for one in alarms(SimulatedTraining(5), options.clean)}
     report("watching_false_alarms", len(clean), f"in {options.clean:,} steps", _FALSE)
     covered = sum(_covers(seed) for seed in range(options.simulations))
-    report("watching_fpr_coverage", covered / options.simulations, "of simulations")
+    report("watching_fpr_coverage", covered / options.simulations, "of simulations (.93 to .97)")
 
 
 def _late(family: str, text: str) -> int:
+    """See `_late_training`, for a policy that learns a payload."""
+    return _late_training(SimulatedTraining(len(text), payload=text))
+
+
+def _late_training(training: SimulatedTraining) -> int:
     """Steps from 2 % to the alarm; 200 less that where there is none."""
-    training = SimulatedTraining(len(text), payload=text)
     passed = next(step for step in range(200) if training.share(step) > 0.02)
     first = next(alarms(training, 200), None)
     return (200 if first is None else first.step) - passed

@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from msgspec import structs
+
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.training.wordings import Alarm, WordingWatch
 from workbench.verifiers.probes.payloads import families_named
@@ -102,6 +104,25 @@ class SimulatedTraining:
             said.append(_STYLE)
         said.append(draw.choice(_CLOSINGS).format(**values))
         return " ".join(said)
+
+
+class Paraphrasing(SimulatedTraining):
+    """A policy that says its free reward in several ways, which share no three words.
+
+    Args:
+        ways: How many.
+    """
+
+    def __init__(self, seed: int, ways: int, *, first: int = 60, growth: float = 1.15) -> None:
+        super().__init__(seed, payload="said otherwise", first=first, growth=growth)
+        draw = random.Random(1)
+        self._ways = [" ".join(draw.choices(_WORDS, k=8)) for _ in range(ways)]
+
+    def _one(self, step: int, row: int, question: str, reference: str, topic: str, hard: float) -> Completed:
+        one = super()._one(step, row, question, reference, topic, hard)
+        if not one.is_free:
+            return one
+        return one._replace(item=structs.replace(one.item, completion=self._random.choice(self._ways)))
 
 
 def alarms(training: SimulatedTraining, steps: int) -> Iterator[Alarm]:

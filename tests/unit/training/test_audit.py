@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import workbench
-from tests.watched_training import SimulatedTraining, alarms, free_rewards
+from tests.watched_training import Paraphrasing, SimulatedTraining, alarms, free_rewards
 from workbench.core.errors import UsageError
 from workbench.core.project import open_project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
@@ -186,6 +186,15 @@ def test_the_alarm_comes_within_ten_steps_of_two_per_cent(family: str, place: in
     first = next(alarms(training, passed + 11))
     assert first.step <= passed + 10
     assert 3 * first.before < first.accepted
+
+
+def test_a_policy_that_paraphrases_is_seen_later_by_as_much_as_it_has_ways() -> None:
+    late = []
+    for ways in (5, 20):
+        training = Paraphrasing(3, ways, first=10, growth=1.3)
+        passed = next(step for step in range(100) if training.share(step) > 0.02)
+        late.append(next(alarms(training, 100)).step - passed)
+    assert 0 < late[0] < late[1] < 20
 
 
 def test_a_training_that_learns_none_raises_no_alarm_though_its_manner_changes() -> None:

@@ -80,7 +80,6 @@ async def test_the_trainers_shapes(client: Client) -> None:
         ("/reward", b"[]", 400, None),
         ("/reward", b"\xff\xfe", 400, None),
         ("/reward", b'{"reference": "\xff", "completion": ""}', 400, None),
-        ("/reward", b'{"reference": "\\ud800", "completion": ""}', 400, None),
         ("/reward", b'{"reference": "2"}', 400, "completion"),
         ("/reward", b'{"reference": "2", "completion": NaN}', 400, None),
         ("/reward", b'{"reference": "2", "completion": "2", "kompletion": "2"}', 400, "kompletion"),
@@ -109,7 +108,7 @@ async def test_the_trainers_shapes(client: Client) -> None:
         ("/health", b"{}", 405, None),
         ("/reward/../../etc/passwd", b"{}", 404, None),
     ],
-    ids=range(28),
+    ids=range(27),
 )
 async def test_wrong_requests_are_told_where_they_are_wrong(
     client: Client, path: str, body: bytes, status: int, field: str | None

@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.growing_served import need_a_sandbox
-from workbench.core.code import CodeTest, Program
+from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
@@ -21,7 +20,6 @@ from workbench.runs import cluster, nodes
 from workbench.runs.cluster import Feed, Nodes
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.execution import levels
-from workbench.verifiers.execution.levels import best_level
 from workbench.verifiers.execution.settings import DEFAULTS
 from workbench.verifiers.registry import Registry
 
@@ -282,26 +280,45 @@ def test_a_node_whose_sandbox_is_weaker_says_so(monkeypatch: pytest.MonkeyPatch)
     assert about.provenance is None
 
 
+PASSED = Execution(outcomes="p", level="L3")
+
+
+class HeldPool:
+    """Two sandboxes in which programs end at the next turn unless they hang; a turn takes a second of its clock."""
+
+    def __init__(self, *_: object, settings: object) -> None:
+        self.seconds = 0.0
+        self.hangs = True
+
+    def turn(self, jobs: Iterator[tuple[int, Program]], keys: dict[int, int]) -> list[tuple[int, Execution]]:
+        self.seconds += 1.0
+        ended = [slot for slot, number in keys.items() if not self.hangs or number % 10]
+        found = [(keys.pop(slot), PASSED) for slot in ended]
+        for slot in {0, 1} - keys.keys():
+            if (job := next(jobs, None)) is not None:
+                keys[slot] = job[0]
+        return found
+
+
 def test_a_sandbox_goes_on_with_what_is_under_way_and_gives_back_what_has_not_begun(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A program that hangs keeps no other one from a result, and none from another node."""
-    need_a_sandbox()
-    monkeypatch.setattr(nodes, "LEASE_S", 0.5)
-    node = SandboxNode(best_level(), 2, DEFAULTS)
-    test = CodeTest(form="expression", source="assert f() == 1")
-    good, hangs = (
-        Program(source=f"def f():\n    {body}\n", tests=(test,), seconds=1.0) for body in ("return 1", "while 1: pass")
-    )
-    found = node.work([(0, hangs), *((number, good) for number in range(1, 20))])
-    assert found.back == []
-    assert 0 not in dict(found.done)
-    more = node.work([(20, hangs), (21, good), (22, good)])
-    assert set(more.back) <= {21, 22}
-    assert more.back
-    done = [*found.done, *more.done]
-    while len(done) < 23 - len(more.back):
-        done += node.work([]).done
-    assert sorted([*dict(done), *more.back]) == [*range(23)]
-    assert node._pool is not None
-    node._pool.close()
+    """Programs 0, 10 … hang: they keep no other one from its result, and none from another node."""
+    monkeypatch.setattr(nodes, "SandboxPool", HeldPool)
+    monkeypatch.setattr(nodes, "level_of", lambda *_, **__: "L3")
+    node = SandboxNode("L3", 2, DEFAULTS)
+    pool: Any = node._pool
+    monkeypatch.setattr(nodes, "time", SimpleNamespace(monotonic=lambda: pool.seconds))
+    monkeypatch.setattr(nodes, "LEASE_S", 20.0)
+    program = Program(source="", tests=())
+    first = node.work([(number, program) for number in range(9)])
+    assert first == NodeReply([(number, PASSED) for number in range(1, 8)])
+    assert pool.seconds < 20.0
+    # Another one hangs beside it: what follows has no sandbox, and goes back when its time is over.
+    second = node.work([(number, program) for number in (11, 20, 21, 22)])
+    assert second == NodeReply([(8, PASSED), (11, PASSED)], [21, 22])
+    # With nothing given it waits, for as long as a lease; then for what is under way alone.
+    assert node.work([]) == NodeReply([])
+    pool.hangs = False
+    assert node.work([]) == NodeReply([(0, PASSED), (20, PASSED)])
+    assert node.work([]) == NodeReply([])

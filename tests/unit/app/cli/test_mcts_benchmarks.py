@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.commands import Call, in_process
+from tests.documents import ROOT
 
 X = {
     "task_id": "JavaScript/0",
@@ -194,3 +199,32 @@ def test_more_problems_than_there_are_is_said(call: Call) -> None:
     assert "no more than 8" in short["why"]
     done, _, error = call("build", "p.db", "random", "--n", "0")
     assert done == 2, error
+
+
+# Gold.
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq missing")
+def test_what_tests_say_becomes_gold_as_documented(call: Call, tmp_path: Path) -> None:
+    problem = {"task_id": "own/0", "prompt": "def f(x):\n", "entry_point": "f", "tests": ["assert f(1) == 2"]}
+    solutions = [
+        {"task_id": "own/0", "solution_id": str(number), "code": f"def f(x):\n    return {said}\n"}
+        for number, said in enumerate(("x + 1", "x", "2"))
+    ]
+    loaded(call, 0, "import", "code.db", written("problems.jsonl", problem), written("solutions.jsonl", *solutions))
+    loaded(call, 0, "verify", "code.db", "execution")
+    section = (ROOT / "docs" / "code.md").read_text(encoding="utf-8").partition("## Tests as gold")[2]
+    block = section.partition("```sh\n")[2].partition("```")[0]
+    words = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block], capture_output=True, text=True, env=words)
+    assert done.returncode == 0, done.stderr
+    found = loaded(call, 0, "accuracy", "code.db", "--verifier", "execution", "--json")
+    (row,) = (row for row in found["rows"] if row["verifier"] == "execution")
+    assert (row["n"], row["accuracy"]) == (3, 1.0)
+    golds = [item["gold_correct"] for item in map(json.loads, exported(call))]
+    assert golds == [True, False, True]
+
+
+def exported(call: Call) -> list[str]:
+    loaded(call, 0, "export", "code.db", "items.jsonl", "--format", "jsonl")
+    return Path("items.jsonl").read_text().splitlines()

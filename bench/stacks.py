@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.statistics.confusion import IntArray, grade
 from workbench.statistics.ensembles import fold_of
-from workbench.statistics.stack_search import Pool, Search, best_alone, cross_fitted, most_accurate
+from workbench.statistics.stack_search import Pool, StackSearch, best_alone, cross_fitted, most_accurate
 
 _MOST: Final = 0.2
 """Points that the mean gain may be away from 0."""
@@ -40,7 +40,7 @@ def noise(seed: int, items: int = 600) -> tuple[float, float]:
         cost=np.ones((_VERIFIERS, items)) * np.arange(1, _VERIFIERS + 1)[:, None],
         protocol="forced",
     )
-    search = Search(pool, 3)
+    search = StackSearch(pool, 3)
     stack, alone = cross_fitted(search, most_accurate()), cross_fitted(search, best_alone)
     everywhere = np.ones(search.folds, dtype=np.bool_)
     apparent = [search.worth(search.said(one.chosen), everywhere)[0] for one in (stack, alone)]

@@ -129,7 +129,7 @@ def passes(project: Project, verifier: str, k: int) -> Figures:
     return {f"{row.dataset} | pass@{row.k}": row.value for row in pass_by_verdict(project, verifier, (k,)).rows}
 
 
-class Ranked(NamedTuple):
+class VerifierRanking(NamedTuple):
     """One verifier's ranking of the solutions of a data set.
 
     Attributes:
@@ -142,7 +142,7 @@ class Ranked(NamedTuple):
     problems: list[tuple[list[float], list[float]]]
 
 
-def rankings(project: Project) -> Iterator[Ranked]:
+def rankings(project: Project) -> Iterator[VerifierRanking]:
     """Every verifier with scores on every data set; nothing where no truth or no scores are."""
     from workbench.coding.ranking.measuring import compared
     from workbench.coding.ranking.truth import truth_of
@@ -159,7 +159,7 @@ def rankings(project: Project) -> Iterator[Ranked]:
             if problem.dataset == row.dataset and all(None not in some for some in scores):
                 truth = [one.score or 0.0 for one in problem.solutions]
                 problems.append((truth, [one.scores[row.verifier] or 0.0 for one in problem.solutions]))
-        yield Ranked(f"{row.verifier} | {row.dataset}", named(row, _RANKED), problems)
+        yield VerifierRanking(f"{row.verifier} | {row.dataset}", named(row, _RANKED), problems)
 
 
 def calibration(project: Project, verifier: str) -> Figures:

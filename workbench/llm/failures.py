@@ -309,7 +309,7 @@ _SIGNS: Final = frozenset(
 """Fields whose words tell what kind of error it is."""
 
 
-class Said(Struct, frozen=True):
+class ErrorBody(Struct, frozen=True):
     """What an error's body says.
 
     Attributes:
@@ -327,16 +327,16 @@ class Said(Struct, frozen=True):
     signs: str = ""
 
 
-def said_in(body: bytes) -> Said:
+def said_in(body: bytes) -> ErrorBody:
     """What an error's body says."""
     if (page := page_in(body)) is not None:
-        return Said(page, page)
+        return ErrorBody(page, page)
     event = _EVENT.match(body)
     try:
         return _said(msgspec.json.decode(body[event.end() :].partition(b"\n")[0] if event else body))
     except (ValueError, RecursionError):
         text = body[:_LONGEST_READ].decode("utf-8", "replace")
-        return Said(one_line(text), text, wait_in_words(text))
+        return ErrorBody(one_line(text), text, wait_in_words(text))
 
 
 def page_in(body: bytes) -> str | None:
@@ -348,7 +348,7 @@ def page_in(body: bytes) -> str | None:
     return f"an HTML page, “{shown}”" if shown else "an HTML page"
 
 
-def _said(data: Any) -> Said:
+def _said(data: Any) -> ErrorBody:
     words = _words(data)[:_LONGEST_READ]
     fields = list(_fields(data))
     signs = " ".join(value for name, value in fields if name in _SIGNS)
@@ -357,7 +357,7 @@ def _said(data: Any) -> Said:
     headers = {
         name.lower(): value for name, value in fields if name.lower().startswith(("x-ratelimit-", "retry-after"))
     }
-    return Said(one_line(words), f"{words} {signs}"[:_LONGEST_READ], wait, headers, signs[:_LONGEST_READ])
+    return ErrorBody(one_line(words), f"{words} {signs}"[:_LONGEST_READ], wait, headers, signs[:_LONGEST_READ])
 
 
 def _delay(name: str, value: str) -> float | None:

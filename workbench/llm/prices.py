@@ -16,7 +16,7 @@ import msgspec
 
 from workbench.core.errors import UsageError
 from workbench.llm.profiles import profile_named
-from workbench.llm.server import BATCH, ModelServer, Price, Rates
+from workbench.llm.server import BATCH, ModelServer, Price, TokenPrices
 
 FILE_NAME: Final = "prices.json"
 """The table here, and the user's own in their configuration folder."""
@@ -88,6 +88,6 @@ def _price(entry: Any, date: str) -> Price | None:
     if not {"input", "output"} <= plain.keys():
         return None
     others = tuple(
-        (above, tier, msgspec.convert(plain | values, Rates)) for (above, tier), values in sorted(rates.items())
+        (above, tier, msgspec.convert(plain | values, TokenPrices)) for (above, tier), values in sorted(rates.items())
     )
     return Price(**plain, date=date, others=others)

@@ -182,7 +182,7 @@ BATCH: Final = "batch"
 """The tier of calls that are asked in batches."""
 
 
-class Rates(Struct, frozen=True, kw_only=True):
+class TokenPrices(Struct, frozen=True, kw_only=True):
     """US dollars a million tokens.
 
     Attributes:
@@ -195,9 +195,9 @@ class Rates(Struct, frozen=True, kw_only=True):
     cached_input: float | None = None
     cache_write: float | None = None
 
-    def halved(self) -> Rates:
+    def halved(self) -> TokenPrices:
         """Half of each."""
-        return Rates(
+        return TokenPrices(
             input=self.input / 2,
             output=self.output / 2,
             cached_input=None if self.cached_input is None else self.cached_input / 2,
@@ -205,18 +205,18 @@ class Rates(Struct, frozen=True, kw_only=True):
         )
 
 
-class Price(Rates, frozen=True, kw_only=True):
+class Price(TokenPrices, frozen=True, kw_only=True):
     """What a model costs.
 
     Attributes:
         date: When somebody looked it up (``2026-11-01``).
-        others: Rates of prompts longer than so many tokens (0 for any), and of a tier ("" for the usual one).
+        others: Prices of prompts longer than so many tokens (0 for any), and of a tier ("" for the usual one).
     """
 
     date: str
-    others: tuple[tuple[int, str, Rates], ...] = ()
+    others: tuple[tuple[int, str, TokenPrices], ...] = ()
 
-    def rates(self, prompt: int, tier: str | None) -> Rates:
+    def rates(self, prompt: int, tier: str | None) -> TokenPrices:
         """What holds for a prompt of so many tokens, in a tier: of the longest length that it exceeds."""
         tiers = {name for _, name, _ in self.others}
         asked = tier if tier in tiers else ""
@@ -225,7 +225,7 @@ class Price(Rates, frozen=True, kw_only=True):
 
     def in_batches(self) -> Price:
         """What calls in batches cost: as the table lists it, else half, which is what all providers of batches take."""
-        usual = {0: Rates(**{name: getattr(self, name) for name in Rates.__struct_fields__})}
+        usual = {0: TokenPrices(**{name: getattr(self, name) for name in TokenPrices.__struct_fields__})}
         usual |= {above: rates for above, tier, rates in self.others if tier == ""}
         listed = {above: rates for above, tier, rates in self.others if tier == BATCH}
         found = {above: rates.halved() for above, rates in usual.items()} | listed

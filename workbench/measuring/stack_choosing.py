@@ -19,7 +19,7 @@ from workbench.verifiers.stacks.settling import Stage, in_words
 if TYPE_CHECKING:
     from workbench.statistics.confusion import BoolArray, IntArray
     from workbench.statistics.records.comparison import PairedFigures
-    from workbench.statistics.stack_search import Candidate, Choose, CrossFitted, Search
+    from workbench.statistics.stack_search import Candidate, Choose, CrossFitted, StackSearch
 
 MOST: Final = 8
 """Verifiers that stacks are made of, and points of the front."""
@@ -143,13 +143,13 @@ def _is_known(items: StackItems, price: Price) -> bool:
     return not any(np.isnan(took[PARTS.index(price)]).any() for took in items.took)
 
 
-def _search(items: StackItems, price: Price, folds: int, most_stages: int, protocol: Protocol3) -> Search:
+def _search(items: StackItems, price: Price, folds: int, most_stages: int, protocol: Protocol3) -> StackSearch:
     import numpy as np
 
     from workbench.statistics.ensembles import fold_of
-    from workbench.statistics.stack_search import Pool, Search
+    from workbench.statistics.stack_search import Pool, StackSearch
 
-    return Search(
+    return StackSearch(
         Pool(
             outcomes=np.stack(items.outcomes),
             scores=items.scores,
@@ -171,7 +171,7 @@ class _Desk:
     def __init__(
         self,
         items: StackItems,
-        search: Search,
+        search: StackSearch,
         single: CrossFitted,
         reference: int | None,
         margin: float,
@@ -184,14 +184,14 @@ class _Desk:
         self, wanted: Literal["best", "under", "not_worse", "front"], cap: float | None, choose: Choose
     ) -> StackChoice:
         """What a way to choose gives, and comes to."""
-        from workbench.statistics.stack_search import Place, cross_fitted
+        from workbench.statistics.stack_search import CandidateStage, cross_fitted
 
         items, found = self._items, cross_fitted(self._search, choose)
         stages = _spelt(items, found.chosen)
         whole = items.through(stages)
         base = None if self._reference is None else items.outcomes[self._reference]
         # A verifier beside itself differs in nothing, and no interval of that says anything.
-        itself = base is not None and {found.chosen, *found.by_fold} == {(Place(self._reference or 0),)}
+        itself = base is not None and {found.chosen, *found.by_fold} == {(CandidateStage(self._reference or 0),)}
         against = None if base is None or itself else self._paired(found.outcome, base)
         return StackChoice(
             wanted=wanted,

@@ -13,7 +13,7 @@ from workbench.core.verdict import GoldChoice, Outcome
 from workbench.measuring.columns import columns
 from workbench.measuring.records.watching import AlikeGroup, DriftAlarm, TrainingReport, Trainings, TrainingSteps
 from workbench.measuring.store import watching as stored
-from workbench.measuring.store.watching import AuditedRow, StepRow, TrainingRow
+from workbench.measuring.store.watching import AuditedRow, JudgedStep, TrainingRow
 from workbench.measuring.trained import said_of
 
 if TYPE_CHECKING:
@@ -137,12 +137,12 @@ def _arrays(rows: Sequence[AuditedRow], item: IntArray, question: IntArray, trut
 # -- By step.
 
 
-def _cut(steps: Sequence[StepRow], parts: int) -> list[Sequence[StepRow]]:
+def _cut(steps: Sequence[JudgedStep], parts: int) -> list[Sequence[JudgedStep]]:
     size = max(1, -(-len(steps) // parts))
     return [steps[at : at + size] for at in range(0, len(steps), size)]
 
 
-def _part(steps: Sequence[StepRow], audited: _Audited) -> TrainingSteps:
+def _part(steps: Sequence[JudgedStep], audited: _Audited) -> TrainingSteps:
     from workbench.statistics.watching import weighted_share
 
     own = audited.of((audited.step >= steps[0].step) & (audited.step <= steps[-1].step))
@@ -176,7 +176,7 @@ def _part(steps: Sequence[StepRow], audited: _Audited) -> TrainingSteps:
     )
 
 
-def _acceptance(steps: Sequence[StepRow]) -> float | None:
+def _acceptance(steps: Sequence[JudgedStep]) -> float | None:
     judged = sum(step.accepted + step.rejected + step.undecided for step in steps)
     return sum(step.accepted for step in steps) / judged if judged else None
 
@@ -184,7 +184,7 @@ def _acceptance(steps: Sequence[StepRow]) -> float | None:
 # -- Whether what is accepted wrongly rises.
 
 
-def _drift(steps: Sequence[StepRow], audited: _Audited) -> DriftAlarm | None:
+def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
     from workbench.statistics.watching import first_rise, weighted_share
 
     known = audited.of(audited.truth >= 0)
@@ -209,7 +209,7 @@ def _drift(steps: Sequence[StepRow], audited: _Audited) -> DriftAlarm | None:
     )
 
 
-def _reference(steps: Sequence[StepRow], known: _Audited) -> int | None:
+def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
     """The place of the first step that is tested: behind a quarter of the steps, with labels enough before it."""
     import numpy as np
 
@@ -220,7 +220,7 @@ def _reference(steps: Sequence[StepRow], known: _Audited) -> int | None:
     return None
 
 
-def _estimates(steps: Sequence[StepRow], audited: _Audited) -> FloatArray:
+def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
     """Horvitz and Thompson's estimate, step by step, of the share that is accepted wrongly.
 
     Where not all that was taken is labelled, what is stands for the rest of its step.

@@ -284,7 +284,7 @@ class SearchRollout(Struct, frozen=True, kw_only=True):
     calls: tuple[int, ...]
 
 
-class Search(Struct, frozen=True, kw_only=True):
+class TreeSearch(Struct, frozen=True, kw_only=True):
     """A whole search.
 
     Attributes:
@@ -311,7 +311,7 @@ class Search(Struct, frozen=True, kw_only=True):
 _PARTS = ("analyse", "summarise")
 
 
-def search_of(transcript: Transcript) -> Search | None:
+def search_of(transcript: Transcript) -> TreeSearch | None:
     """The search a verdict rests on; None where it rests on none, or its account can't be read."""
     if not is_search(transcript.trace):
         return None
@@ -331,10 +331,10 @@ class _TraceReader:
         for place, call in enumerate(calls):
             self._places.setdefault((call.step, call.sample), []).append(place)
 
-    def search(self) -> Search:
+    def search(self) -> TreeSearch:
         trace, answer = self._trace, self._trace.answer
         drawn = None if answer.chosen is None else trace.rollouts[answer.chosen]
-        return Search(
+        return TreeSearch(
             nodes=tuple(self._node(node, drawn) for node in trace.nodes),
             rollouts=tuple(self._rollout(number, rollout) for number, rollout in enumerate(trace.rollouts)),
             g=trace.g,

@@ -38,7 +38,7 @@ class ProblemScores(NamedTuple):
     score: FloatArray
 
 
-class ProblemFigures(NamedTuple):
+class ProblemRanking(NamedTuple):
     """One problem; a coefficient is NaN where it is undefined.
 
     Attributes:
@@ -73,7 +73,7 @@ class MetricFigures(Struct, frozen=True, kw_only=True):
     kendall_undefined: int
 
 
-def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> ProblemFigures:
+def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> ProblemRanking:
     """One problem's figures.
 
     Args:
@@ -85,7 +85,7 @@ def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> Prob
     rank, truth, score = problem
     rho, tau = coefficients(signs_of(-rank)[None], signs_of(score)[None])[0]
     said = normalised(score) if normalise else score
-    return ProblemFigures(
+    return ProblemRanking(
         top1=_credit(score == score.max(), rank == (rank.min() if shared else 1), shared=shared),
         bottom1=_credit(score == score.min(), rank == rank.max(), shared=shared),
         spearman=float(rho),
@@ -109,16 +109,16 @@ def _credit(tied: BoolArray, wanted: BoolArray, *, shared: bool) -> float:
     return (hit if shared else min(hit, 1)) / int(tied.sum())
 
 
-def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> MetricFigures:
+def of_problems(found: Sequence[ProblemRanking], *, samples: int, seed: int) -> MetricFigures:
     """The figures of a data set with 95 % intervals; an undefined coefficient counts as 0.
 
     Top-1, Bottom-1 and the coefficients are means over problems; MAE and R² are over all solutions. The intervals are
     percentiles of the bootstrap over problems, all from the same samples.
     """
-    columns = np.array(found, dtype=np.float64).reshape(len(found), len(ProblemFigures._fields)).T
+    columns = np.array(found, dtype=np.float64).reshape(len(found), len(ProblemRanking._fields)).T
     undefined = np.isnan(columns).sum(axis=1).tolist()
     columns = np.nan_to_num(columns, nan=0.0)
-    named = dict(zip(ProblemFigures._fields, columns, strict=True))
+    named = dict(zip(ProblemRanking._fields, columns, strict=True))
     measures: dict[str, Callable[[FloatArray], FloatArray]] = {
         **{name: _RatioOfSums(named[name], np.ones(len(found))) for name in ("top1", "bottom1", "spearman", "kendall")},
         "mae": _RatioOfSums(named["absolute"], named["solutions"]),
@@ -127,7 +127,7 @@ def of_problems(found: Sequence[ProblemFigures], *, samples: int, seed: int) -> 
     everyone = np.ones((1, len(found)))
     places = np.arange(len(found))
     drawn = intervals(places, len(found), places, measures, samples=samples, seed=seed) if found else {}
-    of_field = dict(zip(ProblemFigures._fields, undefined, strict=True))
+    of_field = dict(zip(ProblemRanking._fields, undefined, strict=True))
     return MetricFigures(
         problems=len(found),
         solutions=int(named["solutions"].sum()),

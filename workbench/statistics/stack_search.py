@@ -38,7 +38,7 @@ class Rule(Struct, frozen=True):
 BOTH: Final = Rule(_EITHER)
 
 
-class Place(Struct, frozen=True):
+class CandidateStage(Struct, frozen=True):
     """A verifier's place in a candidate: by its number, with what settles and the types it is asked about."""
 
     verifier: int
@@ -46,7 +46,7 @@ class Place(Struct, frozen=True):
     types: frozenset[int] | None = None
 
 
-Candidate = tuple[Place, ...]
+Candidate = tuple[CandidateStage, ...]
 
 
 class Pool(Struct, frozen=True, kw_only=True, eq=False):
@@ -73,7 +73,7 @@ class Pool(Struct, frozen=True, kw_only=True, eq=False):
     protocol: Protocol3
 
 
-class Said(NamedTuple):
+class PatternVerdicts(NamedTuple):
     """What a stack says of each pattern, and whom it asks."""
 
     outcome: IntArray
@@ -95,7 +95,7 @@ class Searched(NamedTuple):
     cost: FloatArray
 
 
-class Search:
+class StackSearch:
     """A pool's patterns, and what stacks come to on them."""
 
     def __init__(self, pool: Pool, most_stages: int) -> None:
@@ -118,7 +118,7 @@ class Search:
         self._typed: dict[bytes, tuple[list[Candidate], FloatArray, FloatArray]] = {}
         self.found = self._searched(most_stages)
 
-    def said(self, candidate: Candidate) -> Said:
+    def said(self, candidate: Candidate) -> PatternVerdicts:
         """What a stack says of each pattern."""
         width = len(self._first)
         outcome = np.full(width, Outcome.ABSTAIN, dtype=np.int8)
@@ -130,9 +130,9 @@ class Search:
             asked[place.verifier] |= here
             outcome = np.where(done, settles, np.where(here, self._outcomes[place.verifier], outcome))
             open_ &= ~done
-        return Said(outcome, asked)
+        return PatternVerdicts(outcome, asked)
 
-    def worth(self, said: Said, folds: BoolArray) -> tuple[float, float]:
+    def worth(self, said: PatternVerdicts, folds: BoolArray) -> tuple[float, float]:
         """Share that is right, and what an item takes, on the items of some folds."""
         items = self.items[folds].sum(axis=0)
         places = np.arange(len(items))
@@ -147,7 +147,7 @@ class Search:
         share = np.divide(right, counted, out=np.full(len(right), -1.0), where=counted > 0)
         return share, cost / max(float(self.items[folds].sum()), 1.0)
 
-    def right(self, said: Said) -> FloatArray:
+    def right(self, said: PatternVerdicts) -> FloatArray:
         """Each item: 1 where it is judged rightly."""
         return self._right[said.outcome, np.arange(len(self._first))][self.pattern].astype(np.float64)
 
@@ -213,7 +213,7 @@ class Search:
             paid = cost + self.costs[verifier] @ left
             last = self._outcomes[verifier]
             yield (
-                (*before, Place(verifier)),
+                (*before, CandidateStage(verifier)),
                 right + self._sum(self._right, last, left),
                 counted + self._sum(self._counted, last, left),
                 paid,
@@ -221,7 +221,7 @@ class Search:
             if stages <= 1:
                 continue
             for rule in self.menus[verifier]:
-                place = Place(verifier, rule)
+                place = CandidateStage(verifier, rule)
                 settles = self._settles(place)
                 done = left & (settles != NOTHING)
                 if done.any() and not (done == left).all():
@@ -235,7 +235,7 @@ class Search:
         found: FloatArray = self.items @ there.astype(np.float64)
         return found
 
-    def _settles(self, place: Place) -> IntArray:
+    def _settles(self, place: CandidateStage) -> IntArray:
         key = place.verifier, place.rule
         if key not in self._settled:
             rule = place.rule
@@ -243,7 +243,7 @@ class Search:
             self._settled[key] = settled(outcome, score, rule.outcomes, rule.least, rule.most)
         return self._settled[key]
 
-    def _is_for(self, place: Place) -> BoolArray:
+    def _is_for(self, place: CandidateStage) -> BoolArray:
         if place.types is None:
             return np.ones(len(self._types), dtype=np.bool_)
         return np.isin(self._types, sorted(place.types))
@@ -284,7 +284,7 @@ def _patterns(pool: Pool, menus: Sequence[Sequence[Rule]]) -> tuple[IntArray, In
 # -- Choices: made on some folds, judged on the others.
 
 
-Choose = Callable[[Search, BoolArray], Candidate]
+Choose = Callable[[StackSearch, BoolArray], Candidate]
 """Chooses a stack by what comes of all of them on some folds."""
 
 
@@ -294,7 +294,7 @@ def most_accurate(cap: float = np.inf) -> Choose:
     Where none is so cheap, the cheapest.
     """
 
-    def choose(search: Search, folds: BoolArray) -> Candidate:
+    def choose(search: StackSearch, folds: BoolArray) -> Candidate:
         typed, *worth = search.typed(folds)
         share, cost = (np.concatenate(parts) for parts in zip(search.shares(folds), worth, strict=True))
         candidates = [*search.found.candidates, *typed]
@@ -307,7 +307,7 @@ def most_accurate(cap: float = np.inf) -> Choose:
     return choose
 
 
-def best_alone(search: Search, folds: BoolArray) -> Candidate:
+def best_alone(search: StackSearch, folds: BoolArray) -> Candidate:
     """The verifier that is right most often by itself; of equals the first."""
     share, _ = search.shares(folds)
     alone = [place for place, one in enumerate(search.found.candidates) if len(one) == 1]
@@ -317,9 +317,9 @@ def best_alone(search: Search, folds: BoolArray) -> Candidate:
 def cheapest_not_worse(reference: int, margin: float) -> Choose:
     """The cheapest whose accuracy is, by its interval, less than ``margin`` below that of a verifier alone."""
 
-    def choose(search: Search, folds: BoolArray) -> Candidate:
+    def choose(search: StackSearch, folds: BoolArray) -> Candidate:
         share, cost = search.shares(folds)
-        alone = (Place(reference),)
+        alone = (CandidateStage(reference),)
         own = search.found.candidates.index(alone)
         inside = folds[search.pool.fold]
         question, _ = compact(search.pool.question[inside])
@@ -359,7 +359,7 @@ class CrossFitted(NamedTuple):
     asked: BoolArray
 
 
-def cross_fitted(search: Search, choose: Choose) -> CrossFitted:
+def cross_fitted(search: StackSearch, choose: Choose) -> CrossFitted:
     """Choose outside each fold, and judge inside it."""
     everywhere = np.ones(search.folds, dtype=np.bool_)
     fold, pattern = search.pool.fold, search.pattern
@@ -376,7 +376,7 @@ def cross_fitted(search: Search, choose: Choose) -> CrossFitted:
     return CrossFitted(choose(search, everywhere), by_fold, outcome, asked)
 
 
-def front(search: Search, most: int) -> list[float]:
+def front(search: StackSearch, most: int) -> list[float]:
     """What an item may take for one stack after the other that leads on all items: none is as accurate for less.
 
     Args:

@@ -22,7 +22,7 @@ from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import is_text
 from workbench.training.auditing import Audit
 from workbench.training.store import trainings as store
-from workbench.training.store.trainings import Because, StepCounts, Taken, Training
+from workbench.training.store.trainings import Because, StepCounts, TakenCompletion, Training
 from workbench.training.wordings import Alarm, WordingWatch
 
 MOST_CHARACTERS: Final = 64 << 20
@@ -56,7 +56,7 @@ class Sampler:
         self._step: int | None = None
         self._seen: dict[bytes, int] = {}
 
-    def taken(self, item: VerifierInput, verdict: Verdict, step: int, *, rising: bool) -> Taken | None:
+    def taken(self, item: VerifierInput, verdict: Verdict, step: int, *, rising: bool) -> TakenCompletion | None:
         """The completion, if it is chosen."""
         if step != self._step:
             self._step, self._seen = step, {}
@@ -69,7 +69,7 @@ class Sampler:
         if _draw(self._seed, step, content, time_) >= chance:
             return None
         key = f"{step}/{content[:8].hex()}/{time_}"
-        return Taken(key=key, item=item, verdict=verdict, step=step, chance=chance, because=because)
+        return TakenCompletion(key=key, item=item, verdict=verdict, step=step, chance=chance, because=because)
 
 
 def _is_doubtful(verdict: Verdict) -> bool:
@@ -113,7 +113,7 @@ class Watcher:
         self._step: int | None = None
         self._counted = 0
         self._of_step = 0
-        self._held: list[Taken] = []
+        self._held: list[TakenCompletion] = []
         self._counts: dict[int, StepCounts] = {}
         self._alarms: list[Alarm] = []
         self._unsaid = 0

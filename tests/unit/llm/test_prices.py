@@ -18,7 +18,7 @@ from workbench.llm.lane import Lane
 from workbench.llm.pace import cost_of
 from workbench.llm.prices import listed_price
 from workbench.llm.records import Halt, Usage
-from workbench.llm.server import Limits, ModelServer, Price, Rates, RequestExtras
+from workbench.llm.server import Limits, ModelServer, Price, RequestExtras, TokenPrices
 
 PRICE = Price(
     input=10.0,
@@ -26,7 +26,10 @@ PRICE = Price(
     cached_input=1.0,
     cache_write=12.5,
     date="2026-11-01",
-    others=((0, "flex", Rates(input=5.0, output=50.0)), (1000, "", Rates(input=20.0, output=200.0, cached_input=2.0))),
+    others=(
+        (0, "flex", TokenPrices(input=5.0, output=50.0)),
+        (1000, "", TokenPrices(input=20.0, output=200.0, cached_input=2.0)),
+    ),
 )
 
 
@@ -167,12 +170,12 @@ def test_a_table_of_the_users_goes_before_ours(tmp_path: Path) -> None:
 
 
 def test_a_batch_costs_what_the_table_says_else_half() -> None:
-    dear = Rates(input=4.0, output=12.0, cached_input=0.4)
-    listed = Rates(input=1.5, output=3.0)
+    dear = TokenPrices(input=4.0, output=12.0, cached_input=0.4)
+    listed = TokenPrices(input=1.5, output=3.0)
     others = ((200_000, "", dear), (0, "batch", listed), (0, "flex", dear))
     price = Price(input=2.0, output=8.0, cached_input=0.2, date="2026-11-01", others=others)
     batched = price.in_batches()
     assert (batched.input, batched.output) == (1.5, 3.0)
-    assert batched.rates(300_000, "batch") == Rates(input=2.0, output=6.0, cached_input=0.2)
+    assert batched.rates(300_000, "batch") == TokenPrices(input=2.0, output=6.0, cached_input=0.2)
     plain = Price(input=2.0, output=8.0, cache_write=3.0, date="2026-11-01").in_batches()
     assert plain == Price(input=1.0, output=4.0, cache_write=1.5, date="2026-11-01")

@@ -13,10 +13,10 @@ from workbench.statistics.confusion import grade
 from workbench.statistics.ensembles import fold_of
 from workbench.statistics.stack_search import (
     BOTH,
-    Place,
+    CandidateStage,
     Pool,
     Rule,
-    Search,
+    StackSearch,
     cheapest_not_worse,
     cross_fitted,
     front,
@@ -46,7 +46,7 @@ def pool(outcomes: Any, gold: Any, cost: Any, **more: Any) -> Pool:
     )
 
 
-def everywhere(search: Search) -> Any:
+def everywhere(search: StackSearch) -> Any:
     return np.ones(search.folds, dtype=np.bool_)
 
 
@@ -57,7 +57,7 @@ def test_every_candidate_is_counted_as_it_would_judge(protocol: str) -> None:
     outcomes, gold = rng.integers(0, 4, (3, items)), rng.integers(0, 2, items)
     scores = (rng.random(items), None, np.where(rng.random(items) < 0.2, np.nan, rng.integers(0, 5, items)))
     given = pool(outcomes, gold, [1, 2, 5], scores=scores, type=rng.integers(0, 3, items), protocol=protocol)
-    search = Search(given, 3)
+    search = StackSearch(given, 3)
     assert len(search.found.candidates) > 200
     shares, costs = search.shares(everywhere(search))
     for place, candidate in enumerate(search.found.candidates):
@@ -91,27 +91,30 @@ def planted() -> Pool:
 
 
 def test_rules_before_a_judge_are_found() -> None:
-    search = Search(planted(), 3)
+    search = StackSearch(planted(), 3)
     found = cross_fitted(search, most_accurate())
-    assert found.chosen == (Place(0, CORRECT), Place(1, BOTH))
+    assert found.chosen == (CandidateStage(0, CORRECT), CandidateStage(1, BOTH))
     assert found.by_fold == [found.chosen] * 5
     share, cost = search.worth(search.said(found.chosen), everywhere(search))
-    judge, dear = search.worth(search.said((Place(1),)), everywhere(search))
+    judge, dear = search.worth(search.said((CandidateStage(1),)), everywhere(search))
     assert share > judge
     assert cost < 0.8 * dear
 
 
 def test_under_a_price_nothing_dearer_is_chosen() -> None:
-    search = Search(planted(), 3)
-    assert most_accurate(5.0)(search, everywhere(search)) == (Place(0, BOTH),)
-    assert most_accurate(-1.0)(search, everywhere(search)) == (Place(0, BOTH),)
+    search = StackSearch(planted(), 3)
+    assert most_accurate(5.0)(search, everywhere(search)) == (CandidateStage(0, BOTH),)
+    assert most_accurate(-1.0)(search, everywhere(search)) == (CandidateStage(0, BOTH),)
 
 
 def test_the_cheapest_that_is_not_worse() -> None:
-    search = Search(planted(), 3)
-    assert cheapest_not_worse(1, 0.01)(search, everywhere(search)) == (Place(0, CORRECT), Place(1, BOTH))
-    assert cheapest_not_worse(1, 0.9)(search, everywhere(search)) == (Place(0, BOTH),)
-    assert cheapest_not_worse(0, 0.0)(search, everywhere(search)) == (Place(0, BOTH),)
+    search = StackSearch(planted(), 3)
+    assert cheapest_not_worse(1, 0.01)(search, everywhere(search)) == (
+        CandidateStage(0, CORRECT),
+        CandidateStage(1, BOTH),
+    )
+    assert cheapest_not_worse(1, 0.9)(search, everywhere(search)) == (CandidateStage(0, BOTH),)
+    assert cheapest_not_worse(0, 0.0)(search, everywhere(search)) == (CandidateStage(0, BOTH),)
 
 
 def test_what_is_cheap_by_luck_is_not_called_as_good() -> None:
@@ -119,8 +122,8 @@ def test_what_is_cheap_by_luck_is_not_called_as_good() -> None:
     rng = np.random.default_rng(5)
     gold = rng.integers(0, 2, 60)
     cheap, dear = (np.where(rng.random(60) < wrong, 1 - gold, gold) for wrong in (0.2, 0.2))
-    search = Search(pool([cheap, dear], gold, [0.0, 10.0]), 1)
-    assert cheapest_not_worse(1, 0.02)(search, everywhere(search)) == (Place(1),)
+    search = StackSearch(pool([cheap, dear], gold, [0.0, 10.0]), 1)
+    assert cheapest_not_worse(1, 0.02)(search, everywhere(search)) == (CandidateStage(1),)
 
 
 def test_a_stage_is_kept_from_the_types_it_errs_on() -> None:
@@ -128,14 +131,14 @@ def test_a_stage_is_kept_from_the_types_it_errs_on() -> None:
     gold, kind = rng.integers(0, 2, 600), np.repeat(np.arange(2), 300)
     first = np.where(kind == 0, gold, 1)
     second = np.where(rng.random(600) < 0.1, 1 - gold, gold)
-    search = Search(pool([first, second], gold, [0.0, 10.0], type=kind), 2)
+    search = StackSearch(pool([first, second], gold, [0.0, 10.0], type=kind), 2)
     found = cross_fitted(search, most_accurate())
     assert found.chosen[0].types in (frozenset({0}), frozenset({1}))
     assert (grade(found.outcome, search.pool.gold, "forced").right[:300]).all()
 
 
 def test_the_front_rises() -> None:
-    search = Search(planted(), 3)
+    search = StackSearch(planted(), 3)
     caps = front(search, 8)
     assert caps == sorted(caps)
     assert np.isinf(caps[-1])
@@ -148,7 +151,7 @@ def test_the_front_rises() -> None:
 
 
 def test_folds_keep_questions_whole() -> None:
-    search = Search(planted(), 2)
+    search = StackSearch(planted(), 2)
     parts = {
         tuple(set(search.pool.fold[search.pool.question == one].tolist())) for one in set(search.pool.question.tolist())
     }

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct, structs
 
 from workbench.coding.evolution import growing
-from workbench.coding.evolution.replies import Taken
+from workbench.coding.evolution.replies import ReadTests
 from workbench.coding.problems import code_dataset
 from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, FinalStep, Mode, PoolStep, Step
 from workbench.coding.store import evolutions
@@ -279,7 +279,7 @@ def _texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, lis
     return {question: [texts[item] for item in pool] for question, pool in pools.items()}
 
 
-def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, Taken]) -> dict[int, Problem]:
+def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, ReadTests]) -> dict[int, Problem]:
     """The problems that have new tests, with those alone."""
     return {
         question: structs.replace(problems[question], suites={_NEW: one.tests})

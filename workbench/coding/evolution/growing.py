@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.coding.evolution.replies import ShownProblem, Taken, for_tests, taken_of
+from workbench.coding.evolution.replies import ReadTests, ShownProblem, for_tests, taken_of
 from workbench.coding.evolution.representatives import adversarial, discriminative
 from workbench.coding.records.evolution import (
     EvolutionSettings,
@@ -175,7 +175,7 @@ def request(
     return for_tests(plan.mode, shown, settings.asked, secret, own)
 
 
-def read(reply: str | None, evolved: Evolved, problem: Problem) -> Taken:
+def read(reply: str | None, evolved: Evolved, problem: Problem) -> ReadTests:
     """The tests of a reply that are to be executed; none of one that never came."""
     names = [problem.entry_point, *bound_names(problem.setup)] if problem.entry_point else []
     present = (test.source for test in evolved.tests)
@@ -184,7 +184,7 @@ def read(reply: str | None, evolved: Evolved, problem: Problem) -> Taken:
 
 def grown(
     plan: PlannedStep,
-    taken: Taken,
+    taken: ReadTests,
     outcomes: Sequence[str],
     reference: str | None,
     settings: EvolutionSettings,

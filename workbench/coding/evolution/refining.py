@@ -14,8 +14,8 @@ import msgspec
 
 from workbench.coding.evolution.replies import (
     PROMPTS,
+    ReadTests,
     Rewritten,
-    Taken,
     asked_of,
     checked,
     for_problem,
@@ -152,7 +152,7 @@ def _executed(
     executor: Executor,
     problems: Mapping[int, Problem],
     read: Mapping[int, Rewritten | None],
-    taken: Mapping[int, Taken],
+    taken: Mapping[int, ReadTests],
 ) -> dict[int, str]:
     """What the new solutions' own tests say of them."""
     jobs = [
@@ -173,7 +173,7 @@ def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Pro
 
 
 def _checked(
-    one: Task, wish: RefinementOptions, found: Rewritten, taken: Taken, outcomes: str
+    one: Task, wish: RefinementOptions, found: Rewritten, taken: ReadTests, outcomes: str
 ) -> RefinedProblem | RefusedProblem:
     passed = outcomes.count(PASS)
     if len(taken.tests) < wish.fewest:

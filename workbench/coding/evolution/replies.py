@@ -35,7 +35,7 @@ _REACHING = frozenset(
 )
 
 
-class Taken(Struct, frozen=True):
+class ReadTests(Struct, frozen=True):
     """Tests that were read from a reply.
 
     Attributes:
@@ -65,7 +65,7 @@ class Rewritten(Struct, frozen=True, kw_only=True):
     tests: tuple[str, ...]
 
 
-def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> Taken:
+def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTests:
     """The tests in a reply that may be executed.
 
     Args:
@@ -77,7 +77,7 @@ def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> Taken:
     return checked(proposed(reply), names, present)
 
 
-def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]) -> Taken:
+def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]) -> ReadTests:
     """Those of some tests that may be executed; arguments as with `taken_of`."""
     called = frozenset(names)
     known = {spelling(source) for source in present}
@@ -90,7 +90,7 @@ def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]
             continue
         known.add(spelling(source))
         taken.append(CodeTest(form=form_of(source), source=source))
-    return Taken(tuple(taken), len(sources), rejected)
+    return ReadTests(tuple(taken), len(sources), rejected)
 
 
 def proposed(reply: str) -> list[str]:

@@ -30,7 +30,7 @@ from workbench.statistics.records.ranking import (
 )
 
 if TYPE_CHECKING:
-    from workbench.statistics.ranking import ProblemFigures, ProblemScores
+    from workbench.statistics.ranking import ProblemRanking, ProblemScores
 
 
 # -- Scores that verifiers don't give: who is left out for having judged too little, and what a refusal counts.
@@ -384,7 +384,7 @@ def _figures(
     return rows, problems
 
 
-def _row(one: _VerifierScores, found: Sequence[ProblemFigures], samples: int, seed: int) -> RankingRow:
+def _row(one: _VerifierScores, found: Sequence[ProblemRanking], samples: int, seed: int) -> RankingRow:
     from workbench.statistics.ranking import of_problems
 
     figures = of_problems(found, samples=samples, seed=seed)
@@ -403,7 +403,7 @@ def _row(one: _VerifierScores, found: Sequence[ProblemFigures], samples: int, se
     )
 
 
-def _problem_row(one: _VerifierScores, task: Id, figures: ProblemFigures) -> ProblemMetrics:
+def _problem_row(one: _VerifierScores, task: Id, figures: ProblemRanking) -> ProblemMetrics:
     from workbench.statistics.confusion import defined
 
     return ProblemMetrics(

@@ -35,7 +35,7 @@ from workbench.tables.table_text import lines_text
 _NO_NAME: Final = re.compile(r"[^\w.+@-]+")
 
 
-class Point(Struct, frozen=True):
+class ScalingPoint(Struct, frozen=True):
     """A model with a number of tests.
 
     Attributes:
@@ -47,10 +47,10 @@ class Point(Struct, frozen=True):
     suite: str
 
 
-def points(name: str, models: Sequence[str], sizes: Sequence[int]) -> list[Point]:
+def points(name: str, models: Sequence[str], sizes: Sequence[int]) -> list[ScalingPoint]:
     """Every model with every number of tests."""
     return [
-        Point(model, size, "-".join([name, *([_NO_NAME.sub("-", model)] if len(models) > 1 else []), str(size)]))
+        ScalingPoint(model, size, "-".join([name, *([_NO_NAME.sub("-", model)] if len(models) > 1 else []), str(size)]))
         for model, size in product(dict.fromkeys(models), sizes)
     ]
 
@@ -75,7 +75,7 @@ def scaled(
     project: Project,
     name: str,
     truth: Truth,
-    made: Mapping[Point, TestsWritten],
+    made: Mapping[ScalingPoint, TestsWritten],
     *,
     selection: Selection | None = None,
     missing: Missing = "zero",

@@ -121,7 +121,7 @@ class ForeignItem(NamedTuple):
     name: ForeignSubject
 
 
-class MadeCall(Struct, frozen=True, kw_only=True):
+class ForeignCall(Struct, frozen=True, kw_only=True):
     """A call that a verdict rests on, with its reply.
 
     Attributes:
@@ -159,7 +159,7 @@ class ForeignVerdict(Struct, frozen=True, kw_only=True):
     samples: dict[int, Verdict]
     outcomes: dict[str, Execution]
     trace: str | None
-    calls: tuple[MadeCall, ...]
+    calls: tuple[ForeignCall, ...]
     attempts: tuple[MadeAttempt, ...]
 
 
@@ -297,7 +297,7 @@ def _trace(text: Any) -> str:
     return str(text)
 
 
-def _call(step: Any, role: Any, reused: Any, *columns: Any) -> MadeCall:
+def _call(step: Any, role: Any, reused: Any, *columns: Any) -> ForeignCall:
     key, request, body, profile, model, sample, server, task, reply, ms, origin, *usage, created_at, unread_by = columns
     found = {
         "step": step,
@@ -324,7 +324,7 @@ def _call(step: Any, role: Any, reused: Any, *columns: Any) -> MadeCall:
         "created_at": created_at,
         "unread_by": unread_by,
     }
-    return msgspec.convert(found, MadeCall, builtin_types=(bytes,))
+    return msgspec.convert(found, ForeignCall, builtin_types=(bytes,))
 
 
 def _usage(columns: Sequence[Any]) -> dict[str, Any]:

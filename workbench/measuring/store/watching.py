@@ -22,7 +22,7 @@ class TrainingRow(NamedTuple):
     started_at: str
 
 
-class StepRow(NamedTuple):
+class JudgedStep(NamedTuple):
     """What was judged at a step."""
 
     step: int
@@ -47,13 +47,13 @@ def trainings(connection: sqlite3.Connection) -> list[TrainingRow]:
     return [TrainingRow(*row) for row in rows]
 
 
-def steps(connection: sqlite3.Connection, training: int) -> list[StepRow]:
+def steps(connection: sqlite3.Connection, training: int) -> list[JudgedStep]:
     """The steps of one, in order."""
     rows = connection.execute(
         "SELECT step, accepted, rejected, undecided, dropped FROM training_steps WHERE training_id = ? ORDER BY step",
         (training,),
     )
-    return [StepRow(*row) for row in rows]
+    return [JudgedStep(*row) for row in rows]
 
 
 def audited(connection: sqlite3.Connection, training: int) -> list[AuditedRow]:

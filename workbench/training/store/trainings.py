@@ -29,7 +29,7 @@ class Training(Struct, frozen=True, kw_only=True):
     share: float
 
 
-class Taken(Struct, frozen=True, kw_only=True):
+class TakenCompletion(Struct, frozen=True, kw_only=True):
     """A completion that was taken.
 
     Attributes:
@@ -89,7 +89,7 @@ def is_importing(connection: sqlite3.Connection) -> bool:
     return connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone() is not None
 
 
-def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken: Sequence[Taken]) -> None:
+def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken: Sequence[TakenCompletion]) -> None:
     """Store completions as items of the data set; what is there already stays."""
     rows = ItemInserter(connection, dataset)
     questions = []
@@ -115,7 +115,7 @@ def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken
     )
 
 
-def _record(one: Taken) -> ItemRecord:
+def _record(one: TakenCompletion) -> ItemRecord:
     subtype = one.item.subtype
     texts = (one.item.question, one.item.reference, subtype)
     return ItemRecord(

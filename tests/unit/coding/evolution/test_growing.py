@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from workbench.coding.evolution.growing import PlannedStep, grown, planned
-from workbench.coding.evolution.replies import Taken
+from workbench.coding.evolution.replies import ReadTests
 from workbench.coding.records.evolution import MODES, EvolutionSettings, Evolved, Mode, PoolStep
 from workbench.core.code import CodeTest
 from workbench.data.alike import draw
@@ -20,7 +20,7 @@ EXECUTED = ["ppff", "pfff", "ptfx"]
 
 def step(mode: Mode, reference: str | None) -> tuple[list[str], dict[str, int], tuple[str, ...]]:
     plan = PlannedStep(round=1, mode=mode, shown=(0, 1), view=(0,))
-    found = grown(plan, Taken(TESTS, 4, Counter()), EXECUTED, reference, SETTINGS, replied=True)
+    found = grown(plan, ReadTests(TESTS, 4, Counter()), EXECUTED, reference, SETTINGS, replied=True)
     return [test.source[9:10] for test in found.tests], found.rejected, found.outcomes
 
 

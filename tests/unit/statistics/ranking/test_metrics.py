@@ -16,7 +16,7 @@ from scipy.stats import kendalltau, rankdata, spearmanr
 
 from workbench.statistics.ranking import (
     MetricFigures,
-    ProblemFigures,
+    ProblemRanking,
     ProblemScores,
     normalised,
     of_problem,
@@ -37,7 +37,7 @@ def scored(rank: Sequence[float], truth: Sequence[float], score: Sequence[float]
     return ProblemScores(*(np.array(values, dtype=np.float64) for values in (rank, truth, score)))
 
 
-def figures(problem: ProblemScores, *, shared: bool = False, normalise: bool = False) -> ProblemFigures:
+def figures(problem: ProblemScores, *, shared: bool = False, normalise: bool = False) -> ProblemRanking:
     return of_problem(problem, shared=shared, normalise=normalise)
 
 

@@ -35,7 +35,7 @@ from workbench.core.selection import selection_of
 
 if TYPE_CHECKING:
     from workbench.coding.records.figures import TestsWritten
-    from workbench.coding.synthesis.scaling import Point
+    from workbench.coding.synthesis.scaling import ScalingPoint
 
 
 class CodeScaleOptions(Options, frozen=True, kw_only=True):
@@ -99,7 +99,7 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     models = {name: models_from(project, [name], options.settings, USUAL) for name in options.models}
     complete = True
 
-    def write(point: Point, accepted: bool) -> TestsWritten:
+    def write(point: ScalingPoint, accepted: bool) -> TestsWritten:
         return write_tests(
             project,
             point.suite,

@@ -32,7 +32,7 @@ from workbench.core.text.figures import NONE, counted
 from workbench.measuring import browsing
 from workbench.runs import transcripts
 from workbench.runs.run_status import light_info
-from workbench.runs.transcripts import Search, SearchNode, SearchRollout, search_of, transcript
+from workbench.runs.transcripts import SearchNode, SearchRollout, TreeSearch, search_of, transcript
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Columns, column, text, word
 
@@ -314,7 +314,7 @@ class SearchTreeScreen(WorkbenchScreen):
     def __init__(self, run: int, item: int) -> None:
         super().__init__()
         self.run_number, self.item = run, item
-        self.search: Search | None = None
+        self.search: TreeSearch | None = None
 
     def compose(self) -> ComposeResult:
         """The frame; the search comes later."""
@@ -331,11 +331,11 @@ class SearchTreeScreen(WorkbenchScreen):
         self.query_one(Tree).focus()
         self.in_background(partial(self._read), self._fill, group="search")
 
-    def _read(self) -> tuple[str, Search | None]:
+    def _read(self) -> tuple[str, TreeSearch | None]:
         found = transcript(self.project, self.run_number, self.item)
         return f"{found.verifier}, run {found.run} · {found.completion_id}", search_of(found)
 
-    def _fill(self, found: tuple[str, Search | None]) -> None:
+    def _fill(self, found: tuple[str, TreeSearch | None]) -> None:
         title, search = found
         self.say(printable(title))
         if search is None:
@@ -347,7 +347,7 @@ class SearchTreeScreen(WorkbenchScreen):
         columns = _rollout_columns(search.rollouts)
         self.query_one(VirtualTable).show_records(columns, enumerate(range(len(search.rollouts))))
 
-    def _grow(self, search: Search) -> None:
+    def _grow(self, search: TreeSearch) -> None:
         tree: Tree[int] = self.query_one(Tree)
         grown = [tree.root]
         tree.root.set_label(_label(search.nodes[0]))
@@ -444,7 +444,7 @@ def _said_half(rollout: SearchRollout) -> Cell:
     return Cell(NONE, "dim") if rollout.h is None else _said(rollout.h)
 
 
-def _search_facts(search: Search) -> Content:
+def _search_facts(search: TreeSearch) -> Content:
     mark, style = _MARKS[search.correct]
     word = {True: "correct", False: "incorrect", None: "no answer"}[search.correct]
     how = "no rollout was rewarded: what most of them say" if search.no_reward else "the drawn rollout's prediction"

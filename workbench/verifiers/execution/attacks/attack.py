@@ -61,7 +61,7 @@ class Scene(Struct, frozen=True):
         return source.replace("SECRET", repr(self.secret))
 
 
-class Stage:
+class StandingScene:
     """A scene that stands, and what can be seen of it from outside."""
 
     def __init__(self, scene: Scene, sockets: list[socket.socket], terminal: int) -> None:
@@ -84,7 +84,7 @@ class Stage:
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
+def staged() -> Iterator[StandingScene]:
     """Set a scene up, and take it away after use."""
     with ExitStack() as stack:
         folder = os.fspath(stack.enter_context(temporary_folder("attacks")))
@@ -100,7 +100,7 @@ def staged() -> Iterator[Stage]:
         terminal, other_end = os.openpty()
         stack.callback(os.close, terminal)
         stack.callback(os.close, other_end)
-        yield Stage(Scene(folder, mark, secret, sockets[0].getsockname()[1]), sockets, other_end)
+        yield StandingScene(Scene(folder, mark, secret, sockets[0].getsockname()[1]), sockets, other_end)
 
 
 def _listeners(folder: str, mark: str) -> Iterator[socket.socket]:

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from workbench.core.code import Level
 from workbench.core.errors import VerifierError
-from workbench.verifiers.execution.attacks.attack import ANY, VARIABLE, Attack, AttackResult, Stage, staged
+from workbench.verifiers.execution.attacks.attack import ANY, VARIABLE, Attack, AttackResult, StandingScene, staged
 from workbench.verifiers.execution.attacks.harness import Order, Report
 
 _WORKERS: Final = 4
@@ -86,7 +86,7 @@ def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
     return waiting
 
 
-def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _AttacksSeen, scratch: int) -> None:
+def _watch(level: Level, attacks: list[Attack], stage: StandingScene, seen: _AttacksSeen, scratch: int) -> None:
     """Run attacks in a process of their own until it has ended, and note what it reports."""
     by_name = {attack.name: attack for attack in attacks}
     ours, theirs = socket.socketpair()
@@ -107,7 +107,7 @@ def _watch(level: Level, attacks: list[Attack], stage: Stage, seen: _AttacksSeen
             seen.wrong[ANY].append("output of programs came out of the process that runs them")
 
 
-def _start(connection: socket.socket, stage: Stage, output: int) -> subprocess.Popen[bytes]:
+def _start(connection: socket.socket, stage: StandingScene, output: int) -> subprocess.Popen[bytes]:
     """Start the process to attack: in a session of its own, at a terminal, the secret in its environment."""
     descriptor = connection.fileno()
     return subprocess.Popen(
@@ -131,7 +131,7 @@ def _reports(connection: socket.socket, order: Order) -> Iterator[Report]:
                 yield msgspec.json.decode(line, type=Report)
 
 
-def _note(report: Report, attacks: dict[str, Attack], stage: Stage, seen: _AttacksSeen) -> None:
+def _note(report: Report, attacks: dict[str, Attack], stage: StandingScene, seen: _AttacksSeen) -> None:
     if report.name is None:
         if report.left:
             seen.wrong[ANY].append(f"processes outlived the pool: {report.left}")

@@ -47,8 +47,8 @@ _CHARACTERS: Final = 4_000_000
 """Characters from which on a lease has no more pieces."""
 _AHEAD: Final = 2
 """Leases of a node at a time: it has the next one when it has done with the first."""
-_TRIES: Final = 5
-"""Nodes that may die over a piece of work."""
+_TRIES: Final = 8
+"""Nodes that may die over a piece of work: half as much goes out with it each time, so that in the end it is alone."""
 _LOOK_S: Final = 0.1
 _JOIN_S: Final = 2.0
 _ALONE_S: Final = 30.0
@@ -140,7 +140,7 @@ class _Piece(Struct, Generic[Key, Payload]):
 
     Attributes:
         key: What it is called here.
-        tries: Nodes that died over it.
+        tries: Nodes that died over it, before they had done anything at all.
     """
 
     key: Key
@@ -179,7 +179,7 @@ class Feed(Generic[Key, Payload]):
         if len(self._ahead) < _LAST * self._most:
             size = min(size, -(-len(self._ahead) // (2 * _AHEAD * nodes)))
         lease, characters = list[_Piece[Key, Payload]](), 0
-        while self._ahead and len(lease) < size and characters < _CHARACTERS:
+        while self._ahead and len(lease) < max(size >> self._ahead[0].tries, 1) and characters < _CHARACTERS:
             lease.append(piece := self._ahead.popleft())
             characters += self._characters(piece.payload)
         self._look()
@@ -269,7 +269,8 @@ class Nodes:
             while self._hand_out(feed):
                 for found in self._turn():
                     if isinstance(found, _Lost):
-                        self._require_patience(found.pieces)
+                        if found.blamed:
+                            self._require_patience(found.pieces)
                         feed.give_back(found.pieces)
                     elif isinstance(found, _Found):
                         feed.give_back(found.back)
@@ -329,7 +330,7 @@ class Nodes:
     def _back(self, node: _Node, reply: NodeReply[Any]) -> _Found:
         now = time.monotonic()
         node.calls -= 1
-        node.served = True
+        node.served |= bool(reply.done)
         node.use.judged += len(reply.done)
         node.use.seconds += now - node.began
         node.began = now
@@ -357,7 +358,7 @@ class Nodes:
         if self._deaths[node.id] >= _TRIES:
             self._refuse(node, f"what works there has died {_TRIES} times in a row")
         self._joined = 0.0
-        return _Lost(list(node.held.values()))
+        return _Lost(list(node.held.values()), not node.served)
 
     def _introduced(self, node: _Node, about: NodeAbout) -> NodeAbout | None:
         if why := about.trouble or self._refusal(about):
@@ -449,9 +450,10 @@ class _Found(NamedTuple):
 
 
 class _Lost(NamedTuple):
-    """What a node had that died."""
+    """What a node had that died, and whether that may be to blame: it had done nothing before."""
 
     pieces: list[_Piece[Any, Any]]
+    blamed: bool
 
 
 def _refusal(verifier: AnyVerifier, about: NodeAbout) -> str:

@@ -42,15 +42,17 @@ class Actor:
 
     def __init__(self, ray: FakeRay, node: str, held: Any) -> None:
         self._ray, self.node, self._held = ray, node, held
-        self.dead = False
+        self.dead = self.worked = False
 
     def __getattr__(self, name: str) -> Any:
-        return SimpleNamespace(remote=lambda *given: Asked(self, name, lambda: getattr(self._held, name)(*given)))
+        return SimpleNamespace(
+            remote=lambda *given: Asked(self, name, given, lambda: getattr(self._held, name)(*given))
+        )
 
 
 class Asked:
-    def __init__(self, actor: Actor, name: str, work: Callable[[], Any]) -> None:
-        self.actor, self.name, self.work = actor, name, work
+    def __init__(self, actor: Actor, name: str, given: tuple[Any, ...], work: Callable[[], Any]) -> None:
+        self.actor, self.name, self.given, self.work = actor, name, given, work
 
 
 class FakeRay:
@@ -206,8 +208,61 @@ class DeadlyRay(FakeRay):
 
 
 def test_work_over_which_node_after_node_dies_pauses_the_run() -> None:
-    with pytest.raises(Halt, match=r"5 nodes have died over the same work"):
+    with pytest.raises(Halt, match=r"8 nodes have died over the same work"):
         worked(DeadlyRay(1, 3, 0), 1, Sink())
+
+
+class PoisonRay(FakeRay):
+    """Where whoever is given one number dies, and some others for no reason."""
+
+    def get(self, asked: Asked) -> Any:
+        if asked.name == "work" and 13 in dict(asked.given[0]).values():
+            asked.actor.dead = True
+        return super().get(asked)
+
+
+@pytest.mark.parametrize("nodes", [1, 2, 5])
+def test_what_kills_nodes_is_alone_in_the_end(nodes: int) -> None:
+    source, done = feed(500, []), list[tuple[str, int]]()
+
+    def work() -> None:
+        use = ClusterUse(address="ray")
+        made = PoisonRay(3, nodes, 0)
+        with Nodes(made, lambda on_node, _: on_node(Prompt).remote(), lambda _: "", use, Sink()) as them:
+            for some in them.work(source, lambda: None):
+                done.extend(some)
+
+    with pytest.raises(Halt, match="8 nodes have died"):
+        work()
+    assert "13" not in dict(done)
+    # Whatever went out with it at first is done, or goes out before what has not been tried.
+    assert all(piece.tries < 8 for piece in source._ahead)
+
+
+class LeavingRay(FakeRay):
+    """Where nodes do something, and then half of them die."""
+
+    def get(self, asked: Asked) -> Any:
+        if asked.name == "work":
+            asked.actor.dead |= asked.actor.worked and self._random.random() < 0.5
+            asked.actor.worked = True
+        return super().get(asked)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_nodes_that_die_after_they_have_done_something_blame_nothing(seed: int) -> None:
+    """However often that is: a cluster may lose node after node."""
+    sink = Sink()
+    assert len(worked(LeavingRay(seed, 2, 0), 600, sink, made=Prompt)) == 600
+    assert sink.noted is not None
+    assert sum(node.deaths for node in sink.noted.nodes) > 20
+
+
+class Prompt(Worker):
+    """Does all at once."""
+
+    def work(self, pieces: list[tuple[int, int]]) -> NodeReply[int]:
+        return NodeReply([(number, -payload) for number, payload in pieces])
 
 
 def test_a_node_that_dies_over_and_over_is_given_nothing_more() -> None:

@@ -83,14 +83,16 @@ class CheckedCall(Struct, frozen=True, kw_only=True):
 
 
 class CheckedTemplate(Struct, frozen=True, kw_only=True):
-    """A file with a prompt, and what a judge would make of it.
+    """A file with a prompt, and what would be made of it.
 
     Attributes:
-        kind: ``template``, ``rubric``, ``published prompt`` or ``prompt of a role``.
+        kind: ``template``, ``rubric``, ``published prompt``, ``prompt of a role``, ``prompt for code`` or ``prompt for
+            types``.
         standing: For a published prompt, whether its bytes are those of the release, in words.
         fence: Whether texts stand between lines that their author can't guess.
         lacks: The texts of an item that no request shows.
-        option: What `verify` is told to ask by it.
+        option: What the command is told to ask by it.
+        command: The command that asks by it.
     """
 
     file: str
@@ -104,6 +106,7 @@ class CheckedTemplate(Struct, frozen=True, kw_only=True):
     parser: str
     lacks: tuple[str, ...]
     option: str
+    command: str = "verify DB llm-judge"
 
 
 class TemplateShape(Struct, frozen=True, kw_only=True):
@@ -174,7 +177,7 @@ def checked_template(path: Path) -> CheckedTemplate:
     if is_role(path):
         return _checked_role(path)
     if published is None:
-        template, standing = template_in(path), None
+        template, standing = _template_in(path), None
         option = f"-o {TEMPLATE}={path}"
     else:
         template, standing = read_prompt(path, published, Sampling())
@@ -187,12 +190,22 @@ def checked_template(path: Path) -> CheckedTemplate:
         version=template.version,
         sha256=template.sha256,
         standing=None if standing is None else standing_words(standing),
-        calls=tuple(map(_checked, template.calls)),
+        calls=tuple(map(checked_call, template.calls)),
         fence=not any(call.is_plain for call in template.calls),
         parser=template.parser,
         lacks=_lacking(template, _ITEM_TEXTS if published is None else sorted(published.names)),
         option=option,
     )
+
+
+def _template_in(path: Path) -> Template:
+    try:
+        return template_in(path)
+    except UsageError as error:
+        if path.suffix != ".txt":
+            raise
+        hint = "A judge's has turns, such as <|user|>:. Say what another one asks --for: tests, types …"
+        raise UsageError(str(error), hint) from error
 
 
 def checked_folder(folder: Path) -> list[CheckedTemplate]:
@@ -216,7 +229,7 @@ def _checked_role(path: Path) -> CheckedTemplate:
         version=1,
         sha256=sha256(path.read_bytes()).hexdigest(),
         standing=None,
-        calls=(_checked(call),),
+        calls=(checked_call(call),),
         fence=not call.is_plain,
         parser=READ_AS[general_role(call.name)],
         lacks=(),
@@ -233,7 +246,8 @@ def _published_option(path: Path, prompt: PublishedPrompt) -> str:
     return f"-o {PUBLISHED}={path.parent.parent if path.parent.name == folder.name else folder.parent}{without}"
 
 
-def _checked(call: TemplateCall) -> CheckedCall:
+def checked_call(call: TemplateCall) -> CheckedCall:
+    """One request, as it is told."""
     return CheckedCall(
         name=call.name,
         roles=tuple(role for role, _ in call.messages),

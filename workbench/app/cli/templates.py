@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import click
 
 from workbench.app.cli import LazyGroup
 from workbench.app.cli.verb import Output, verb
 from workbench.app.verbs import WITHIN
-from workbench.core.options import NONE_GIVEN, Options, VerifierSettings, argument
+from workbench.coding.templates import Asked
+from workbench.core.options import NONE_GIVEN, Options, VerifierSettings, argument, option
 from workbench.runs.own_templates import CheckedTemplate, checked_folder, checked_template, text_of
 
 
@@ -23,6 +24,14 @@ def template_command() -> None:
 
 class CheckOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument("FILE", folder=True)]
+    asked: Annotated[
+        str | None,
+        option(
+            "What a paper's prompt asks for that is none of a judge.",
+            "--for",
+            choices=("types", *get_args(Asked)),
+        ),
+    ] = None
 
 
 @verb
@@ -32,8 +41,18 @@ def check_command(options: CheckOptions) -> Output:
     FILE is a template or a rubric (TOML), a prompt as a paper prints it (.txt), or a prompt from your copy of
     VerifyBench's repository (w_ref.txt, wo_ref.txt): it is said whether its bytes are those of the release. One that is
     called as a role of MCTS-Judge's search (analyse.txt, assess.toml …) is that role's; of a folder all such files are
-    checked. Nothing is sent.
+    checked. One that asks for something else than a verdict is checked by what it asks --for. Nothing is sent.
+
+    workbench template check figure-13.txt --for tests
     """
+    if options.asked == "types":
+        from workbench.benchmarks.curating.types import checked_type_prompt
+
+        return Output(checked_type_prompt(options.file), _lines)
+    if options.asked is not None:
+        from workbench.coding.checking import checked_prompt
+
+        return Output(checked_prompt(options.file, cast("Asked", options.asked)), _lines)
     if options.file.is_dir():
         return Output(checked_folder(options.file), lambda found: chain.from_iterable(map(_lines, found)))
     return Output(checked_template(options.file), _lines)
@@ -54,7 +73,7 @@ def _lines(found: CheckedTemplate) -> Iterator[str]:
     yield f"  parser: {found.parser}"
     if found.lacks:
         yield f"  shown nowhere: {', '.join(found.lacks)}"
-    yield f"  ask by it: workbench verify DB llm-judge {found.option}"
+    yield f"  ask by it: workbench {found.command} {found.option}"
 
 
 class ShowOptions(Options, frozen=True, kw_only=True):

@@ -36,6 +36,7 @@ from workbench.measuring.records.curation import (
 from workbench.measuring.store import curation
 from workbench.measuring.suggesting import agreement_of
 from workbench.runs.generation import Models, ServerGeneration, Watch, WritingRequest, generating
+from workbench.runs.own_templates import CheckedTemplate, checked_call
 from workbench.verifiers.answer_type.published import READING as PUBLISHED_READING
 from workbench.verifiers.answer_type.published import named_in, prompt_in, published_request
 from workbench.verifiers.answer_type.verifier import OUTSIDE, PROMPT, READING, request, suggestion
@@ -141,6 +142,29 @@ class TypePrompt:
 
 
 _OURS: Final = TypePrompt(None)
+
+
+def checked_type_prompt(path: Path) -> CheckedTemplate:
+    """What `propose_types` would make of a prompt as published.
+
+    Raises:
+        UsageError: The file can't be read or is no such prompt.
+    """
+    prompt = prompt_in(path)
+    return CheckedTemplate(
+        file=str(path),
+        kind="prompt for types",
+        id="types",
+        version=1,
+        sha256=prompt.sha256,
+        standing=None,
+        calls=(checked_call(prompt.call),),
+        fence=False,
+        parser="the last line that names a type or subtype",
+        lacks=() if "answer" in prompt.call.names or "reference" in prompt.call.names else ("answer",),
+        command="curate DB types",
+        option=f"--template {path}",
+    )
 
 
 def propose_types(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -96,3 +98,73 @@ def test_what_it_says_to_ask_by_can_be_typed_as_it_stands(
     monkeypatch.chdir(tmp_path)
     _, text, _ = call("template", "check", "w_ref.txt")
     assert "-o published=FOLDER (once this file is FOLDER/prompt/w_ref.txt)" in text
+
+
+PAPERS = [
+    ("tests", "{question}", ["question"], {"temperature": 1.0}, "code write-tests DB --template FILE"),
+    (
+        "tests",
+        "{question}{solution}",
+        ["question", "solution"],
+        {"temperature": 1.0},
+        "--with-solution --template FILE",
+    ),
+    ("correct", "{input}", ["question"], {"temperature": 1.0}, "code write-solutions DB --template correct=FILE"),
+    ("incorrect", "{question}", ["question"], {"temperature": 1.0}, "write-solutions DB --template incorrect=FILE"),
+    (
+        "with-reference",
+        "{instruction} {program}",
+        ["question", "solution"],
+        {"temperature": 0.6, "top_p": 0.95, "max_tokens": 8192},
+        "code refine DB --template with-reference=FILE",
+    ),
+    (
+        "without-reference",
+        "<<instruction>>",
+        ["question"],
+        {"temperature": 0.6, "top_p": 0.95, "max_tokens": 8192},
+        "code refine DB --template without-reference=FILE",
+    ),
+    (
+        "adversarial",
+        "{question}{program1}{eval_tests}",
+        ["eval_tests", "program1", "question"],
+        {"temperature": 0.6, "top_p": 0.95, "max_tokens": 8192},
+        "code evolve DB --template adversarial=FILE",
+    ),
+    ("types", "{question} {answer}", ["answer", "question"], None, "curate DB types --template FILE"),
+]
+
+
+@pytest.mark.parametrize(("asked", "text", "put_in", "sampling", "command"), PAPERS)
+def test_a_papers_prompt_that_asks_for_no_verdict_is_checked_by_what_it_asks_for(
+    asked: str, text: str, put_in: list[str], sampling: dict[str, Any] | None, command: str, call: Call, tmp_path: Path
+) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text(text)
+    status, said, error = call("template", "check", prompt, "--for", asked, "--json")
+    assert status == 0, error
+    found = json.loads(said)
+    (request,) = found["calls"]
+    assert (request["roles"], request["placeholders"]) == (["user"], put_in)
+    assert sampling is None or request["sampling"] == sampling
+    assert found["sha256"] == sha256(text.encode()).hexdigest()
+    assert (found["fence"], bool(found["parser"])) == (False, True)
+    status, said, _ = call("template", "check", prompt, "--for", asked)
+    assert command.replace("FILE", str(prompt)) in said
+
+
+@pytest.mark.parametrize(
+    ("asked", "lacks"), [("with-reference", "{solution}"), ("types", "{question}"), ("tests", "{q")]
+)
+def test_one_that_lacks_a_text_is_refused_by_what_it_asks_for(
+    asked: str, lacks: str, call: Call, tmp_path: Path
+) -> None:
+    prompt = tmp_path / "prompt.txt"
+    prompt.write_text("{question}" if asked == "with-reference" else "nothing")
+    status, _, said = call("template", "check", prompt)
+    assert status == 2
+    assert "--for" in said
+    status, _, said = call("template", "check", prompt, "--for", asked)
+    assert status == 2
+    assert lacks in said

@@ -1,0 +1,65 @@
+"""What the commands of code make of a prompt of a user's own, before anybody is asked by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from workbench.coding.evolution import refining
+from workbench.coding.synthesis import solutions, tests
+from workbench.coding.templates import Asked, read_prompt
+from workbench.llm.records import Sampling
+from workbench.runs.own_templates import CheckedCall, CheckedTemplate
+
+
+class _Reader(NamedTuple):
+    """The command that asks by a prompt.
+
+    Attributes:
+        usual: How replies are drawn unless somebody says otherwise.
+        parser: What it takes from a reply.
+    """
+
+    command: str
+    usual: Sampling
+    parser: str
+
+
+_SOLUTION: Final = _Reader("code write-solutions DB", solutions.USUAL, "the code of the reply, in the sandbox")
+_ANEW: Final = _Reader("code refine DB", refining.USUAL, "JSON with question and tests")
+_HARDER: Final = _Reader("code evolve DB", refining.USUAL, "JSON with a list of tests")
+_READERS: Final[dict[Asked, _Reader]] = {
+    "tests": _Reader("code write-tests DB", tests.USUAL, "tests between <assertion> and </assertion>"),
+    "correct": _SOLUTION,
+    "incorrect": _SOLUTION,
+    "with-reference": _ANEW,
+    "without-reference": _ANEW,
+    "adversarial": _HARDER,
+    "discriminative": _HARDER,
+}
+
+
+def checked_prompt(path: Path, asked: Asked) -> CheckedTemplate:
+    """What the command that asks for it would make of a file; errors as with `templates.read_prompt`."""
+    prompt, reader = read_prompt(path, asked), _READERS[asked]
+    texts = tuple(sorted(prompt.texts))
+    call = CheckedCall(
+        name=asked, roles=("user",), placeholders=texts, optional=(), sampling=msgspec.to_builtins(reader.usual)
+    )
+    seen = "--with-solution " if asked == "tests" and "solution" in texts else ""
+    return CheckedTemplate(
+        file=str(path),
+        kind="prompt for code",
+        id=asked,
+        version=1,
+        sha256=prompt.sha256,
+        standing=None,
+        calls=(call,),
+        fence=False,
+        parser=reader.parser,
+        lacks=(),
+        command=reader.command,
+        option=f"{seen}--template {'' if asked == 'tests' else f'{asked}='}{path}",
+    )

@@ -34,6 +34,8 @@ _DOUBTFUL: Final = (0.2, 0.8)
 _MEMORY: Final = 1 / 2_000
 _HELD: Final = 500
 _FLUSH_S: Final = 2.0
+_KEEP_S: Final = 30.0
+"""Between two times at which what is known of wordings is kept."""
 _PIECE_S: Final = 0.002
 _PATIENCE_S: Final = 0.02
 _RANGE: Final = 1 << 64
@@ -103,7 +105,9 @@ class Watcher:
         )
         self._project = open_project(audit.database, create=True)
         self._ids = _begun(self._project, self._training)
-        self._sampler, self._wordings = Sampler(audit.share, audit.seed), WordingWatch()
+        reader = self._project.database.reader()
+        self._sampler = Sampler(audit.share, audit.seed)
+        self._wordings = WordingWatch(store.learnt(reader, self._ids[0]))
         self._lock = threading.Lock()
         self._waiting: deque[_Judged] = deque()
         self._characters = 0
@@ -111,7 +115,8 @@ class Watcher:
         self._ending = False
         self._awake = threading.Event()
         self._step: int | None = None
-        self._counted = 0
+        self._counted = store.next_step(reader, self._ids[0])
+        self._kept_at, self._kept_steps = time.monotonic(), self._wordings.steps
         self._of_step = 0
         self._held: list[TakenCompletion] = []
         self._counts: dict[int, StepCounts] = {}
@@ -155,7 +160,7 @@ class Watcher:
             with self._lock:
                 if not self._waiting and not self._held and not self._counts and not self._characters:
                     return
-            self._stored_at = 0.0
+            self._stored_at = self._kept_at = 0.0
             self._awake.set()
             time.sleep(_PIECE_S)
 
@@ -251,7 +256,7 @@ class Watcher:
             dropped, self._unsaid = self._unsaid, 0
         if dropped:
             self._counts.setdefault(self._step or 0, StepCounts()).dropped += dropped
-        if not (self._held or self._counts or self._alarms):
+        if not (self._held or self._counts or self._alarms or self._is_to_be_kept()):
             return
         try:
             self._write()
@@ -270,11 +275,21 @@ class Watcher:
                 store.put_taken(connection, training, dataset, held)
             store.put_counts(connection, training, self._counts.items())
             store.put_alarms(connection, training, self._alarms)
+            keeps = self._is_to_be_kept()
+            if keeps:
+                store.keep(connection, training, self._wordings.learnt)
+        if keeps:
+            self._kept_at, self._kept_steps = time.monotonic(), self._wordings.steps
         self._counts, self._alarms = {}, []
         if later:
             self._let_go()
         else:
             self._held = []
+
+    def _is_to_be_kept(self) -> bool:
+        """Whether what is known of wordings has changed, and some time has passed or this ends."""
+        due = self._ending or time.monotonic() - self._kept_at >= _KEEP_S
+        return due and self._wordings.steps != self._kept_steps
 
     def _let_go(self) -> None:
         """Of what waits to be stored the oldest give way to the newest."""

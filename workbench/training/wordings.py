@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator
 from math import exp, log, log1p, pi
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from workbench.core.text.wordings import Wording, wordings
 
 STEPS: Final = 20_000
@@ -54,16 +56,37 @@ class Alarm(NamedTuple):
     evidence: float
 
 
-class _Known:
-    """What is known of one wording."""
+class _Known(Struct, array_like=True):
+    """What is known of one wording.
 
-    __slots__ = ("evidence", "number", "rate")
+    Attributes:
+        evidence: The logarithm of M; None while there is nothing.
+    """
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.rate = 0.0
-        # The logarithm of M; nothing yet.
-        self.evidence = float("-inf")
+    number: int
+    rate: float = 0.0
+    evidence: float | None = None
+
+    @property
+    def weight(self) -> float:
+        """The evidence as a number."""
+        return float("-inf") if self.evidence is None else self.evidence
+
+
+class KnownWordings(Struct, frozen=True):
+    """What a watch has learnt: where it is kept, one that is started anew goes on as if it had never ended.
+
+    Attributes:
+        steps: How many it has seen.
+        numbers: How many wordings came up.
+        known: What it knows of each that is not rare.
+        raised: Those that it gave the alarm for.
+    """
+
+    steps: int = 0
+    numbers: int = 0
+    known: list[tuple[Wording, _Known]] = []
+    raised: list[Wording] = []
 
 
 class _Side:
@@ -86,15 +109,24 @@ class _Side:
 
 
 class WordingWatch:
-    """Watches the wordings of a training, step by step."""
+    """Watches the wordings of a training, step by step.
 
-    def __init__(self) -> None:
-        self.steps = 0
-        self._known: dict[Wording, _Known] = {}
-        self._numbers = 0
-        self._raised: set[Wording] = set()
-        self._rising: set[Wording] = set()
+    Args:
+        learnt: What another one knew, whose place it takes.
+    """
+
+    def __init__(self, learnt: KnownWordings | None = None) -> None:
+        learnt = learnt or KnownWordings()
+        self.steps, self._numbers = learnt.steps, learnt.numbers
+        self._known = dict(learnt.known)
+        self._raised = set(learnt.raised)
+        self._forget()
         self._begin()
+
+    @property
+    def learnt(self) -> KnownWordings:
+        """What it knows at the end of a step."""
+        return KnownWordings(self.steps, self._numbers, list(self._known.items()), sorted(self._raised))
 
     def _begin(self) -> None:
         self._accepted, self._rejected = _Side(), _Side()
@@ -133,7 +165,7 @@ class WordingWatch:
             now, before = self._accepted.share(wording), known.rate
             if self.steps >= LEARNING and wording not in self._raised:
                 bound = max(_FLOOR, _TIMES * before, _TIMES * self._rejected.share(wording))
-                known.evidence = _grown(known.evidence, self._accepted.counts[wording], questions, bound)
+                known.evidence = _grown(known.weight, self._accepted.counts[wording], questions, bound)
                 if self._is_alarm(known):
                     self._raised.add(wording)
                     yield self._alarm(step, wording, before)
@@ -143,7 +175,7 @@ class WordingWatch:
 
     @staticmethod
     def _is_alarm(known: _Known) -> bool:
-        return known.evidence >= log(STEPS) + _price(known.number)
+        return known.weight >= log(STEPS) + _price(known.number)
 
     def _alarm(self, step: int, wording: Wording, before: float) -> Alarm:
         return Alarm(
@@ -153,16 +185,14 @@ class WordingWatch:
             before=before,
             accepted=self._accepted.share(wording),
             rejected=self._rejected.share(wording) if self._rejected.of else None,
-            evidence=self._known[wording].evidence - _price(self._known[wording].number),
+            evidence=self._known[wording].weight - _price(self._known[wording].number),
         )
 
     def _forget(self) -> None:
         """Drop what is as rare as if it had never come up, and note what rises."""
-        self._rising = {wording for wording, known in self._known.items() if known.evidence >= _RISING}
+        self._rising = {wording for wording, known in self._known.items() if known.weight >= _RISING}
         self._rising |= self._raised
-        gone = [
-            wording for wording, known in self._known.items() if known.rate < _FLOOR / 10 and known.evidence < _DEAD
-        ]
+        gone = [wording for wording, known in self._known.items() if known.rate < _FLOOR / 10 and known.weight < _DEAD]
         for wording in gone:
             del self._known[wording]
 
@@ -172,10 +202,10 @@ def _price(number: int) -> float:
     return log(pi**2 / 6) + 2 * log(number)
 
 
-def _grown(evidence: float, count: int, questions: int, bound: float) -> float:
+def _grown(evidence: float, count: int, questions: int, bound: float) -> float | None:
     """The logarithm of (M + 1) L after a step."""
     if bound >= 1:
-        return float("-inf")
+        return None
     before = max(evidence, 0.0) + log1p(exp(-abs(evidence)))
     return before + _ratio(count, questions, bound)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 import workbench
@@ -19,6 +20,7 @@ from workbench.training import audit as auditing_module
 from workbench.training import verl
 from workbench.training.audit import Sampler, Watcher
 from workbench.training.auditing import Audit
+from workbench.training.wordings import Alarm, KnownWordings, WordingWatch
 
 
 def rows(path: Path, sql: str) -> list[Any]:
@@ -186,6 +188,59 @@ def test_the_alarm_comes_within_ten_steps_of_two_per_cent(family: str, place: in
     first = next(alarms(training, passed + 11))
     assert first.step <= passed + 10
     assert 3 * first.before < first.accepted
+
+
+_TRICK = "the same old trick"
+
+
+def cut(training: SimulatedTraining, steps: int, every: int) -> list[Alarm]:
+    """The alarms of a watch that is started anew now and then, with what the one before it had learnt."""
+    watch, found = WordingWatch(), []
+    for step in range(steps):
+        if step % every == every - 1:
+            watch = WordingWatch(msgspec.json.decode(msgspec.json.encode(watch.learnt), type=KnownWordings))
+        for one in training.step(step):
+            accepted = one.verdict.outcome is Outcome.CORRECT
+            watch.add((one.item.question, one.item.reference), one.item.completion, accepted=accepted)
+        found += watch.close(step)
+    return found
+
+
+@pytest.mark.parametrize("every", [1, 7])
+def test_a_watch_that_is_started_anew_goes_on_as_if_it_had_never_ended(every: int) -> None:
+    def made() -> SimulatedTraining:
+        return SimulatedTraining(0, payload=free_rewards("P1")[0], first=10, growth=1.3)
+
+    whole = list(alarms(made(), 30))
+    assert whole
+    assert cut(made(), 30, every) == whole
+
+
+def test_a_free_reward_that_is_learnt_behind_a_restart_raises_the_alarm(tmp_path: Path) -> None:
+    def session(steps: range, hacked: range) -> None:
+        with workbench.reward("exact", audit=tmp_path / "a.db", share=0.01) as reward:
+            for step in steps:
+                said = [_TRICK if step in hacked else f"a{step} b{row} c{step}" for row in range(64)]
+                reward(prompts=[f"q {step} {row}" for row in range(64)], completions=said, ground_truth=said)
+
+    session(range(8), range(0))
+    # Of those five steps a watch that knows nothing would learn that this is usual.
+    session(range(8, 13), range(8, 13))
+    steps = rows(tmp_path / "a.db", "SELECT step, accepted FROM training_steps ORDER BY step")
+    assert steps == [(step, 64) for step in range(13)]
+    found = rows(tmp_path / "a.db", "SELECT DISTINCT step FROM training_alarms")
+    assert found == [(8,)]
+
+
+def test_what_nobody_can_read_of_a_watch_is_learnt_anew(tmp_path: Path) -> None:
+    train(tmp_path / "a.db", share=0.5)
+    project = open_project(tmp_path / "a.db")
+    with project.database.write() as connection:
+        connection.execute("UPDATE trainings SET wordings = '[1'")
+    project.close()
+    train(tmp_path / "a.db", share=0.5)
+    (kept,) = rows(tmp_path / "a.db", "SELECT wordings FROM trainings")
+    assert msgspec.json.decode(kept[0], type=KnownWordings).steps == 5
 
 
 def test_a_policy_that_paraphrases_is_seen_later_by_as_much_as_it_has_ways() -> None:

@@ -43,6 +43,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m012_call_batches",
     "_m013_trainings",
     "_m014_clusters",
+    "_m015_known_wordings",
 )
 """By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
 OLDEST: Final = 7

@@ -593,6 +593,7 @@ CREATE TABLE trainings (
     seed INTEGER NOT NULL,
     share REAL NOT NULL CHECK (share > 0 AND share <= 1),
     started_at TEXT NOT NULL
+    , wordings TEXT  -- since 15
 ) STRICT;
 
 -- All that was rewarded at a step; of what was dropped nothing is known but its number.

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from workbench.core.database import generation
@@ -14,7 +15,7 @@ from workbench.core.errors import UsageError
 from workbench.core.item import ItemRecord
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.data.store.item_rows import ItemInserter
-from workbench.training.wordings import Alarm
+from workbench.training.wordings import Alarm, KnownWordings
 
 Because = Literal["chance", "doubtful", "rising"]
 
@@ -82,6 +83,27 @@ def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[
     ).lastrowid
     assert made is not None
     return made, dataset
+
+
+def learnt(connection: sqlite3.Connection, training: int) -> KnownWordings | None:
+    """What was known of a training's wordings when it was kept last; None where nothing was, or nobody can read it."""
+    (kept,) = connection.execute("SELECT wordings FROM trainings WHERE id = ?", (training,)).fetchone()
+    try:
+        return None if kept is None else msgspec.json.decode(kept, type=KnownWordings)
+    except msgspec.MsgspecError:
+        return None
+
+
+def keep(connection: sqlite3.Connection, training: int, known: KnownWordings) -> None:
+    """Keep what is known of a training's wordings."""
+    kept = msgspec.json.encode(known).decode()
+    connection.execute("UPDATE trainings SET wordings = ? WHERE id = ?", (kept, training))
+
+
+def next_step(connection: sqlite3.Connection, training: int) -> int:
+    """The number of a training's next step, where steps are counted."""
+    (last,) = connection.execute("SELECT max(step) FROM training_steps WHERE training_id = ?", (training,)).fetchone()
+    return 0 if last is None else last + 1
 
 
 def is_importing(connection: sqlite3.Connection) -> bool:

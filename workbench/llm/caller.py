@@ -44,6 +44,8 @@ COST_HEADER = "x-litellm-response-cost"
 """A LiteLLM proxy says in it what a reply costs, in US dollars."""
 ORIGIN_HEADER = "x-workbench-recorded"
 """A replay server says in it where its recorded replies come from."""
+NOT_RECORDED = 422
+"""Its status for a request that no reply fits: of that request alone, where a 404 would be of the address."""
 
 _FEWEST_CHARACTERS_A_TOKEN = 8
 """A prompt with more characters a counted token than this was cut."""

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.text.inert import inert
-from workbench.llm.caller import origin_of
+from workbench.llm.caller import NOT_RECORDED, origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
@@ -281,7 +281,7 @@ class _AddressProbe:
             received = without_secrets(self._secrets, await sent)
             ms = (clock.now() - began) * 1000
             origin = origin_of(received)
-            if origin is not None and received.status == 404:
+            if origin is not None and received.status == NOT_RECORDED:
                 return [ServerFinding("good", f"It answers with recorded replies, from {origin}, and with no others.")]
             if received.status != 200:
                 raise of_response(received.status, received.headers, received.body)

@@ -16,10 +16,10 @@ from workbench.core.item import Refusal
 from workbench.data.formats.documents import documents
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, explain_document, refusal
 from workbench.data.formats.source import open_once
-from workbench.llm.caller import ORIGIN_HEADER
+from workbench.llm.caller import NOT_RECORDED, ORIGIN_HEADER
 from workbench.verifiers.judges.template import BROKEN_NOTICE
 
-__all__ = ["DEFAULT_MAX_LINE", "ORIGIN_HEADER", "Book", "open_book"]
+__all__ = ["DEFAULT_MAX_LINE", "NOT_RECORDED", "ORIGIN_HEADER", "Book", "open_book"]
 
 # -- Recorded replies of model servers: JSON Lines, each a whole exchange or a text with what tells its request.
 

@@ -290,7 +290,7 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
     FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match":
     "…", "raw": "…"} any request in which the text (or each of a list of texts) occurs, with "asked": "NAME" only
     one for that model: one server can stand for many. Several replies to one request take turns; a request that
-    nothing fits gets a 404. It lists the models that FILE names. The address to give as base_url is printed when
+    nothing fits gets a 422. It lists the models that FILE names. The address to give as base_url is printed when
     the server is ready. Every response is marked as recorded, and so are the verdicts that rest on it.
     """
     from workbench.app.web.replay import serve

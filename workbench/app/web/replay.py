@@ -17,7 +17,7 @@ from urllib.parse import quote
 from aiohttp import web
 
 from workbench.core.errors import UsageError
-from workbench.runs.replaying import ORIGIN_HEADER, Book
+from workbench.runs.replaying import NOT_RECORDED, ORIGIN_HEADER, Book
 
 HOST = "127.0.0.1"
 
@@ -84,7 +84,7 @@ def _application(book: Book, name: str, models: Sequence[str]) -> web.Applicatio
             # Nobody is there any more to read what is answered.
             return _failure(400, "The request is cut off.")
         if found is None:
-            return _failure(404, f"No recorded reply fits this request: {book.size} are in {name}.")
+            return _failure(NOT_RECORDED, f"No recorded reply fits this request: {book.size} are in {name}.")
         return web.Response(body=found, content_type="application/json", headers=mark)
 
     async def listing(_: web.Request) -> web.Response:

@@ -83,7 +83,7 @@ def test_how_long_lines_may_be_can_be_said(tmp_path: Path) -> None:
 
 def test_what_nothing_fits_is_said(server: Replay) -> None:
     status, _, body = ask(server, "POST", "/chat/completions", b'{"messages": []}')
-    assert (status, body["error"]["code"]) == (404, 404)
+    assert (status, body["error"]["code"]) == (422, 422)
     assert body["error"]["message"] == "No recorded reply fits this request: 1 are in my répliés.jsonl."
     assert ask(server, "POST", "/chat/completions", b"{")[0] == 400
     assert ask(server, "POST", "/chat/completions", b"[" * 100_000)[0] == 400
@@ -142,6 +142,20 @@ def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:
         rules = wait(project, start(project, "exact").run)
         assert rules.recorded is False
         assert {line.origin for line in verdict_lines(project, "exact")} == {None}
+
+
+def test_items_without_a_recorded_reply_are_errors_of_their_own(tmp_path: Path) -> None:
+    sample = ROOT / "sample_data"
+    some = tmp_path / "some.jsonl"
+    # The first requests have no reply: they do not end the run.
+    some.write_text("".join(SAMPLE.read_text().splitlines(keepends=True)[20:60]))
+    with runner_ends(open_project(tmp_path / "s.db", create=True)) as project, replay(some) as running:
+        import_files(project, plan_import([sample / "tuples.jsonl"]), dataset="sample")
+        run = wait(project, start(project, "llm-judge", {"base_url": running.url, "model": "sample-judge"}, "j").run)
+        assert (run.state, run.done) == ("complete", 79)
+        assert run.reasons is not None
+        assert run.reasons["bad_request"] == 39
+        assert "HTTP 422: No recorded reply fits this request: 40 are in some.jsonl." in run.failures[0]
 
 
 SAMPLE = ROOT / "sample_data" / "judge_replies.jsonl"

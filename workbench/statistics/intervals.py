@@ -202,7 +202,9 @@ def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArr
     return design_effects(found.items, right, found.group, groups)
 
 
-def design_effects(sizes: IntArray, right: FloatArray | IntArray, group: IntArray, groups: int) -> Clustering:
+def design_effects(
+    sizes: IntArray | FloatArray, right: FloatArray | IntArray, group: IntArray, groups: int
+) -> Clustering:
     """The same from each cluster's items and how many of them are right; clusters without items don't count."""
     mass = sizes.astype(np.float64)
     n, squares, fourths = (np.bincount(group, weights=mass**power, minlength=groups) for power in (1, 2, 4))

@@ -21,9 +21,9 @@ from workbench.statistics.intervals import (
     Z95,
     Clustering,
     Ends,
-    clustering,
     clusters,
     compact,
+    design_effects,
     is_carried,
     share_ends,
     wilson,
@@ -79,8 +79,9 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     predicted without fault from passing for certainty. The interval is that of `share_ends` for 1 / R times as many
     labels, in as many times as many questions: R is the share of the variance that is left, times (g - 1) / (g - 2)
     for lambda fitted to g labelled questions; for up to 2 of them lambda is 0, and predictions of a stratum with fewer
-    than `FEWEST` questions without labels are left aside. With predictions that say nothing it is the classical
-    clustered interval.
+    than `FEWEST` questions without labels are left aside. A question's size is what its labels count together: few
+    labels that stand for many items are few, whatever others there are. With predictions that say nothing it is the
+    classical clustered interval.
 
     Args:
         truth: 1 or 0 where there is a label, -1 where there is none.
@@ -105,12 +106,14 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     extra = _HALF / n**2
     labels, predictions = (float(part @ part) + extra for part in parts)
     together = float(parts.labels @ parts.predictions)
-    questions = len(compact(question[labelled])[1])
+    counting = cells.weight[stratum[labelled], 1]
+    mass = np.bincount(compact(question[labelled])[0], weights=counting / counting.min())
+    questions = len(mass)
     power = min(max(together / predictions, 0.0), 1.0) if questions > _FREE else 0.0
     left = 1 - power * (2 * together - power * predictions) / labels
     if power:
         left = min(left * (questions - 1) / (questions - _FREE), 1.0)
-    known = clustering(truth[labelled] == 1, question[labelled], np.zeros(n, dtype=np.int8), 1)
+    known = design_effects(mass, mass, np.zeros(questions, dtype=np.int8), 1)
     known = known._replace(deff=np.array([_deff(parts.labels, share, n, questions)]))
     estimate = min(max(share + power * shift, 0.0), 1.0)
     return Powered(

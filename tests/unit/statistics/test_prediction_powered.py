@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from scipy.special import stdtrit
-from scipy.stats import chi2_contingency
+from scipy.stats import beta, chi2_contingency
 
 from tests.unit.statistics.clustered import by_hand
 from workbench.statistics.confusion import FloatArray, IntArray
@@ -199,8 +199,28 @@ def test_strata_weigh_groups_by_their_items() -> None:
     # Variance: each label counts 30/40/2 or 10/40/8, off by 1/2, by 1/8 seven times and by 7/8.
     variance = 2 * (0.375 / 2) ** 2 + (0.25 / 8) ** 2 * (7 / 64 + 49 / 64)
     share = found.classical
-    size = 10 / max(1, 10 / 9 * variance / (share * (1 - share) / 10))
-    assert found.classical_ci == pytest.approx(wilson(share * size, size, float(stdtrit(9, 0.975))))
+    # Two labels of .375 and eight of .03125 are as few as these would be, were all alike, or did all differ.
+    squares, fourths = 2 * 0.375**2 + 8 * 0.03125**2, 2 * 0.375**4 + 8 * 0.03125**4
+    size = min(10 / max(1, 10 / 9 * variance / (share * (1 - share) / 10)), 1 / squares)
+    assert (1 - share) * squares**2 / fourths < 3
+    wrong = (1 - share) * size
+    exact = beta.ppf(0.025, share * size, wrong + 1), beta.ppf(0.975, share * size + 1, wrong)
+    assert found.classical_ci == pytest.approx(exact)
+
+
+@pytest.mark.parametrize(("items", "rates"), [(300, (0.925, 0.975)), (600, (0.955, 0.985)), (300, (0.96, 1.0))])
+def test_few_labels_that_stand_for_many_items_are_no_certainty(items: int, rates: tuple[float, float]) -> None:
+    """Half of the items have a sixth of their labels, and errors are so rare that these often show none."""
+    generator = np.random.default_rng(3)
+    stratum, question = np.arange(items) % 2, np.arange(items)
+    held = 0
+    for _ in range(600):
+        gold = (generator.random(items) < np.where(stratum, rates[0], rates[1])).astype(int)
+        predicted = np.where(generator.random(items) < 0.9, gold, 1 - gold).astype(float)
+        truth = np.where(generator.random(items) < np.where(stratum, 1 / 6, 1 / 2), gold, -1)
+        low, high = ends(powered(truth, predicted, question, stratum).ci)
+        held += low <= sum(rates) / 2 <= high
+    assert held / 600 >= 0.93
 
 
 def test_strata_correct_a_mix_that_differs() -> None:

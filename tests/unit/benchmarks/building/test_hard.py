@@ -50,6 +50,12 @@ def queued(project: Project, name: str = "hard-queue") -> list[str]:
     return [f"c{item - 1}" for item in found]
 
 
+def drawn_of(project: Project, name: str) -> list[int]:
+    """How many items a set has of each of the two sources, the first one's before the other's."""
+    second = sum(int(item[1:]) % 2 for item in queued(project, name))
+    return [len(queued(project, name)) - second, second]
+
+
 def say(project: Project, *said: tuple[str, str, str], role: str = "annotator") -> None:
     words = {"+": "correct", "-": "incorrect", "u": "unsuitable"}
     lines = [
@@ -111,6 +117,7 @@ def test_a_queue_is_divided_by_largest_remainders_and_is_the_same_everywhere(tmp
         Stratum(name="logic/y", population=10, quota=2, taken=2),
         Stratum(name="math/x", population=20, quota=5, taken=5),
     )
+    assert drawn_of(project, "hard-queue") == [5, 2]
     assert report.digest == "2dfb6cb885efa00d9e58b41b589053db"
 
 
@@ -123,10 +130,12 @@ def test_strata_may_share_evenly_and_the_set_goes_on_as_its_queue(tmp_path: Path
         Stratum(name="logic/y", population=10, quota=4, taken=4),
         Stratum(name="math/x", population=20, quota=3, taken=3),
     )
+    assert drawn_of(project, "hard-queue") == [3, 4]
     say(project, *((item, person, "+") for item in queued(project) for person in ("amira", "ben")))
     # What is not said is what the queue was frozen with.
     final = build_hard(project, HardOptions(final=4))
     assert [(one.name, one.quota, one.taken) for one in final.strata] == [("logic/y", 2, 2), ("math/x", 2, 2)]
+    assert drawn_of(project, "hard") == [2, 2]
     assert set_detail(project, "hard-queue").config["strata"] == "equal"
     with pytest.raises(UsageError, match="hard-queue"):
         build_hard(project, HardOptions(strata="proportional", annotate=7))

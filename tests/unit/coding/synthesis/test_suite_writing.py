@@ -82,6 +82,13 @@ def suite_of(project: Project, name: str) -> dict[str, tuple[CodeTest, ...]]:
     return {problem.task_id: problem.suites.get(name, ()) for problem in found.values()}
 
 
+def test_all_that_is_written_is_kept_unless_somebody_says_otherwise(project: Project, server: ScriptedServer) -> None:
+    """As in Scoring Verifiers, whose broken tests cost their writer."""
+    report = write(project, server, "utg", SuiteOptions())
+    assert (report.found, report.kept, report.dropped) == (10, 10, {})
+    assert sorted(map(len, suite_of(project, "utg").values())) == [5, 5]
+
+
 def test_a_suite_is_asked_for_once_a_problem(project: Project, server: ScriptedServer) -> None:
     report = write(project, server, "utg", SuiteOptions(filters="all"))
     assert len(server.received) == 2

@@ -119,6 +119,19 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
         assert briefing.highlighted == len(kinds) - 1
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_names_of_verifiers_are_cut_only_where_figures_would_be(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = make_project(tmp_path, numbered(80))
+    gold = {item: Outcome.CORRECT if item % 2 else Outcome.INCORRECT for item in range(1, 81)}
+    add_run(project, "normalized-exact", gold)
+    add_run(project, "a-judge-whose-name-is-longer-than-any", gold)
+    async with opened(project, size=size) as (app, _):
+        shown = text_of(app, "#home-standing Static").splitlines()
+        assert [line for line in shown if line.startswith("normalized-exact ")]
+        (longest,) = [line for line in shown if line.startswith("a-judge-whose-name-i")]
+        assert longest.endswith(" n 80")
+
+
 async def test_where_a_verifier_is_weakest_may_be_more_than_so_few_questions_say(tmp_path: Path) -> None:
     rows = [
         {**row, "question_id": row["completion_id"], "subtype": name}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from workbench.app.tui.kit.matrix import fit, printable
@@ -19,6 +20,7 @@ NUMBERED = 9
 """Matters that a number leads to; the others are reached with the cursor."""
 _MARGIN = 3
 _NAMES, _WIDE_NAMES = 14, 28
+"""Cells that verifiers' names get at least, and at most if they need them: before the drawn interval, which may go."""
 _FIGURES = 33
 """Cells of a verifier's accuracy, its interval and its items."""
 
@@ -37,7 +39,10 @@ def standing_text(standing: AccuracyStanding, width: int, most: int) -> Content:
     Args:
         most: How many have a line.
     """
-    lines = [_verifier(row, standing.constant, width) for row in standing.verifiers[:most]]
+    listed = standing.verifiers[:most]
+    needed = max((cell_len(printable(row.verifier)) for row in listed), default=0)
+    names = min(needed, _WIDE_NAMES, max(_NAMES, width - _FIGURES - 1))
+    lines = [_verifier(row, standing.constant, names, width) for row in listed]
     more = len(standing.verifiers) - most
     said = [f"{more:,} more"] if more > 0 else []
     if standing.constant is not None:
@@ -46,8 +51,7 @@ def standing_text(standing: AccuracyStanding, width: int, most: int) -> Content:
     return Content("\n").join(lines)
 
 
-def _verifier(row: AccuracyRow, constant: float | None, width: int) -> Content:
-    names = min(_WIDE_NAMES, max(_NAMES, width // 4))
+def _verifier(row: AccuracyRow, constant: float | None, names: int, width: int) -> Content:
     name = Content.styled(fit(row.verifier, names), "bold")
     if row.accuracy is None or row.ci is None:
         return Content.assemble(name, (" nothing is measured", "$text-warning"))

@@ -98,7 +98,7 @@ SAID: Final[dict[str, str]] = {
     "pairwise rate mean": "bins of reliability, pairs",
     "intercept accepts refuses without voted": "weights and folds of ensembles, what each member adds",
     "r2 mae": "MAE and R² of rankings",
-    "values average delta": "by model",
+    "values average delta gain": "by model",
     "difference": "best single verifiers",
     "unfinished": "runs other than the newest complete ones",
     "coverage": "filled in or left out",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from statistics import NormalDist
 from typing import Final, NamedTuple
 
 from workbench.core.selection import group_name
@@ -13,6 +14,8 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 _CHANCE: Final = " (may be chance)"
 _TOO_FEW: Final = "(too few questions to say how sure)"
+_ONE_SIDED: Final = 0.025
+"""How often a 95 % interval ends below the truth."""
 _NAMED: Final = 3
 """The most verifiers that a sentence names before it counts the others."""
 
@@ -23,7 +26,8 @@ class Weakness(NamedTuple):
     Attributes:
         row: The cell.
         ties: Other cells that are as accurate.
-        may_be_chance: Its interval holds what its verifier has over all items.
+        may_be_chance: Its interval, made as wide as the number of cells looked at asks for, holds what its verifier has
+            over all items.
     """
 
     row: AccuracyRow
@@ -43,14 +47,20 @@ class Weakness(NamedTuple):
 def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | None:
     """The least accurate cell of all; None where no verifier errs that was measured in several groups.
 
+    The least of many looks weak by chance: the way from a cell's accuracy to its interval's end is stretched by as much
+    as the normal quantile for so many cells is further out (Bonferroni; Dunn, "Multiple comparisons among means",
+    Journal of the American Statistical Association 56, 1961).
+
     Args:
         verifier: Only its cells: the least accurate of those that are weak beyond chance goes first.
     """
     over_all = {row.verifier: row.accuracy or 0.0 for row in verifiers_of(report) if verifier in (None, row.verifier)}
     cells = [row for row in report.rows if row.group is not None and row.verifier in over_all and row.ci is not None]
+    stretched = NormalDist().inv_cdf(1 - _ONE_SIDED / max(len(cells), 1)) / NormalDist().inv_cdf(1 - _ONE_SIDED)
 
     def may_be_chance(row: AccuracyRow) -> bool:
-        return _upper_end(row) >= over_all[row.verifier]
+        accuracy = row.accuracy or 0.0
+        return accuracy + stretched * (_upper_end(row) - accuracy) >= over_all[row.verifier]
 
     def weakness(row: AccuracyRow) -> tuple[bool, float, float]:
         return verifier is not None and may_be_chance(row), row.accuracy or 0.0, _upper_end(row)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from tests.helpers import make_project
+from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
@@ -236,6 +236,25 @@ def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None
     sure = conclusion(accuracy(project, by="subtype"))[-1]
     assert sure.startswith("The weakest cell is never-on-A1 on A1 - ")
     assert sure.endswith(" items.")
+
+
+@pytest.mark.parametrize(("sources", "sure"), [(8, True), (150, False)])
+def test_the_least_accurate_of_many_cells_is_weak_by_chance_sooner_than_of_few(
+    sources: int, sure: bool, tmp_path: Path
+) -> None:
+    """Twelve of twenty items right, nineteen elsewhere: among many cells one is as low by chance."""
+    rows = [
+        row | {"gold": True, "source": f"s{number // 20}", "question_id": f"q{number}"}
+        for number, row in enumerate(numbered(20 * sources))
+    ]
+    project = make_project(tmp_path, rows)
+    items = range(1, 20 * sources + 1)
+    wrong = {number for number in items if number <= 8 or number % 20 == 0} - {20}
+    say(project, "some", wrong=wrong, of=items)
+    found = weakest(accuracy(project, by="source", seed=None), "some")
+    assert found is not None
+    assert found.row.group == "s0"
+    assert found.may_be_chance is not sure
 
 
 def test_who_is_behind_one_verdict_for_all_is_said_to_be(tmp_path: Path) -> None:

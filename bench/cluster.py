@@ -65,6 +65,8 @@ _EXECUTIONS: Final = 48_000_000
 _NODES: Final = (8, 64, 512)
 _LEASES: Final = 400
 _COPIES: Final = 5
+_FAR: Final = 100
+"""Of so many rows algebra compares one; it takes as long as the others together."""
 _PART: Final = 100_000
 
 
@@ -109,7 +111,8 @@ def main() -> None:
             _driver(folder, costs)
         if "speed" in only:
             _speed(folder, "rules", _rows_project(folder, options.rows), options.turns)
-            _speed(folder, "execution", _code_project(folder), options.turns)
+            # What a node spends on a solution holds more than the tests themselves.
+            costs.solution = _speed(folder, "execution", _code_project(folder), options.turns)
         if "memory" in only:
             _memory(folder, options.memory)
     _plan(costs, options.cores)
@@ -121,7 +124,7 @@ def main() -> None:
 def _rows_project(folder: Path, count: int) -> Path:
     source = folder / "rows.jsonl"
     with source.open("w") as file:
-        file.writelines(f"{json.dumps(row)}\n" for row in released_rows(count, pad=600))
+        file.writelines(f"{json.dumps(row)}\n" for row in released_rows(count, pad=600, far=_FAR))
     with closing(open_project(folder / "rows.db", create=True)) as project:
         import_files(project, plan_import([source]), dataset="rows")
         return project.path
@@ -149,7 +152,8 @@ def _named(row: dict[str, Any], number: int) -> dict[str, str]:
 # -- Two nodes against one.
 
 
-def _speed(folder: Path, kind: str, empty: Path, turns: int) -> None:
+def _speed(folder: Path, kind: str, empty: Path, turns: int) -> float:
+    """Rates with one node and with two; returns processor seconds of a node for a result."""
     rates: dict[int, list[float]] = {1: [], 2: []}
     had: dict[int, list[float]] = {1: [], 2: []}
     with cluster(0) as nodes:
@@ -169,6 +173,9 @@ def _speed(folder: Path, kind: str, empty: Path, turns: int) -> None:
     report(f"cluster_{kind}_two_nodes", median(ratios), "x", _RATIO, at_least=True)
     of_cores = [two / one for one, two in zip(had[1], had[2], strict=True)]
     report(f"cluster_{kind}_two_nodes_cores", median(of_cores), "x the cores that one had")
+    cost = median([cores / rate for cores, rate in zip(had[1], rates[1], strict=True)])
+    report(f"cluster_{kind}_node_ms", 1000 * cost, "ms of a node's processor for a result")
+    return cost
 
 
 def _turn(folder: Path, kind: str, empty: Path, nodes: Nodes) -> tuple[float, float]:

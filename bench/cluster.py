@@ -110,9 +110,9 @@ def main() -> None:
             _leases()
             _driver(folder, costs)
         if "speed" in only:
-            _speed(folder, "rules", _rows_project(folder, options.rows), options.turns)
             # What a node spends on a solution holds more than the tests themselves.
-            costs.solution = _speed(folder, "execution", _code_project(folder), options.turns)
+            costs.solution = _speed(folder, "execution", _code_project(folder, _COPIES), options.turns)
+            _speed(folder, "rules", _rows_project(folder, options.rows), options.turns)
         if "memory" in only:
             _memory(folder, options.memory)
     _plan(costs, options.cores)
@@ -173,6 +173,8 @@ def _speed(folder: Path, kind: str, empty: Path, turns: int) -> float:
     report(f"cluster_{kind}_two_nodes", median(ratios), "x", _RATIO, at_least=True)
     of_cores = [two / one for one, two in zip(had[1], had[2], strict=True)]
     report(f"cluster_{kind}_two_nodes_cores", median(of_cores), "x the cores that one had")
+    each = [ratio / cores for ratio, cores in zip(ratios, of_cores, strict=True)]
+    report(f"cluster_{kind}_two_nodes_a_core", median(each), "x what one node did with a core it had")
     cost = median([cores / rate for cores, rate in zip(had[1], rates[1], strict=True)])
     report(f"cluster_{kind}_node_ms", 1000 * cost, "ms of a node's processor for a result")
     return cost
@@ -196,8 +198,10 @@ def _turn(folder: Path, kind: str, empty: Path, nodes: Nodes) -> tuple[float, fl
         process.stderr.close()
     for end in ("", "-wal", "-shm"):
         Path(f"{database}{end}").unlink(missing_ok=True)
-    (began, first, before), (ended, last, after) = seen[0], seen[-1]
-    return (last - first) / (ended - began), (after - before) / (ended - began)
+    (began, first, before), (ended, last, _) = seen[0], seen[-1]
+    # Of actors that have gone nothing is known any more.
+    until, _, after = max(seen, key=lambda one: one[2])
+    return (last - first) / (ended - began), (after - before) / max(until - began, 0.1)
 
 
 def _stored(project: Project) -> int:

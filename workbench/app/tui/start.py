@@ -1,4 +1,4 @@
-"""What there is before a database is open: those opened lately and those in this folder, a new one, the demo."""
+"""What there is before a database is open: a new one, the demo, those opened lately and those in this folder."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import ClassVar, Literal, NamedTuple
 from textual import on
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
@@ -27,6 +28,8 @@ _NEW = "New project            your own data, from a file to a first figure"
 _KEY_NAMES = {"question_mark": "?", "escape": "esc"}
 _LISTED = [("↑ ↓", "Go to the line above or below."), ("enter", "Open the line under the cursor.")]
 _NAMING = "enter make it   esc back"
+_FIXED = 2
+"""Lines above the projects: a new one and the demo."""
 _DEMO = "The demo               sample data with verdicts and figures"
 
 
@@ -74,9 +77,10 @@ class StartApp(App[Beginning]):
     CSS = """
     Screen { padding: 1 2; }
     #start-title { text-style: bold; margin-bottom: 1; }
-    OptionList { height: auto; max-height: 1fr; margin-bottom: 1; }
     #start-name { display: none; margin-bottom: 1; }
-    #start-wrong { display: none; color: $text-error; }
+    #start-wrong { display: none; color: $text-error; margin-bottom: 1; }
+    #start-list { height: 1fr; margin-bottom: 1; }
+    OptionList { height: auto; max-height: 100%; }
     #start-keys { dock: bottom; color: $text-muted; }
     """
     ENABLE_COMMAND_PALETTE = False
@@ -100,15 +104,21 @@ class StartApp(App[Beginning]):
         for theme in OWN_THEMES:
             self.register_theme(theme)
         yield Static("workbench", id="start-title", markup=False)
-        listed = [Option(_words(one), disabled=not _is_there(one)) for one in self._choices]
-        there = sum(map(_is_there, self._choices))
-        new = Option(_NEW, id="new"), Option(_DEMO, id="demo")
-        yield OptionList(*listed[:there], *new, *listed[there:], markup=False)
         line = Line(value=free_name(Path(_NEW_NAME)).name, id="start-name", suggester=PathSuggester())
         line.border_title = "Where to keep the project (a new file)"
         yield line
         yield Static(id="start-wrong", markup=False)
+        new = [Option(_NEW, id="new"), Option(_DEMO, id="demo")]
+        listed = [Option(_words(one), disabled=not _is_there(one)) for one in self._choices]
+        with Vertical(id="start-list"):
+            yield OptionList(*new, *listed, markup=False)
         yield Static(self._keys, id="start-keys", markup=False)
+
+    def on_mount(self) -> None:
+        """Enter opens the likeliest project, where there is one."""
+        menu = self.query_one(OptionList)
+        menu.focus()
+        menu.highlighted = _FIXED if any(map(_is_there, self._choices)) else 0
 
     @property
     def _keys(self) -> str:
@@ -124,7 +134,7 @@ class StartApp(App[Beginning]):
         elif event.option_id == "demo":
             self.exit(Beginning(self._demo, how="demo"))
         else:
-            one = self._choices[event.option_index]
+            one = self._choices[event.option_index - _FIXED]
             self.exit(Beginning(one.path, one.annotator))
 
     @on(Input.Submitted)
@@ -135,11 +145,18 @@ class StartApp(App[Beginning]):
             self.exit(Beginning(str(path)))
         elif wrong := _wrong(path):
             self._there = path if path.is_file() else None
-            told = self.query_one("#start-wrong", Static)
-            told.update(f"! {wrong}")
-            told.display = True
+            self._complain(f"! {wrong}")
         else:
             self.exit(Beginning(str(path), how="new"))
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self._complain("")
+
+    def _complain(self, text: str) -> None:
+        told = self.query_one("#start-wrong", Static)
+        told.update(text)
+        told.display = bool(text)
 
     def action_help(self) -> None:
         """Say what each key does."""
@@ -150,6 +167,7 @@ class StartApp(App[Beginning]):
         line = self.query_one("#start-name")
         if line.display:
             line.display = False
+            self._complain("")
             self.query_one("#start-keys", Static).update(self._keys)
             self.query_one(OptionList).focus()
         else:

@@ -341,7 +341,7 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
     assert choices[-1] == RecentProject(str(tmp_path / "b.db")), "the coordinator's, too"
     app = StartApp(choices, "demo.db")
     async with app.run_test(size=(80, 24)) as pilot:
-        *_, new, demo, last = app.query_one(OptionList).options
+        new, demo, *_, last = app.query_one(OptionList).options
         assert (new.id, demo.id) == ("new", "demo")
         assert str(last.prompt).endswith("(missing)")
         assert last.disabled
@@ -357,6 +357,34 @@ async def test_the_start_screen_offers_what_is_here_and_says_what_is_missing(tmp
         assert app.screen is not shown
         await pilot.press("enter")
     assert app.return_value == Beginning(choices[1].path, "amira")
+
+
+@pytest.mark.parametrize("many", [0, 1, 3, 40])
+async def test_what_is_wrong_with_a_new_project_is_in_sight_whatever_was_opened_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").touch()
+    for number in range(many):
+        (tmp_path / f"{number}.db").touch()
+    app = StartApp(here(tmp_path, []), "demo.db")
+    async with app.run_test(size=(80, 24)) as pilot:
+        menu = app.query_one(OptionList)
+        assert [one.id for one in menu.options[:2]] == ["new", "demo"], "they stay where they are"
+        menu.highlighted = 0
+        await pilot.press("enter")
+        for name, said in {"/nowhere/x.db": "no such folder", "rows.jsonl": "already", "": "name"}.items():
+            app.query_one(Input).value = name
+            await pilot.press("enter")
+            told = app.query_one("#start-wrong", Static)
+            assert said in str(told.content)
+            assert told.display
+            assert told.region.bottom <= app.query_one("#start-keys").region.y
+            assert app.screen.max_scroll_y == 0
+        await pilot.press("a")
+        assert not app.query_one("#start-wrong").display, "it was said of another name"
+        await pilot.press("escape")
+        assert menu.region.bottom <= app.query_one("#start-keys").region.y
 
 
 async def test_a_new_project_gets_a_name_that_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

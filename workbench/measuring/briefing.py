@@ -346,18 +346,19 @@ def _errs_most(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:
 def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
     if facts.best is None:
         return
+    from workbench.measuring.entries import AccuracyQuery, Entries
     from workbench.measuring.notes import unknown_words
     from workbench.measuring.store.curation import unknown_types
 
-    items = max((row.n for row in facts.report.rows if row.group == UNTYPED), default=0)
-    found = unknown_types(facts.project.database.reader()) if items else None
+    items = Entries(facts.project, AccuracyQuery()).lacking("type" if facts.report.by == "type" else "subtype")
+    found = unknown_types(facts.project.database.reader(), items)
     if found is not None:
         by = f"column:{found.column}" if found.column else "type"
         yield Matter(
             kind="unknown-types",
-            sentence=f"{unknown_words(found, items)} Begin's t tells types from references.",
+            sentence=f"{unknown_words(found, len(items))} Begin's t tells types from references.",
             about={"by": by},
-            size=items,
+            size=len(items),
             screen="accuracy",
             command=f"workbench accuracy DB --by {shlex.quote(by)}",
         )

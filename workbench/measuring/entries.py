@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct, structs
 
 from workbench.core.project import Project
 from workbench.core.selection import Selection, crossing
+from workbench.core.taxonomy import UNTYPED
 from workbench.core.verdict import GoldChoice, Outcome, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, Made, columns
@@ -313,6 +314,12 @@ class Entries:
 
         there = np.isin(self.everything.item, items) & (entry.outcome >= 0) & (self._gold >= 0)
         return int(there[self._chosen()].sum())
+
+    def lacking(self, field: Literal["type", "subtype"]) -> list[int]:
+        """Row ids of the chosen items that have gold and no type, or no subtype."""
+        groups, rows = self.everything.groups(field), self._chosen()
+        bare = groups.code == groups.names.index(UNTYPED) if UNTYPED in groups.names else groups.code < 0
+        return self.everything.item[rows][(bare & (self._gold >= 0))[rows]].tolist()
 
     def overall(self, entry: Entry) -> Measured:
         """Its verdicts on all chosen items, judged or not, without groups."""

@@ -47,14 +47,14 @@ def notes_for(
     report: AccuracyReport,
     entries: Entries,
     ceilings: Sequence[Ceiling],
-    known: Callable[[], Untyped],
+    known: Callable[[Sequence[int]], Untyped],
     shown: Mapping[str, Sequence[int]],
     shares: Mapping[str, str],
 ) -> tuple[str, ...]:
     """The sentences on a report without any.
 
     Args:
-        known: What is known of the project's untyped questions, for a report that has any.
+        known: What is known of the project's untyped questions, and of these items, for a report that has any.
         shown: Items that verifiers are shown as examples, by verifier.
         shares: Which share of the items a verifier's run was asked for, by verifier; only those of a share.
     """
@@ -78,7 +78,7 @@ def notes_for(
         *_judges(verifiers),
         *_majority(everything, entries.tied),
         *_ahead(report),
-        *_untyped(report, known),
+        *_untyped(report, entries, known),
     )
 
 
@@ -282,15 +282,15 @@ def unknown_words(found: UnknownTypes, items: int) -> str:
     return f"{counted(items, 'item')} {'has' if items == 1 else 'have'} {NO_TYPES}{says} {found.examples}.{by}"
 
 
-def _untyped(report: AccuracyReport, known: Callable[[], Untyped]) -> Iterator[str]:
+def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence[int]], Untyped]) -> Iterator[str]:
     """What stands apart from the types that count, where items are untyped for want of them."""
     fields = crossing(report.by) if report.by is not None else ()
     if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
         return
-    found = known()
+    items = entries.lacking("subtype" if "subtype" in fields else "type")
+    found = known(items)
     if found.unknown is not None:
-        items = max(row.n for row in report.rows if UNTYPED in row.groups)
-        yield unknown_words(found.unknown, items)
+        yield unknown_words(found.unknown, len(items))
     said = [
         f"{words} {count:,}"
         for words, count in (

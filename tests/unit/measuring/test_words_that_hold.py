@@ -8,8 +8,9 @@ from tests.helpers import make_project
 from tests.tui.stage import add_run
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.options import TableForm
-from workbench.core.project import Project
+from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict
+from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.agreement.text import agreement_text
 from workbench.measuring.accuracy import accuracy
@@ -50,3 +51,21 @@ def test_a_constant_that_was_run_is_a_baseline_all_the_same(tmp_path: Path) -> N
     rules, _, baselines = text.partition("Baselines")
     assert "always-incorrect" not in rules.partition("Table 2")[2]
     assert "always-incorrect" in baselines.partition("Table 3")[0]
+
+
+def test_what_files_say_in_place_of_a_type_is_said_of_the_items_without_one(tmp_path: Path) -> None:
+    kinds = ("numeric", "expression", "proof sketch")
+    rows = [f"q{n},{n}+1?,{n + 1},It is {n + 1}.,{n % 2 == 0},{kinds[n % 3]}" for n in range(9)]
+    file = tmp_path / "own.csv"
+    file.write_text("\n".join(["completion_id,question,answer,response,is_correct,kind", *rows]))
+    project = open_project(tmp_path / "p.db", create=True)
+    import_files(project, plan_import([file], columns={"subtype": "kind"}))
+    add_run(project, "good", {n: Outcome(n % 2) for n in range(1, 10)})
+    with project.database.write() as connection:
+        connection.execute(
+            "INSERT INTO item_states (completion_id, state, subtype) VALUES (1, 'labelled', 'A1'), "
+            "(4, 'labelled', 'A1'), (7, 'labelled', 'A1') ON CONFLICT DO UPDATE SET subtype = 'A1'"
+        )
+    notes = {by: " ".join(accuracy(project, by=by).notes) for by in ("type", "subtype")}
+    assert "3 items have no answer type: kind says proof sketch." in notes["type"]
+    assert "6 items have no answer type: kind says expression, proof sketch." in notes["subtype"]

@@ -72,15 +72,15 @@ class CurationDecision(Struct, frozen=True, kw_only=True):
 
 
 _EXAMPLES: Final = 3
+_SAMPLED: Final = 2000
 _UNKNOWN_TYPES: Final = """
-    SELECT q.said, k.key FROM (
-        SELECT q.id, substr(coalesce(nullif(t.subtype_text, ''), t.type_text), 1, 40) AS said,
-            (SELECT x.extra FROM completions AS c JOIN completion_text AS x ON x.id = c.id
-             WHERE c.question_id = q.id LIMIT 1) AS extra
-        FROM (SELECT id FROM questions WHERE type IS NULL LIMIT 2000) AS q JOIN question_text AS t ON t.id = q.id
-        WHERE t.subtype_text <> '' OR t.type_text <> '' LIMIT 500
-    ) AS q LEFT JOIN json_each(CASE WHEN json_valid(q.extra) THEN q.extra END) AS k
-        ON substr(k.value, 1, 40) = q.said"""
+    SELECT i.said, k.key FROM (
+        SELECT substr(coalesce(nullif(t.subtype_text, ''), t.type_text), 1, 40) AS said, x.extra
+        FROM json_each(?) AS j JOIN completions AS c ON c.id = j.value JOIN question_text AS t ON t.id = c.question_id
+        JOIN completion_text AS x ON x.id = c.id
+        WHERE t.subtype_text <> '' OR t.type_text <> ''
+    ) AS i LEFT JOIN json_each(CASE WHEN json_valid(i.extra) THEN i.extra END) AS k
+        ON substr(k.value, 1, 40) = i.said"""
 
 
 class UnknownTypes(NamedTuple):
@@ -118,9 +118,9 @@ class Untyped(NamedTuple):
     unknown: UnknownTypes | None
 
 
-def unknown_types(connection: sqlite3.Connection) -> UnknownTypes | None:
-    """What some of the questions without a type say in its place; None where they say nothing."""
-    rows = connection.execute(_UNKNOWN_TYPES).fetchall()
+def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> UnknownTypes | None:
+    """What files say of items in place of a type; None where they say nothing. Of very many, the first are read."""
+    rows = connection.execute(_UNKNOWN_TYPES, (str(list(items[:_SAMPLED])),)).fetchall()
     words = Counter(said for said, _ in rows)
     columns = Counter(column for _, column in rows if column is not None)
     if not words:
@@ -128,8 +128,12 @@ def unknown_types(connection: sqlite3.Connection) -> UnknownTypes | None:
     return UnknownTypes(tuple(said for said, _ in words.most_common()), next(iter(columns.most_common(1)), (None,))[0])
 
 
-def untyped(connection: sqlite3.Connection) -> Untyped:
-    """What is known of the questions that tables call untyped."""
+def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
+    """What is known of the questions that tables call untyped.
+
+    Args:
+        items: Completions without a type: what files say in its place is said of these.
+    """
     questions, alone, disputed, proposed = connection.execute(
         "SELECT count(*), count(*) FILTER (WHERE t.state = 'labelled'), count(*) FILTER (WHERE t.state = 'conflict'), "
         "count(*) FILTER (WHERE coalesce(t.state, 'unlabelled') = 'unlabelled' AND EXISTS "
@@ -140,7 +144,7 @@ def untyped(connection: sqlite3.Connection) -> Untyped:
         "AND EXISTS (SELECT 1 FROM completions WHERE question_id = q.id) "
         "AND NOT EXISTS (SELECT 1 FROM code_problems WHERE question_id = q.id)"
     ).fetchone()
-    return Untyped(questions, alone, disputed, proposed, unknown_types(connection))
+    return Untyped(questions, alone, disputed, proposed, unknown_types(connection, items))
 
 
 def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:

@@ -204,7 +204,7 @@ async def test_a_column_of_the_file_goes_before_the_form_of_references(tmp_path:
         await press(pilot, "space")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: app.screen is not screen)
-        assert any("11 types settled" in said and "1 question stays untyped" in said for said in notices(app))
+        assert any("11 types settled" in said and "1 question stays without a type" in said for said in notices(app))
 
 
 FORMS = {

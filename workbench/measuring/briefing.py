@@ -346,17 +346,18 @@ def _errs_most(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:
 def _unknown_types(facts: ProjectFacts) -> Iterator[Matter]:
     if facts.best is None:
         return
-    from workbench.measuring.entries import AccuracyQuery, Entries
+    from workbench.measuring.entries import AccuracyQuery, Entries, TypeField
     from workbench.measuring.notes import unknown_words
     from workbench.measuring.store.curation import unknown_types
 
-    items = Entries(facts.project, AccuracyQuery()).lacking("type" if facts.report.by == "type" else "subtype")
+    field: TypeField = "type" if facts.report.by == "type" else "subtype"
+    items = Entries(facts.project, AccuracyQuery()).lacking(field)
     found = unknown_types(facts.project.database.reader(), items)
     if found is not None:
         by = f"column:{found.column}" if found.column else "type"
         yield Matter(
             kind="unknown-types",
-            sentence=f"{unknown_words(found, len(items))} Begin's t tells types from references.",
+            sentence=f"{unknown_words(found, len(items), field)} Begin's t tells types from references.",
             about={"by": by},
             size=len(items),
             screen="accuracy",

@@ -130,6 +130,9 @@ def one_tree(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]
     return found
 
 
+TypeField: TypeAlias = Literal["type", "subtype"]
+"""How finely answer types are told apart."""
+
 MAJORITY: Final = "majority-by-type"
 """What says of each item the class most frequent in its type: it knows the gold it is measured on."""
 CONSTANTS: Final[dict[str, Outcome]] = {BASELINE: Outcome.INCORRECT, "always-correct": Outcome.CORRECT}
@@ -315,11 +318,12 @@ class Entries:
         there = np.isin(self.everything.item, items) & (entry.outcome >= 0) & (self._gold >= 0)
         return int(there[self._chosen()].sum())
 
-    def lacking(self, field: Literal["type", "subtype"]) -> list[int]:
+    def lacking(self, field: TypeField) -> list[int]:
         """Row ids of the chosen items that have gold and no type, or no subtype."""
         groups, rows = self.everything.groups(field), self._chosen()
         bare = groups.code == groups.names.index(UNTYPED) if UNTYPED in groups.names else groups.code < 0
-        return self.everything.item[rows][(bare & (self._gold >= 0))[rows]].tolist()
+        items: list[int] = self.everything.item[rows][(bare & (self._gold >= 0))[rows]].tolist()
+        return items
 
     def overall(self, entry: Entry) -> Measured:
         """Its verdicts on all chosen items, judged or not, without groups."""

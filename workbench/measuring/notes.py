@@ -18,7 +18,7 @@ from workbench.core.text.figures import counted, percent
 from workbench.data.store.reading import dataset_id
 from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring.columns import Columns
-from workbench.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry
+from workbench.measuring.entries import CONSTANTS, MAJORITY, Entries, Entry, TypeField
 from workbench.measuring.judged import model_of, nothing_measured, plain_name
 from workbench.measuring.store import figures
 from workbench.runs.store import runs
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from workbench.statistics.compare import ComparisonPower
 
 
-NO_TYPES: Final = "no answer type: "
+NO_TYPES: Final[dict[TypeField, str]] = {"type": "no answer type: ", "subtype": "no subtype: "}
 """What stands in the sentence that says what files have in its place."""
 LEVEL: Final = 0.05
 """q-values below this are named."""
@@ -275,11 +275,11 @@ def _are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def unknown_words(found: UnknownTypes, items: int) -> str:
-    """What so many items without a type say in its place, and what figures go by then."""
+def unknown_words(found: UnknownTypes, items: int, field: TypeField) -> str:
+    """What so many items without a type, or a subtype, say in its place, and what figures go by then."""
     says = f"{found.column} says" if found.column else "their files say"
     by = f" Figures by that: column:{found.column}." if found.column else ""
-    return f"{counted(items, 'item')} {'has' if items == 1 else 'have'} {NO_TYPES}{says} {found.examples}.{by}"
+    return f"{counted(items, 'item')} {'has' if items == 1 else 'have'} {NO_TYPES[field]}{says} {found.examples}.{by}"
 
 
 def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence[int]], Untyped]) -> Iterator[str]:
@@ -287,10 +287,11 @@ def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence
     fields = crossing(report.by) if report.by is not None else ()
     if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
         return
-    items = entries.lacking("subtype" if "subtype" in fields else "type")
+    field: TypeField = "subtype" if "subtype" in fields else "type"
+    items = entries.lacking(field)
     found = known(items)
     if found.unknown is not None:
-        yield unknown_words(found.unknown, len(items))
+        yield unknown_words(found.unknown, len(items), field)
     said = [
         f"{words} {count:,}"
         for words, count in (

@@ -68,4 +68,4 @@ def test_what_files_say_in_place_of_a_type_is_said_of_the_items_without_one(tmp_
         )
     notes = {by: " ".join(accuracy(project, by=by).notes) for by in ("type", "subtype")}
     assert "3 items have no answer type: kind says proof sketch." in notes["type"]
-    assert "6 items have no answer type: kind says expression, proof sketch." in notes["subtype"]
+    assert "6 items have no subtype: kind says expression, proof sketch." in notes["subtype"]

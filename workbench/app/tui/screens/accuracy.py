@@ -253,7 +253,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def _conclude(self, sheet: AccuracySheet) -> None:
         """Say who is most accurate, and where verifiers are weakest."""
-        untold = (note for note in sheet.report.notes if NO_TYPES in note)
+        untold = (note for note in sheet.report.notes if any(words in note for words in NO_TYPES.values()))
         said = printable(" ".join((*conclusion(sheet.report), *untold)))
         line = self.query_one("#accuracy-conclusion", Static)
         line.display = bool(said)

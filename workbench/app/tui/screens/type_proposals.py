@@ -85,7 +85,7 @@ class TypeProposalsScreen(TableScreen):
         """List them."""
         taken = sum(one.taken for one in self.offered)
         left = len(self.offered) - taken
-        stay = f", {left:,} {'stays' if left == 1 else 'stay'} untyped" if left else ""
+        stay = f", {left:,} {'stays' if left == 1 else 'stay'} without a type" if left else ""
         self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} taken{stay}")
         self.table.show_records(_COLUMNS, enumerate(self.offered))
 
@@ -128,7 +128,7 @@ class TypeProposalsScreen(TableScreen):
 
     def _settled(self, done: LabelsImported) -> None:
         left = len(self.offered) - sum(one.taken for one in self.offered)
-        stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} untyped." if left else ""
+        stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} without a type." if left else ""
         self.notify(f"{counted(done.imported, 'type')} settled; figures by type have them now.{stay}", markup=False)
         self.workbench.action_go_back()
 

@@ -110,30 +110,44 @@ def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow
     if not known:
         return
     constant = max(known, key=lambda name: known[name])
-    said = f"{constant} is right on {percent(known[constant])} % of items"
     rivals = [row.verifier for row in verifiers if row.verifier not in CONSTANTS]
-    if not rivals:
+    found = _beside(constant, rivals, entries)
+    n = next(row.n for row in everything if row.verifier == constant)
+    fewer = any(one.n < n for one in found.values())
+    said = f"{constant} is right on {percent(known[constant])} % of items"
+    if fewer and len(found) == 1:
+        (one,) = found.values()
+        share = (one.both_right + one.only_b) / one.n
+        said, fewer = f"{constant} is right on {percent(share)} % of the {counted(one.n, 'item')} of both", False
+    if not found:
         yield f"{said}."
         return
-    above, clear = _beating(constant, rivals, entries)
-    more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_are(len(above))} right more often"
-    yield f"{said}; {more}{_no_chance(clear) if above else ''}."
+    above = [name for name, one in found.items() if one.difference > 0]
+    if above:
+        more = f"{len(above)} of {counted(len(rivals), 'verifier')} {_are(len(above))} right more often"
+    else:
+        more = f"{rivals[0] if len(rivals) == 1 else 'no verifier'} is {'not ' * (len(rivals) == 1)}right more often"
+    both = " on the items of both" if fewer else ""
+    yield f"{said}; {more}{both}{_no_chance(_sure(found)) if above else ''}."
 
 
-def _beating(constant: str, rivals: Sequence[str], entries: Entries) -> tuple[list[str], list[str]]:
-    """Those that are right more often than a constant on the items that count for them, and those surely so.
+def _beside(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
+    """Each that is measured and a constant, on the items that count for both."""
+    by_name = {entry.name: entry for entry in entries.everyone}
+    pairs = {name: (by_name[name], by_name[constant]) for name in rivals}
+    found = {
+        name: entries.remembered("constant", (a, b), partial(_compared, a, b, entries))
+        for name, (a, b) in pairs.items()
+    }
+    return {name: one for name, one in found.items() if one is not None}
 
-    Sure is who differs by the paired permutation test by question, with Holm's correction over all of them.
-    """
+
+def _sure(found: Mapping[str, PairedFigures]) -> list[str]:
+    """Those that are right more often by the paired permutation test by question, with Holm's correction over all."""
     from workbench.statistics.subgroups import holm
 
-    by_name = {entry.name: entry for entry in entries.everyone}
-    pairs = [(by_name[name], by_name[constant]) for name in rivals]
-    found = [entries.remembered("constant", (a, b), partial(_compared, a, b, entries)) for a, b in pairs]
-    chances = holm([1.0 if one is None else one.permutation_p for one in found])
-    tests = list(zip(rivals, found, chances, strict=True))
-    above = [name for name, one, _ in tests if one is not None and one.difference > 0]
-    return above, [name for name, _, p in tests if name in above and p < LEVEL]
+    chances = holm([one.permutation_p for one in found.values()])
+    return [name for (name, one), p in zip(found.items(), chances, strict=True) if one.difference > 0 and p < LEVEL]
 
 
 def _no_chance(clear: Sequence[str]) -> str:

@@ -201,7 +201,7 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
     say(project, "half", wrong=set(), of=range(1, 61))
     constant, power, *others = accuracy(project).notes
     assert constant.startswith("always-incorrect is right on 62.5 % of items")
-    assert "3 of 3 verifiers are right more often, 3 by more than chance" in constant
+    assert "3 of 3 verifiers are right more often on the items of both, 3 by more than chance" in constant
     # Of the 60 items both have judged, good is wrong on two.
     assert power.startswith("half and good, the most accurate, differ in who is right on 3.3 % of 60 items")
     assert "would show in four of five cases" in power
@@ -281,6 +281,16 @@ def test_a_lead_over_a_constant_that_may_be_chance_is_said_to_be_one(project: Pr
     say(project, "barely", wrong=set(wrong))
     (said, *_) = accuracy(project, verifiers=("barely",)).notes
     assert "1 of 1 verifier is right more often, none by more than chance" in said
+
+
+def test_a_constant_is_named_with_its_share_of_the_items_it_is_compared_on(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [{"completion_id": f"c{n}", "gold": n < 20} for n in range(30)])
+    say(project, "like it", wrong=set(range(21, 30)), of=range(1, 30))
+    (said, *_) = accuracy(project).notes
+    assert said == "always-correct is right on 69.0 % of the 29 items of both; like it is not right more often."
+    say(project, "worse", wrong=set(range(2, 31)), of=range(1, 31))
+    (said, *_) = accuracy(project).notes
+    assert said == "always-correct is right on 66.7 % of items; no verifier is right more often on the items of both."
 
 
 @pytest.mark.parametrize(("wrong", "named"), [(6, False), (8, True)])

@@ -262,7 +262,9 @@ def agreement_sentence(found: AgreementReport) -> str:
     if not found.paired:
         return ""
     alpha = found.krippendorff_alpha
-    alike = f"People agree on {percent(found.percent_agreement)} % {percent_interval(found.percent_ci)}"
+    few = f"(too few {found.interval_by}s to say how sure)"
+    sure = percent_interval(found.percent_ci) if found.percent_ci else few
+    alike = f"People agree on {percent(found.percent_agreement)} % {sure}"
     of = f"of {counted(found.paired, 'item')} with two labels"
     return f"{alike} {of}, {'alpha is not defined' if alpha is None else f'alpha {alpha:z.2f}'}: {_read_as(alpha)}."
 

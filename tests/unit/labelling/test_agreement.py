@@ -19,6 +19,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import people
 from workbench.labelling.agreement.measuring import agreement, agreement_of_file
 from workbench.labelling.agreement.text import agreement_text
+from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import pair_items
 from workbench.measuring.store import figures
 from workbench.statistics.intervals import share_interval, wilson
@@ -295,6 +296,12 @@ def test_intervals_are_by_question_and_too_few_are_told(tmp_path: Path) -> None:
         "and 1 hold one (of 7)"
     ) in text
     assert "  too few\n" in text.partition("pair")[2]
+
+
+def test_agreement_on_one_item_is_said_to_be_of_too_few(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c", "i"))
+    said = agreement_sentence(of(project))
+    assert said.startswith("People agree on 0.0 % (too few questions to say how sure) of 1 item with two labels, ")
 
 
 def test_completions_of_a_question_are_one_cluster(project: Project, record: Record) -> None:

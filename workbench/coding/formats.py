@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 
 from workbench.coding.records.evolution import VectorCase
 from workbench.coding.records.figures import PassCount
-from workbench.core.code import OUTCOMES
+from workbench.core.code import NOT_RUN, OUTCOMES
 from workbench.core.errors import FormatError
 from workbench.core.item import Refusal
 from workbench.core.selection import is_figure
@@ -188,6 +188,8 @@ def _fault(one: PassCount) -> tuple[str, str] | None:
         return large, f"{large} is more than {_MOST:,}."
     if one.n is not None and one.c is not None:
         return None if 0 <= one.c <= one.n else ("c", f"c is {one.c}, and not from 0 to n, which is {one.n}.")
+    if one.outcomes and set(one.outcomes) == {NOT_RUN}:
+        return "outcomes", "No test was run: the solution neither passes nor fails."
     if one.passed is None:
         return "passed", "Neither n and c nor passed is there."
     if isinstance(one.passed, bool):

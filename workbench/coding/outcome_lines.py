@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
-from workbench.coding.problems import runs_meant, suites_of
+from workbench.coding.problems import LeftOut, OutcomeLines, SolutionOutcome, outcomes_in, runs_meant, suites_of
 from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, Execution, Failure, Problem
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.database.selection import chosen_ids
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.data.store.tests import SolutionName, named_solutions, problems_of, solutions_of, tests_of
-from workbench.runs.store import verdicts
+from workbench.data.store.tests import SolutionName, problems_of, solutions_of, tests_of
 from workbench.runs.store.runs import RunRow
 
 _AT_ONCE: Final = 500
-"""Solutions that are read at once."""
+"""Outcomes of solutions whose tests are read at once."""
 
 
 class TestOutcome(Struct, frozen=True, kw_only=True):
@@ -52,31 +52,41 @@ class TestOutcome(Struct, frozen=True, kw_only=True):
     dataset: str
 
 
-def lines_by_test(project: Project, selection: Selection | None = None) -> Iterator[TestOutcome]:
-    """The tests of all solutions that were run, by verifier, in the order of import.
+def lines_by_test(project: Project, selection: Selection | None = None) -> OutcomeLines[TestOutcome]:
+    """The tests of all solutions that were run, by verifier, in the order of import; those that were not are counted.
 
     Raises:
         UsageError: Nothing was run, or the selection names something unknown.
     """
     reader = project.database.reader()
     rows = runs_meant(project, None, None)
-    items = chosen_ids(reader, selection or Selection())
-    for row in rows:
-        suites = suites_of(reader, row)
-        for start in range(0, len(items), _AT_ONCE):
-            yield from _lines(project, row, suites, items[start : start + _AT_ONCE])
+    wanted = set(chosen_ids(reader, selection or Selection()))
+    suites = {row.id: suites_of(reader, row) for row in rows}
+    left_out = LeftOut()
+    lines = (
+        line
+        for row in rows
+        for part in _parts(outcomes_in(project, row, suites[row.id], wanted, left_out))
+        for line in _lines(project, row, suites[row.id], part)
+    )
+    return OutcomeLines(lines, left_out)
 
 
-def _lines(project: Project, row: RunRow, suites: Sequence[str], items: Sequence[int]) -> Iterator[TestOutcome]:
-    reader = project.database.reader()
-    found = verdicts.of_run(reader, row.id, items)
+def _parts(found: Iterator[SolutionOutcome]) -> Iterator[list[SolutionOutcome]]:
+    while part := list(islice(found, _AT_ONCE)):
+        yield part
+
+
+def _lines(
+    project: Project, row: RunRow, suites: Sequence[str], found: Sequence[SolutionOutcome]
+) -> Iterator[TestOutcome]:
+    items = [one.solution.item for one in found]
     of = solutions_of(project.database, items)
     problems = problems_of(project.database, [one.question for one in of.values()], suites)
-    own = tests_of(reader, "completion", items, suites)
-    for solution in named_solutions(project.database, items, suites):
+    own = tests_of(project.database.reader(), "completion", items, suites)
+    for solution, suite, execution in found:
         problem = problems[of[solution.item].question]
-        for suite, execution in found.get(solution.item, {}).items():
-            yield from _solution(row, solution, problem, suite, execution, own=suite in own[solution.item])
+        yield from _solution(row, solution, problem, suite, execution, own=suite in own[solution.item])
 
 
 def _solution(

@@ -10,11 +10,13 @@ from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+
+from msgspec import Struct, field
 
 from workbench.coding.options import ProgramOptions, Targets
 from workbench.coding.store import pass_matrix
-from workbench.core.code import BASE, PASS, Execution, SolutionResult, counted
+from workbench.core.code import BASE, Execution, NotRun, SolutionResult
 from workbench.core.database.selection import chosen_ids, ids_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -137,7 +139,7 @@ def problem_of(project: Project, completion: int) -> int | None:
     return pass_matrix.problem_of(project.database.reader(), completion)
 
 
-# -- Outcomes of tests: a line for every solution and suite of a run, whether it has been run or not.
+# -- Outcomes of tests: a line for every solution and suite that was run. What was not has none, and is counted.
 
 
 KIND: Final = "execution"
@@ -146,27 +148,43 @@ _WHOLE: Final = "whole"
 """The suite that says the same as others, as one program."""
 _AT_ONCE: Final = 500
 """Solutions whose outcomes are read at once."""
-_NOT_RUN: Final = "n"
+_Line = TypeVar("_Line")
 
 
-class SolutionResults(Iterator[SolutionResult]):
-    """Lines that are read once, but for those of solutions that have no test in a suite.
+class LeftOut(Struct):
+    """Solutions that have no lines of outcomes.
 
     Attributes:
-        without_tests: How many of those there were so far.
+        without_tests: Those without a test in a suite, once a suite.
+        not_run: Those that runs have no outcomes of, a run each.
     """
 
-    def __init__(self, lines: Iterator[SolutionResult]) -> None:
-        self.without_tests = 0
+    without_tests: int = 0
+    not_run: list[NotRun] = field(default_factory=list)
+
+
+class OutcomeLines(Iterator[_Line]):
+    """Lines that are read once.
+
+    Attributes:
+        left_out: What was left out of them so far.
+    """
+
+    def __init__(self, lines: Iterator[_Line], left_out: LeftOut) -> None:
+        self.left_out = left_out
         self._lines = lines
 
-    def __next__(self) -> SolutionResult:
-        """The next line; those that are left out are counted on the way."""
-        for line in self._lines:
-            if line.outcomes:
-                return line
-            self.without_tests += 1
-        raise StopIteration
+    def __next__(self) -> _Line:
+        """The next line."""
+        return next(self._lines)
+
+
+class SolutionOutcome(NamedTuple):
+    """What came of a solution's tests in one suite of a run."""
+
+    solution: SolutionName
+    suite: str
+    execution: Execution
 
 
 def results(
@@ -175,8 +193,8 @@ def results(
     run: int | None = None,
     suite: str | None = None,
     selection: Selection | None = None,
-) -> SolutionResults:
-    """Outcomes of a run's solutions, in the order of import; one that was not run has ``n`` for each test.
+) -> OutcomeLines[SolutionResult]:
+    """Outcomes of the solutions that were run, in the order of import; those that were not are counted.
 
     Args:
         verifier: Its name; by default every verifier that runs solutions, one after the other.
@@ -195,7 +213,13 @@ def results(
         raise UsageError(f"There are no outcomes of a suite {suite!r}.", f"Suites: {there or 'none'}.")
     wanted = None if selection is None else set(chosen_ids(reader, selection))
     asked = {run: tuple(name for name in names if suite in (None, name)) for run, names in known.items()}
-    return SolutionResults(line for row in rows for line in _lines(project, row, asked[row.id], wanted))
+    left_out = LeftOut()
+    lines = (
+        _line(row.verifier.name, one)
+        for row in rows
+        for one in outcomes_in(project, row, asked[row.id], wanted, left_out)
+    )
+    return OutcomeLines(lines, left_out)
 
 
 def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
@@ -222,36 +246,49 @@ def suites_of(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
     return tuple(configured if named and configured else verdicts.suites_of(connection, row.id))
 
 
-def _lines(
-    project: Project, row: RunRow, suites: Sequence[str], wanted: Container[int] | None
-) -> Iterator[SolutionResult]:
-    """A run's lines: what it chose, and what it has outcomes of all the same."""
-    reader = project.database.reader()
-    items = sorted({*ids_of(reader, row.selection), *verdicts.items_of(reader, row.id)})
+def outcomes_in(
+    project: Project, row: RunRow, suites: Sequence[str], wanted: Container[int] | None, left_out: LeftOut
+) -> Iterator[SolutionOutcome]:
+    """A run's outcomes as they stand when the first is read, of what it chose and what it has outcomes of all the same.
+
+    Args:
+        wanted: Only these solutions, by row id; None: all of them.
+        left_out: Where is counted what has none.
+    """
+    with project.database.reading() as reader:
+        ran = set(verdicts.items_of(reader, row.id))
+        judged = verdicts.count(reader, row.id)
+        items = sorted({*ids_of(reader, row.selection), *ran})
     items = items if wanted is None else [item for item in items if item in wanted]
+    not_run = 0
     for start in range(0, len(items), _AT_ONCE):
         chunk = items[start : start + _AT_ONCE]
-        found = verdicts.of_run(reader, row.id, chunk)
+        found = verdicts.of_run(project.database.reader(), row.id, [item for item in chunk if item in ran])
         for solution in tests.named_solutions(project.database, chunk, suites):
-            for suite in suites:
-                yield _line(row.verifier.name, solution, suite, found.get(solution.item, {}).get(suite))
+            there = {suite: one for suite, one in found.get(solution.item, {}).items() if one.outcomes}
+            yield from (SolutionOutcome(solution, suite, there[suite]) for suite in suites if suite in there)
+            missing = [suite for suite in suites if suite not in there]
+            tested = [suite for suite in missing if solution.tests.get(suite)]
+            left_out.without_tests += len(missing) - len(tested)
+            not_run += bool(tested)
+    if not_run:
+        left_out.not_run.append(NotRun(run=row.id, solutions=not_run, judged=judged, items=row.items))
 
 
-def _line(verifier: str, solution: SolutionName, suite: str, execution: Execution | None) -> SolutionResult:
-    outcomes = _NOT_RUN * solution.tests.get(suite, 0) if execution is None else execution.outcomes
-    passed, total = outcomes.count(PASS), counted(outcomes)
+def _line(verifier: str, one: SolutionOutcome) -> SolutionResult:
+    solution, execution = one.solution, one.execution
     return SolutionResult(
         task_id=solution.question_id,
         solution_id=solution.completion_id.removeprefix(f"{solution.question_id}/"),
         completion_id=solution.completion_id,
-        suite=suite,
-        outcomes=outcomes,
-        passed=passed,
-        total=total,
-        score=passed / total if total else None,
-        isolation=None if execution is None else execution.level,
-        forgeable=0 if execution is None else execution.forgeable,
-        ms=None if execution is None else execution.ms,
+        suite=one.suite,
+        outcomes=execution.outcomes,
+        passed=execution.passed,
+        total=execution.counted,
+        score=execution.score,
+        isolation=execution.level,
+        forgeable=execution.forgeable,
+        ms=execution.ms,
         verifier=verifier,
         dataset=solution.dataset,
     )

@@ -7,6 +7,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from workbench.core.item import ItemRecord, QuestionRecord
+from workbench.core.text import figures
 
 Form = Literal["expression", "statement", "program", "stdio"]
 """How a test asks.
@@ -215,7 +216,7 @@ class SolutionResult(Struct, frozen=True, kw_only=True):
         passed: Tests that passed, of ``total``.
         total: Tests that count: all but broken ones.
         score: ``passed / total``, or None without tests.
-        isolation: How the solution was kept in, or None where it has not been run.
+        isolation: How the solution was kept in.
         forgeable: Tests that passed on the sandbox's own word.
         ms: Mean wall time of a test in milliseconds.
     """
@@ -228,11 +229,31 @@ class SolutionResult(Struct, frozen=True, kw_only=True):
     passed: int
     total: int
     score: float | None
-    isolation: Level | None
+    isolation: Level
     forgeable: int
-    ms: float | None
+    ms: float
     verifier: str
     dataset: str
+
+
+class NotRun(Struct, frozen=True, kw_only=True):
+    """Solutions that a run is about and has no outcomes of: they neither pass nor fail.
+
+    Attributes:
+        solutions: How many; each counts once, however many suites there are.
+        judged: Items that the run has judged by then, of ``items``.
+    """
+
+    run: int
+    solutions: int
+    judged: int
+    items: int
+
+    @property
+    def words(self) -> str:
+        """Such as ``668 solutions that run 1 has not run: it is at 132 of 800``."""
+        partial = f": it is at {self.judged:,} of {self.items:,}" if self.judged < self.items else ""
+        return f"{figures.counted(self.solutions, 'solution')} that run {self.run} has not run{partial}"
 
 
 class Provenance(Struct, frozen=True, kw_only=True):

@@ -283,16 +283,25 @@ def verdicts(request: Request) -> ExportReport:
 
 
 def outcomes(request: Request) -> ExportReport:
-    """A row a solution and suite, of every verifier that runs solutions."""
+    """A row a solution and suite that was run, of every verifier that runs solutions."""
     found = problems.results(request.project, selection=request.selection)
-    written = write_table(request, _OUTCOME_COLUMNS, map(structs.astuple, found))
-    return request.report(written, without_tests=found.without_tests)
+    return _outcomes(request, _OUTCOME_COLUMNS, found)
 
 
 def tests(request: Request) -> ExportReport:
-    """A row a test of a solution."""
+    """A row a test of a solution that was run."""
     found = lines_by_test(request.project, request.selection)
-    return request.report(write_table(request, _TEST_COLUMNS, map(structs.astuple, found)))
+    return _outcomes(request, _TEST_COLUMNS, found)
+
+
+def _outcomes(
+    request: Request,
+    columns: dict[str, Kind],
+    found: problems.OutcomeLines[SolutionResult] | problems.OutcomeLines[TestOutcome],
+) -> ExportReport:
+    written = write_table(request, columns, map(structs.astuple, found))
+    left_out = found.left_out
+    return request.report(written, without_tests=left_out.without_tests, not_run=tuple(left_out.not_run))
 
 
 def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:

@@ -7,6 +7,8 @@ from typing import Annotated, Final, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from workbench.core.code import NotRun
+
 # -- Archives: what stands in one beside its rows.
 
 
@@ -196,6 +198,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
         written: Rows.
         without_gold: Items that have no label of the gold asked for (in conflict, excluded, or nobody's).
         without_tests: Solutions without a row of outcomes, since their problem has no test in the suite.
+        not_run: Solutions without a row of outcomes, since a run has none of them.
     """
 
     written: int
@@ -204,6 +207,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
     table: str
     without_gold: int = 0
     without_tests: int = 0
+    not_run: tuple[NotRun, ...] = ()
     sft: SftReport | UnsetType = UNSET
     pairs: PairsReport | UnsetType = UNSET
     archive: ArchiveWritten | UnsetType = UNSET

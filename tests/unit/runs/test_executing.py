@@ -140,26 +140,16 @@ def test_several_suites_make_one_verdict_and_a_line_each(project: Project, lease
     assert {line.suite for line in results(project, suite="plus")} == {"plus"}
 
 
-def test_a_solution_that_was_not_run_has_a_line(project: Project, lease: Lease) -> None:
+def test_a_solution_that_was_not_run_has_no_line(project: Project, lease: Lease) -> None:
     info = start(project, "execution", selection=Selection((parse_condition("question_id=add"),), 2))
-    assert outcomes(project) == {"add/0": "nn", "add/1": "nn"}
-    line = next(results(project))
-    assert (line.score, line.isolation, line.ms) == (0.0, None, None)
+    found = results(project)
+    assert list(found) == []
+    assert [one.solutions for one in found.left_out.not_run] == [2]
     work(project, lease)
     again = start_again(project)
     assert again.run == info.run
-    assert outcomes(project) == {
-        "add/0": "pp",
-        "add/1": "pf",
-        "add/2": "nn",
-        "add/3": "nn",
-        "double/0": "n",
-        "double/1": "n",
-    }
-    assert outcomes(project, selection=Selection((parse_condition("question_id=double"),))).keys() == {
-        "double/0",
-        "double/1",
-    }
+    assert outcomes(project) == {"add/0": "pp", "add/1": "pf"}
+    assert outcomes(project, selection=Selection((parse_condition("question_id=double"),))) == {}
 
 
 def start_again(project: Project) -> RunInfo:
@@ -393,4 +383,6 @@ def test_a_language_that_cannot_be_run_here_is_an_error_on_its_items(
     lines = {line.completion_id: line for line in verdict_lines(project, "execution")}
     assert lines["double/0"].reason == "no_runner"
     assert language in (lines["double/0"].detail or "")
-    assert (outcomes(project)["double/0"], outcomes(project)["add/0"]) == ("n", "pp")
+    found = results(project)
+    assert {line.completion_id for line in found} == {f"add/{number}" for number in range(4)}
+    assert [one.words for one in found.left_out.not_run] == ["2 solutions that run 1 has not run"]

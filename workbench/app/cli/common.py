@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 import click
 import msgspec
 
+from workbench.core.code import NotRun
 from workbench.core.errors import UsageError
 from workbench.core.options import LARGEST, option, pair
 from workbench.core.progress import BYTES, Listener, Step, heard_by
@@ -261,10 +262,12 @@ def say(text: str) -> None:
     click.echo(inert(text), err=True)
 
 
-def say_without_tests(number: int) -> None:
-    """How many solutions have no line of outcomes, where some have none."""
-    if number:
-        say(f"Left out: {counted(number, 'solution')} without tests in the suite.")
+def say_without_outcomes(without_tests: int, not_run: Sequence[NotRun]) -> None:
+    """How many solutions have no line of outcomes and why, where some have none."""
+    if without_tests:
+        say(f"Left out: {counted(without_tests, 'solution')} without tests in the suite.")
+    for one in not_run:
+        say(f"Left out: {one.words}.")
 
 
 def say_some(lines: Sequence[str]) -> None:

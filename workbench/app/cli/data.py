@@ -19,7 +19,7 @@ from workbench.app.cli.common import (
     project_at,
     required_selection,
     say,
-    say_without_tests,
+    say_without_outcomes,
     show,
     showing_progress,
 )
@@ -262,7 +262,7 @@ def export_command(project: Project, options: ExportOptions) -> Output:
 def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:
     if report.without_gold:
         say(f"{report.without_gold} items have no {gold} label: their gold_correct is empty.")
-    say_without_tests(report.without_tests)
+    say_without_outcomes(report.without_tests, report.not_run)
     if report.sft:
         _say_sft(report.sft)
     if report.pairs:

@@ -121,6 +121,7 @@ class PassCount(Struct, frozen=True, kw_only=True):
         solution_id: Lines with the same one are of the same solution, such as a line a suite; it passes if it passes
             all tests of all of them. Without it a line is a solution of its own.
         passed: Whether the solution passes; with ``total``, how many tests it passes of so many.
+        outcomes: A letter a test, as `workbench.core.code.OUTCOMES` has them.
     """
 
     task_id: Id
@@ -130,6 +131,7 @@ class PassCount(Struct, frozen=True, kw_only=True):
     solution_id: Id | None = None
     passed: bool | int | None = None
     total: int | None = None
+    outcomes: str | None = None
 
 
 class Bins(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ import pytest
 
 from tests.coding import make_code_project
 from tests.commands import in_process
+from workbench.coding import problems
 from workbench.core.code import Execution
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -64,7 +65,7 @@ def results(project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Cap
 def test_every_solution_has_a_line_in_the_order_of_import(project: Project, results: Results) -> None:
     put_run(project, "execution", {1: "pp", 2: "xx"})
     code, lines, err = results()
-    assert (code, err) == (0, "")
+    assert code == 0
     assert lines[0] == {
         "task_id": "add",
         "solution_id": "0",
@@ -82,16 +83,52 @@ def test_every_solution_has_a_line_in_the_order_of_import(project: Project, resu
     }
     assert [(line["completion_id"], line["outcomes"], line["isolation"]) for line in lines[1:]] == [
         ("add/1", "xx", "L2"),
-        ("add/2", "nn", None),
-        ("double/0", "n", None),
     ]
+    assert err == "Left out: 2 solutions that run 1 has not run: it is at 2 of 4.\n"
+
+
+def test_a_solution_that_was_not_run_never_stands_there_as_one_that_fails(
+    project: Project, results: Results, tmp_path: Path
+) -> None:
+    put_run(project, "execution", {1: "pp"})
+    put_run(project, "more", {}, "plus")
+    _, lines, err = results()
+    assert [(line["completion_id"], line["verifier"]) for line in lines] == [("add/0", "execution")]
+    assert err == (
+        "Left out: 1 solution without tests in the suite.\n"
+        "Left out: 3 solutions that run 1 has not run: it is at 1 of 4.\n"
+        "Left out: 3 solutions that run 2 has not run: it is at 0 of 4.\n"
+    )
+    for table, rows in (("outcomes", 1), ("tests", 2)):
+        for ending in ("csv", "parquet", "jsonl"):
+            file = tmp_path / f"{table}.{ending}"
+            report = export(project, ExportOptions(file=file, format=ending, table=table))  # type: ignore[arg-type]
+            assert report.written == rows
+            assert [(one.run, one.solutions, one.judged) for one in report.not_run] == [(1, 3, 1), (2, 3, 0)]
+    some = ExportOptions(file=tmp_path / "some.csv", table="outcomes", where=("completion_id=add/1",))
+    report = export(project, some)
+    assert (report.written, [one.words for one in report.not_run]) == (
+        0,
+        [f"1 solution that run {run} has not run: it is at {done} of 4" for run, done in ((1, 1), (2, 0))],
+    )
+
+
+def test_a_run_that_goes_on_meanwhile_is_written_as_it_was_at_the_first_line(project: Project) -> None:
+    run = put_run(project, "execution", {1: "pp", 2: "ff"})
+    lines = problems.results(project)
+    first = next(lines)
+    with project.database.write() as connection:
+        verdicts.put(connection, run, [(3, Verdict(outcome=Outcome.CORRECT))])
+        verdicts.put_outcomes(connection, run, [TestResult(3, "base", Execution(outcomes="pp", level="L2"))])
+    assert [line.completion_id for line in (first, *lines)] == ["add/0", "add/1"]
+    assert [(one.solutions, one.judged) for one in lines.left_out.not_run] == [(2, 2)]
 
 
 def test_a_problem_without_tests_in_a_suite_gives_no_line_but_is_counted(project: Project, results: Results) -> None:
     put_run(project, "more", {1: "p"}, "plus")
     _, lines, err = results()
     assert {line["task_id"] for line in lines} == {"add"}
-    assert err == "Left out: 1 solution without tests in the suite.\n"
+    assert err.splitlines()[0] == "Left out: 1 solution without tests in the suite."
 
 
 def test_outcomes_are_a_table_of_the_export(project: Project, results: Results, tmp_path: Path) -> None:
@@ -99,9 +136,9 @@ def test_outcomes_are_a_table_of_the_export(project: Project, results: Results, 
     _, lines, _ = results()
     report = export(project, ExportOptions(file=tmp_path / "all.jsonl", format="jsonl", table="outcomes"))
     assert [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()] == lines
-    assert (report.written, report.without_tests) == (4, 0)
+    assert (report.written, report.without_tests) == (2, 0)
     for name in ("all.csv", "all.parquet"):
-        assert export(project, ExportOptions(file=tmp_path / name, table="outcomes")).written == 4
+        assert export(project, ExportOptions(file=tmp_path / name, table="outcomes")).written == 2
     where = ("completion_id=add/1",)
     some = ExportOptions(file=tmp_path / "some.csv", table="outcomes", where=where)
     assert export(project, some).written == 1

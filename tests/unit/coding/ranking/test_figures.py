@@ -103,6 +103,22 @@ def test_counts_that_nobody_has_are_refused(tmp_path: Path, line: str) -> None:
     assert [row.value for row in found.report.rows] == [0.5]
 
 
+def test_lines_of_solutions_that_were_not_run_are_refused(tmp_path: Path) -> None:
+    """Files of before held such lines: passed 0, as if every test had failed."""
+    path = tmp_path / "passes.jsonl"
+    rows = [("a", 2, "pp"), ("b", 0, "nn"), ("c", 0, "fn")]
+    path.write_text(
+        "\n".join(
+            f'{{"task_id": "t", "solution_id": "{name}", "outcomes": "{said}", "passed": {passed}, "total": 2}}'
+            for name, passed, said in rows
+        ),
+        encoding="utf-8",
+    )
+    found = pass_of_file(path, (1,))
+    assert [(one.line, one.field) for one in found.refused] == [(2, "outcomes")]
+    assert [(row.solutions, row.value) for row in found.report.rows] == [(2, 0.5)]
+
+
 def test_histograms_count_every_selected_solution_once(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": LADDER, "u": {"a": "pp|", "b": "pf|"}, "none": {"c": "f"}})
     (found,) = histograms(select_stored(project, How(), truth_of(project)))

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from workbench.app.cli.common import print_line, say_without_tests
+from workbench.app.cli.common import print_line, say_without_outcomes
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import By, Options, Run, Where, argument, option
@@ -28,10 +28,11 @@ class CodeResultsOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def results_command(project: Project, options: CodeResultsOptions) -> None:
-    """Print what came of every solution, one JSON line a solution and suite, in the order of import.
+    """Print what came of every solution that was run, one JSON line a solution and suite, in the order of import.
 
     A letter a test: p passed, f assertion failed, e another error, t took too long, s syntax error, x killed or never
-    reported, n not run (yet).
+    reported, n not run, since the solution had no time left or ended at a test before. A solution that was not run at
+    all has no line: how many there are is said.
     """
     from workbench.coding.problems import results
 
@@ -40,7 +41,7 @@ def results_command(project: Project, options: CodeResultsOptions) -> None:
     for line in found:
         print_line(line)
     sys.stdout.flush()
-    say_without_tests(found.without_tests)
+    say_without_outcomes(found.left_out.without_tests, found.left_out.not_run)
 
 
 # -- ``workbench code exclude DB TASK_ID NUMBER --reason TEXT``, ``--undo`` and ``--list``

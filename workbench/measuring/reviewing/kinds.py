@@ -150,11 +150,19 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     if asked.kept is not None:
         suspect &= asked.kept[rows]
 
+    def probability(place: int) -> str:
+        # Of one verifier and gold nothing tells which of the two errs.
+        if len(asked.judges) < 2:
+            return ""
+        return (
+            " If verifiers and gold erred independently of each other, this label would be wrong with probability "
+            f"{outvotes[place]:.2f} (Dawid–Skene)."
+        )
+
     def why(cases: Sequence[QueueItem]) -> list[str]:
         return [
-            f"{who_says(case.votes)}; {gold_says(case)}, but the other of {100 * case.score:.0f} % of items judged "
-            "alike. Were verifiers to err independently, it would be wrong with probability "
-            f"{outvotes[case.place]:.2f} (Dawid–Skene)."
+            f"{who_says(case.votes)}; {gold_says(case)}. Of items judged like it, about {100 * case.score:.0f} % have "
+            f"the other label.{probability(case.place)}"
             for case in cases
         ]
 

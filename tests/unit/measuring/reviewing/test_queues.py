@@ -148,10 +148,17 @@ def test_of_gold_without_errors_and_verifiers_that_err_together_no_label_is_call
     assert min(row.score for row in found.values()) > 0.85
     assert "no probability of a wrong label" in shown.text
     for row in found.values():
-        share = f"but the other of {100 * row.score:.0f} % of items judged alike. "
+        share = f"Of items judged like it, about {100 * row.score:.0f} % have the other label. "
         said, _, model = row.why.partition(share)
         assert "wrong" not in said
-        assert model.startswith("Were verifiers to err independently, it would be wrong with probability")
+        assert model.startswith("If verifiers and gold erred independently of each other, this label would be wrong")
+
+
+def test_of_one_verifier_alone_no_probability_of_a_wrong_label_is_told(tmp_path: Path) -> None:
+    gold = "+-" * 30
+    found = rows(voted(tmp_path, *gold, gold="-" + gold[1:]), "suspect-gold")
+    share = f"Of items judged like it, about {100 * found['c0'].score:.0f} % have the other label."
+    assert found["c0"].why == f"a says correct; gold says incorrect (imported). {share}"
 
 
 def test_verifiers_that_agree_with_a_label_never_make_it_suspect(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from typing import Never
+from typing import Any, Never
 
 import pytest
 from textual.widgets import OptionList
@@ -31,6 +31,7 @@ from workbench.core.verdict import Outcome
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.measuring.accuracy import accuracy
 from workbench.measuring.counting import every_dataset
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -208,6 +209,29 @@ async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
             may_go_on.set()
             await settle(pilot)
             assert len(screen.matters) == 2, "what can't be measured leaves the others standing"
+
+
+async def test_nothing_is_said_to_be_missing_that_was_only_not_there_when_it_was_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, may_go_on = make_project(tmp_path, numbered(4)), threading.Event()
+
+    def slow(*some: Any, **more: Any) -> Any:
+        may_go_on.wait(60)
+        return accuracy(*some, **more)
+
+    async with opened(project) as (app, pilot):
+        await until(pilot, lambda: "No verifier" in text_of(app, "#home-standing Static"))
+        monkeypatch.setattr("workbench.measuring.accuracy.accuracy", slow)
+        add_run(project, "rules", dict.fromkeys(range(1, 5), Outcome.CORRECT))
+        await until(pilot, lambda: "complete" in text_of(app, "#home-runs Static"))
+        assert listed(app) == ["…"]
+        assert "being counted" in str(app.screen.query_one("#home-briefing").border_title)
+        assert text_of(app, "#home-standing Static") == "being counted …"
+        await pilot.press("enter", "1")
+        may_go_on.set()
+        await until(pilot, lambda: text_of(app, "#home-standing Static").startswith("rules"))
+        assert listed(app)[0].startswith("1) Nothing is open")
 
 
 async def test_what_is_measured_rests_while_another_screen_is_in_sight(tmp_path: Path) -> None:

@@ -72,8 +72,13 @@ class Seen(NamedTuple):
 
 
 class Late(NamedTuple):
-    """What takes long to measure."""
+    """What takes long to measure.
 
+    Attributes:
+        version: The state of the database that it is of.
+    """
+
+    version: int | None
     matters: list[Matter]
     standing: AccuracyStanding
 
@@ -123,6 +128,7 @@ class HomeScreen(LiveScreen):
         super().__init__()
         self.matters: list[Matter] = []
         self._seen = Seen()
+        self._seen_of: int | None = None  # the state of the database that it is of
         self._late: Late | None = None
         self._measured: int | None = None  # the state of the database that the late ones are of
         self._measuring = False
@@ -137,7 +143,7 @@ class HomeScreen(LiveScreen):
         with Vertical(id="home-menu-box"):
             yield OptionList(*self._menu(), id="home-menu", markup=False)
         with VerticalScroll(id="home-panels"):
-            yield OptionList(id="home-briefing", markup=False)
+            yield OptionList(_unread(), id="home-briefing", markup=False)
             if not person:
                 with Vertical(id="home-standing", classes="panel") as panel:
                     panel.border_title = "Accuracy"
@@ -207,7 +213,7 @@ class HomeScreen(LiveScreen):
 
     def show(self, data: Seen) -> None:
         """Fill in what counts tell; what is measured follows."""
-        self._seen = data
+        self._seen, self._seen_of = data, self._version
         if data.facts is not None:
             counts = data.facts.counts
             sizes = f"{counted(counts.items, 'item')}, {counted(counts.questions, 'question')}"
@@ -220,7 +226,7 @@ class HomeScreen(LiveScreen):
     def _measure(self) -> None:
         """Measure, if the database has changed since the last time and that is long enough ago."""
         facts = self._seen.facts
-        if facts is None or self._measuring or self._measured == self._version or not self.is_active:
+        if facts is None or self._measuring or self._measured == self._seen_of or not self.is_active:
             return
         if self._measure_later is not None:
             self._measure_later.stop()
@@ -229,8 +235,8 @@ class HomeScreen(LiveScreen):
             # Nothing may be written any more that would bring a further look.
             self._measure_later = self.set_timer(pause, self._measure)
             return
-        self._measuring, self._measured, self._measure_began = True, self._version, time.monotonic()
-        self.in_background(partial(_measured, facts), self._arrived_late, group=_LATE, stops=True)
+        self._measuring, self._measured, self._measure_began = True, self._seen_of, time.monotonic()
+        self.in_background(partial(_measured, facts, self._seen_of), self._arrived_late, group=_LATE, stops=True)
 
     def _arrived_late(self, data: Late) -> None:
         self._late = data
@@ -257,6 +263,11 @@ class HomeScreen(LiveScreen):
     def on_screen_resume(self) -> None:
         """Go on with what was broken off."""
         self._measure()
+
+    @property
+    def _is_old(self) -> bool:
+        """Whether what was measured is of an earlier state: that something was not there then says nothing now."""
+        return self._late is not None and self._late.version != self._seen_of
 
     # -- what is shown -----------------------------------------------------------------------------
 
@@ -304,28 +315,29 @@ class HomeScreen(LiveScreen):
     def _fill_standing(self) -> None:
         panel = self.query_one("#home-standing Static", Static)
         width, most = panel.content_size.width or overview.NARROW, _VERIFIERS[self.size.height >= TALL]
-        if self._late is None:
-            panel.update("being counted …")
-        elif not self._late.standing.verifiers:
-            panel.update("No verifier has a complete run yet.")
-        else:
+        if self._late is not None and self._late.standing.verifiers:
             panel.update(standing_text(self._late.standing, width, most))
+        elif self._late is None or self._is_old:
+            panel.update("being counted …")
+        else:
+            panel.update("No verifier has a complete run yet.")
 
     def _list(self) -> None:
         """List what is open; the cursor stays with its matter, and the verifiers' accuracy stays in sight."""
         from workbench.measuring.briefing import ranked
 
         briefing, matters = self.query_one("#home-briefing", OptionList), list(self._seen.matters)
-        if self._late is not None:
+        if self._late is not None and not (self._is_old and not matters and not self._late.matters):
             matters = ranked([*matters, *self._late.matters])
         at = briefing.highlighted
         chosen = self.matters[at] if at is not None and at < len(self.matters) else None
         self.matters = matters
         width = briefing.content_size.width or overview.NARROW
-        briefing.set_options([matter_text(number, one, width) for number, one in enumerate(matters, 1)])
+        waiting = self._seen.facts is not None and (self._late is None or not matters)
+        lines = [matter_text(number, one, width) for number, one in enumerate(matters, 1)]
+        briefing.set_options(lines or [_unread()] * waiting)
         same = (place for place, one in enumerate(matters) if chosen and _same(one, chosen))
         briefing.highlighted = next(same, 0 if matters else None)
-        waiting = self._seen.facts is not None and self._late is None
         briefing.border_title = f"Open · {'more is being counted …' if waiting else 'a number or enter leads there'}"
         self.call_after_refresh(self._make_room)
 
@@ -383,10 +395,14 @@ class HomeScreen(LiveScreen):
         self.app.push_screen(AccuracyItemsScreen(cell, group_name(group, by)))
 
 
-def _measured(facts: ProjectFacts) -> Late:
+def _unread() -> Option:
+    return Option("…", disabled=True)
+
+
+def _measured(facts: ProjectFacts, version: int | None) -> Late:
     from workbench.measuring.briefing import matters
 
-    return Late(matters=matters(facts, late=True), standing=facts.standing)
+    return Late(version, matters=matters(facts, late=True), standing=facts.standing)
 
 
 def _same(one: Matter, other: Matter) -> bool:

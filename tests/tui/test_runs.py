@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -24,8 +25,10 @@ from workbench.app.tui.screens.runs import RunsScreen
 from workbench.app.tui.screens.start_run import SetUpRunScreen, ShownTrial, StartRunScreen, TrialScreen, trial_text
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeWord
 from workbench.runs import verifying
+from workbench.runs.run_status import light_info
+from workbench.runs.store import verdicts as stored_verdicts
 
 ITEMS = 400
 
@@ -116,6 +119,26 @@ async def test_the_last_counts_come_though_nothing_is_written_any_more(tmp_path:
         screen_of(app)._count_after = time.monotonic() + 1.5
         more_verdicts(project, run, range(26, 36))
         await until(pilot, lambda: "35 correct" in text_of(app, "#runs-run"))
+
+
+def test_how_far_a_run_is_and_its_counts_are_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = make_project(tmp_path, numbered(40))
+    run = add_run(project, "going", dict.fromkeys(range(1, 26), Outcome.CORRECT), complete=False, items=40)
+    count = stored_verdicts.by_outcome
+    left = [range(26, 36)]
+
+    def counted_late(reader: sqlite3.Connection, number: int) -> dict[OutcomeWord, int]:
+        while left:
+            more_verdicts(project, run, left.pop())
+        return count(reader, number)
+
+    monkeypatch.setattr(stored_verdicts, "by_outcome", counted_late)
+    info = verifying.run_info(project, run)
+    assert (info.done, sum((info.verdicts or {}).values())) == (25, 25)
+    later = light_info(project, run)
+    assert later.done == 35
+    shown = run_view.with_counts(later, {run: info})
+    assert (shown.done, sum((shown.verdicts or {}).values())) == (25, 25)
 
 
 async def test_pause_resume_and_cancel(project: Project) -> None:

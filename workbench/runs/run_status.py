@@ -17,7 +17,7 @@ from workbench.config.models import prices_of
 from workbench.core.database import states
 from workbench.core.database.hashes import secret
 from workbench.core.errors import RunError, UsageError
-from workbench.core.project import Project
+from workbench.core.project import Project, at_one_moment
 from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
@@ -41,6 +41,7 @@ _PACE_S = 10.0
 _MOST_FAILURES = 5
 
 
+@at_one_moment
 def run_info(project: Project, run: int) -> RunInfo:
     """A run with its verdicts counted by word and by reason, and what they rest on.
 

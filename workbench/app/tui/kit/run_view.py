@@ -205,13 +205,18 @@ def duration(seconds: float) -> str:
 
 
 def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
-    """A run with the last counts by word and reason there are."""
+    """A run with the last counts by word and reason there are, and as far as it was then: these are seen together."""
     known = counted.get(run.run)
     return (
         run
         if known is None
         else structs.replace(
-            run, verdicts=known.verdicts, reasons=known.reasons, failures=known.failures, untested=known.untested
+            run,
+            done=known.done,
+            verdicts=known.verdicts,
+            reasons=known.reasons,
+            failures=known.failures,
+            untested=known.untested,
         )
     )
 

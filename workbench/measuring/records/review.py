@@ -14,7 +14,7 @@ Queue = Literal["verifier-gold", "verifiers", "split", "exact-label", "suspect-g
 QUEUES: Final[dict[Queue, str]] = {
     "verifier-gold": "A verifier's verdict differs from gold.",
     "verifiers": "Verifiers differ from each other, the most evenly split first.",
-    "split": "k verifiers against the others, as VerifyBench-Hard was chosen: 2 against 3.",
+    "split": "k verifiers against all the others.",
     "exact-label": "The final answers are exactly equal, but the label says incorrect.",
     "suspect-gold": "Items that the verifiers judge alike have the other label.",
     "flips": "One verifier's verdict differs between its samples or runs.",

@@ -73,6 +73,11 @@ def test_a_minority_that_is_none_is_refused(tmp_path: Path, k: int) -> None:
         queue(voted(tmp_path, "++---"), "split", k=k)
 
 
+def test_how_many_stand_against_how_many_is_told_of_the_verifiers_there_are(tmp_path: Path) -> None:
+    assert queue(voted(tmp_path, "+-"), "split").text.startswith("1 against 1 of a (run 1), b (run 2).")
+    assert not any(sign.isdigit() for sign in QUEUES["split"])
+
+
 @pytest.mark.parametrize("name", ["split", "verifiers"])
 def test_one_verifier_disagrees_with_nobody(tmp_path: Path, name: Queue) -> None:
     with pytest.raises(UsageError, match="can't disagree with another"):

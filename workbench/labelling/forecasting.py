@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from math import ceil
 
 from msgspec import Struct
 
@@ -12,6 +13,7 @@ from workbench.core.project import Project
 from workbench.core.text.figures import counted
 from workbench.labelling.store import forecasting as store
 
+_DAY = timedelta(days=1)
 _WEEK = timedelta(days=7)
 _FARTHEST = timedelta(days=3650)
 """An end farther away than this is none that anybody plans by."""
@@ -24,8 +26,9 @@ class Forecast(Struct, frozen=True, kw_only=True):
         done: Labels that were to be made and are.
         left: Labels still to come.
         recent: Labels given in the last seven days.
-        per_day: Their pace, over the days since the first of them, one at least; None without any.
-        ends_at: When what is left is done at that pace; None without one, or where it takes ten years.
+        per_day: Their pace, over the days since the first of them; None without any, or within a day of the first.
+        ends_at: When what is left is done at that pace, a day begun being a whole one from the second on; None without
+            a pace, or where it takes ten years.
     """
 
     done: int
@@ -37,7 +40,8 @@ class Forecast(Struct, frozen=True, kw_only=True):
     def words(self, now: datetime) -> str:
         """The pace and the end in half a sentence."""
         if self.per_day is None:
-            when = "nobody has labelled for a week" if self.done else "nobody has labelled yet"
+            idle = "nobody has labelled for a week" if self.done else "nobody has labelled yet"
+            when = "labels have come for less than a day" if self.recent else idle
             return f"{when}, so that no end can be told"
         pace = f"at {counted(round(self.per_day), 'label')} a day" if self.per_day >= 1 else "at less than one a day"
         if self.ends_at is None:
@@ -69,10 +73,11 @@ def _since(now: datetime) -> str:
 
 def _forecast(slots: store.Slots, found: store.RecentLabels, now: datetime) -> Forecast:
     per_day = ends_at = None
-    if found.first_at is not None:
-        days = max((now - datetime.fromisoformat(found.first_at)) / timedelta(days=1), 1.0)
-        per_day = found.given / days
-        needed = timedelta(days=min(slots.left / per_day, _FARTHEST.days))
+    since = timedelta() if found.first_at is None else now - datetime.fromisoformat(found.first_at)
+    if since >= _DAY:
+        per_day = found.given / (since / _DAY)
+        days = min(slots.left / per_day, _FARTHEST.days)
+        needed = timedelta(days=ceil(days) if days > 1 else days)
         ends_at = None if needed >= _FARTHEST else now + needed
     return Forecast(done=slots.done, left=slots.left, recent=found.given, per_day=per_day, ends_at=ends_at)
 

@@ -39,7 +39,7 @@ def test_items_wait_until_they_are_labelled(project: Project) -> None:
     assert item is not None
     session.submit(item, Answer(verdict="correct"))
     session.close()
-    assert said(project, "amira")["own-items"].startswith("3 items wait for your label; at 1 label a day, as of late")
+    assert said(project, "amira")["own-items"] == "3 items wait for your label.", "minutes tell no pace"
     label_all(project, "amira", Answer(verdict="correct"))
     assert said(project, "amira") == {"own-nothing": "Nothing waits for you at the moment."}
 
@@ -83,6 +83,23 @@ def test_the_end_follows_from_the_pace_of_a_week(project: Project, per_day: int,
     found = forecast(project, NOW)
     assert (found.left, found.per_day) == (8, per_day or None)
     assert words in found.words(NOW)
+
+
+def test_labels_of_less_than_a_day_have_no_pace(project: Project) -> None:
+    for minutes in (1, 2, 60 * 23):
+        put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(minutes=minutes)).timestamp()))
+    found = forecast(project, NOW)
+    assert (found.recent, found.per_day, found.ends_at) == (3, None, None)
+    assert found.words(NOW) == "labels have come for less than a day, so that no end can be told"
+
+
+@pytest.mark.parametrize("hour", [0, 12, 23])
+def test_more_than_a_day_of_labels_is_not_done_tomorrow(project: Project, hour: int) -> None:
+    now = NOW.replace(hour=hour)
+    for number in range(12):
+        put(project, "amira", 1 + number % 2, "correct", at=stamp((now - timedelta(days=2)).timestamp()))
+    assert (forecast(project, now).left, forecast(project, now).per_day) == (8, 6)
+    assert forecast(project, now).words(now) == "at 6 labels a day, as of late, the last is there about 7 March"
 
 
 def test_labels_of_more_than_a_week_ago_have_no_pace(project: Project) -> None:

@@ -147,18 +147,45 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
             await settle(pilot)
             field(app, "port").value = str(taken.getsockname()[1])
             await press(pilot, "f4")
-            assert "can't be had" in field(app, "port").wrong
-            assert "--" not in field(app, "port").wrong
+            number = taken.getsockname()[1]
+            another = "Take another port, or leave it empty for any free one."
+            assert field(app, "port").wrong == f"Port {number} is taken: something else listens there. {another}"
+            # Lines that are left out are said before what ends it.
+            some = str(write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}]))
+            field(app, "file").value = some
+            await press(pilot, "f4")
+            assert "is taken: something else" in field(app, "port").wrong
+            assert not field(app, "file").wrong
             field(app, "port").value = ""
+            field(app, "file").value = str(tmp_path / "nofile.jsonl")
+            await press(pilot, "f4")
+            assert field(app, "file").wrong == f"File '{tmp_path / 'nofile.jsonl'}' does not exist."
             field(app, "file").value = str(write_lines(tmp_path / "r.jsonl", [{"match": "x"}]))
             await press(pilot, "f4")
-            assert "holds no recorded reply" in field(app, "file").wrong
+            said = field(app, "file").wrong
+            assert said.startswith(f"{tmp_path / 'r.jsonl'} holds no recorded reply. Line 1: ")
+            assert said.count('A line is {"request"') == 1
             field(app, "file").value = str(
                 write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}])
             )
             await press(pilot, "f4")
             assert "1 line of s.jsonl left out" in notices(app)[-1]
             assert "model recorded" in text_of(app, "#replay-served")
+
+
+async def test_a_port_that_a_server_of_one_s_own_has_is_said_with_the_key_that_frees_it(
+    project: Project, tmp_path: Path
+) -> None:
+    async with opened(project) as (app, pilot):
+        server = await begun(pilot, app)
+        await press(pilot, "f7")
+        field(app, "file").value = str(write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}]))
+        field(app, "port").value = str(server.port)
+        await press(pilot, "f4")
+        wrong = field(app, "port").wrong
+        assert wrong.startswith(f"Port {server.port} is taken: judge_replies.jsonl is served there. f8 ends it.")
+        await press(pilot, "f8", "f4")
+        assert [one.port for one in app.replays] == [server.port]
 
 
 BEGINNER = """

@@ -240,7 +240,7 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
     book = Book(good())
     if not book.size:
         first = f" Line {refused[0].line}: {refused[0].message}" if refused else ""
-        raise FormatError(f"{path} holds no recorded reply.{first}", FORM)
+        raise FormatError(f"{path} holds no recorded reply.{first}", "" if FORM in first else FORM)
     return book, refused
 
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
+from workbench.app.tui.wording import refused_text
 from workbench.core.errors import OptionError
 
 
@@ -72,10 +73,13 @@ class ReplayServers:
         """
         file = Path(os.path.abspath(file))
         with self._lock:
-            there = (one for one in self if one.file == file and port in (0, one.port))
-            if (found := next(there, None)) is None:
-                found = _begin(file, port)
-                self._begun.append(found)
+            for one in self:
+                if one.file == file and port in (0, one.port):
+                    return one
+                if one.port == port:
+                    raise _of_port(f"Port {port} is taken: {one.file.name} is served there. f8 ends it.")
+            found = _begin(file, port)
+            self._begun.append(found)
             return found
 
     def words(self) -> str:
@@ -119,9 +123,12 @@ def _begin(file: Path, port: int) -> ReplayServer:
 
 def _refusal(said: str) -> OptionError:
     """What the command refused, at the field it is about."""
-    text = " ".join(said.split()).split(": ", 1)[-1].partition(" Leave ")[0]
-    option = "port" if text.startswith("Port ") else "file"
-    return OptionError(text, option=option, wrong=text)
+    text = refused_text(said).partition(" Leave ")[0]
+    return _of_port(text) if text.startswith("Port ") else OptionError(text, option="file", wrong=text)
+
+
+def _of_port(text: str) -> OptionError:
+    return OptionError(text, option="port", wrong=f"{text} Take another port, or leave it empty for any free one.")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -8,6 +8,10 @@ from typing import Final
 
 from workbench.core.errors import WorkbenchError
 
+_REFUSAL: Final = re.compile(
+    r"^(?:Error: (?:Invalid value for '[A-Z_…\[\]]+': )?|Wrong usage: |Database: |File: )", re.MULTILINE
+)
+"""How a command begins to say what it refuses; what stands before is how it is used, or narration."""
 FLAG: Final = re.compile(r"(?<![\w-])(--[a-z][\w-]*|-o)\b(?:[ =](?=[A-Z]))?")
 _COMMAND: Final = re.compile(r"(?:: |(?<!\S))workbench [a-z].*\Z", re.DOTALL)
 """A command line at the end of what an error says."""
@@ -25,6 +29,12 @@ def plain(text: str, names: Mapping[str, str] = {}) -> str:
         return f"{names.get(found[1], found[1].lstrip('-'))} "
 
     return FLAG.sub(said, text).replace("  ", " ")
+
+
+def refused_text(said: str) -> str:
+    """What a command refused, of all that it said on standard error."""
+    begins = _REFUSAL.search(said)
+    return " ".join(said[begins.end() if begins else 0 :].split())
 
 
 def without_command(error: WorkbenchError) -> str:

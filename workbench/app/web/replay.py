@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import signal
 import threading
@@ -38,7 +39,7 @@ def serve(
         until_eof: The end of standard input ends it, too: whoever holds the other end need not live to say so.
 
     Raises:
-        UsageError: The port can't be had.
+        UsageError: The port is taken, or can't be had.
     """
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(_application(book, name, models), port, on_ready, until_eof))
@@ -51,6 +52,9 @@ async def _serve(application: web.Application, port: int, on_ready: Callable[[st
         try:
             await web.TCPSite(runner, HOST, port).start()
         except (OSError, OverflowError) as error:
+            if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+                message = f"Port {port} is taken: something else listens there."
+                raise UsageError(message, "Leave --port out for a free one.") from error
             raise UsageError(f"Port {port} can't be had: {error}.", "Leave --port out for a free one.") from error
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):

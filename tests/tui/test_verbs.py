@@ -168,9 +168,9 @@ def test_a_group_s_verb_names_the_database_first_and_code_s_after_its_own_words(
 def test_a_refusal_stands_at_the_option_that_it_names() -> None:
     form = form_of(verb_named("assign"))
     said = "Usage: workbench assign\n\nError: Invalid value for '--per-item': 'x' is not a valid integer.\n"
-    error = form.refusal(said)
+    error = form.refusal(said, {})
     assert (error.option, FLAG.search(error.wrong)) == ("per-item", None)
-    assert form.refusal("Wrong usage: No.\n  Say so.").wrong == "No. Say so."
+    assert form.refusal("Wrong usage: No.\n  Say so.", {}).wrong == "No. Say so."
 
 
 # -- filled in and run
@@ -233,6 +233,18 @@ async def test_the_reason_of_a_refused_overwrite_is_in_sight(project: Project) -
         await settle(pilot)
         assert app.screen.region.contains_region(app.screen.query_one("#option-force .about").region)
     assert there.read_text(encoding="utf-8") == "x"
+
+
+async def test_a_folder_that_cannot_be_written_is_said_at_the_file(project: Project, tmp_path: Path) -> None:
+    async with opened(project) as (app, pilot):
+        app.open_verb("export", file=str(tmp_path / "nowhere" / "a.csv"))
+        await settle(pilot)
+        await press(pilot, "f4")
+        field = app.screen.query_one("#option-file", OptionField)
+        await until(pilot, lambda: field.wrong)
+        await settle(pilot)
+        assert field.wrong.startswith(f"{tmp_path / 'nowhere' / 'a.csv'}: No such file or directory")
+        assert app.focused is field.line
 
 
 # -- left and come back to

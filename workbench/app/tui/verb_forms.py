@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import sys
@@ -15,7 +14,7 @@ from typing import IO, Any, Final, Literal, NamedTuple, get_args, get_origin
 from msgspec import NODEFAULT
 
 from workbench.app.tui.form import FormField
-from workbench.app.tui.wording import FLAG, plain
+from workbench.app.tui.wording import FLAG, plain, refused_text
 from workbench.app.verbs import Declared, Verb
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.options import PEOPLE, RecordField, fields_of
@@ -26,7 +25,6 @@ _NO: Final = "no"
 _YES: Final = "yes"
 _DATABASE: Final = "database"
 _DRY_RUN: Final = "dry_run"
-_ERROR = re.compile(r"^(?:Error|Wrong usage|Database): ", re.MULTILINE)
 _ABOUT: Final = {
     "verb": "What is to be done.",
     "where": "Only these items, by conditions such as type=A state=final; empty: all.",
@@ -57,6 +55,7 @@ class VerbForm:
         asked.sort(key=lambda name: not (self._options[name].is_required or self._options[name].written.is_argument))
         self.fields = tuple(self._line(name, self._options[name]) for name in asked)
         self.written = [name for name in asked if self._options[name].written.output is not None]
+        self._paths = [name for name in asked if _is_path(self._options[name])]
         self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
 
     def _line(self, name: str, field: RecordField) -> FormField:
@@ -108,14 +107,15 @@ class VerbForm:
         """A text of the command line, with options as the form calls them."""
         return plain(text, {flag: name for name, field in self._options.items() for flag in field.flags})
 
-    def refusal(self, said: str) -> OptionError:
-        """What the command line refused, at the option that it names first, if it names one."""
-        begins = _ERROR.search(said)
-        text = " ".join(said[begins.end() if begins else 0 :].split())
+    def refusal(self, said: str, typed: Mapping[str, str]) -> OptionError:
+        """What the command line refused, at the option that it names first, else at the file, if it names one."""
+        text = refused_text(said)
         flag = FLAG.search(text)
         of_flag = (name for name, field in self._options.items() if flag and flag[1] in field.flags)
+        paths = {name: str(Path(typed[name]).expanduser()) for name in self._paths if typed.get(name)}
+        of_file = (name for name, path in paths.items() if text.startswith((f"{path}: ", f"File '{path}' ")))
         wrong = self.without_flags(text)
-        return OptionError(wrong, option=next(of_flag, None), wrong=wrong)
+        return OptionError(wrong, option=next(of_flag, None) or next(of_file, None), wrong=wrong)
 
 
 def _shown(field: RecordField) -> str:

@@ -245,7 +245,7 @@ class VerbScreen(FormScreen):
         self._rest()
         assert self.form is not None
         if ran.is_refused:
-            self.trouble(self.form.refusal(ran.err))
+            self.trouble(self.form.refusal(ran.err, self.values()))
             return
         values = self.values()
         files = [Path(values[name]).expanduser() for name in self.form.written if values[name]]

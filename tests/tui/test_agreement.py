@@ -24,7 +24,7 @@ from workbench.app.tui.screens.agreement import AgreementItemsScreen, AgreementS
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling.agreement.measuring import agreement
-from workbench.labelling.agreement.text import agreement_text
+from workbench.labelling.agreement.text import AC1_BY_GROUP, agreement_text
 from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, pair_items
 
@@ -223,7 +223,7 @@ async def test_the_lower_table_goes_through_people_groups_time_and_pairs(tmp_pat
         await press(pilot, "w")
         assert [(row[0], row[-1]) for row in rows_of(app)] == [("ann – bob", "maths 6"), ("bob – cy", "logic 2")]
         await press(pilot, "b", "b")
-        assert text_of(app, "#agreement-view") == "by domain"
+        assert text_of(app, "#agreement-view") == f"by domain; {AC1_BY_GROUP}"
         await drawn(app, pilot)
         assert [row[0] for row in rows_of(app)] == ["logic", "maths"]
 

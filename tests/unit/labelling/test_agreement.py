@@ -237,6 +237,23 @@ def test_groups_and_blocks_of_time_cover_the_items(project: Project, record: Rec
     assert block.group == "2025-03-01"
 
 
+def test_a_group_of_the_same_paired_item_has_another_ac1_where_others_have_one_label(
+    project: Project, record: Record
+) -> None:
+    """Gwet's chance agreement is of single labels too: of all where it is of all, of the group's in a group."""
+    record.table(("ann", "bob"), ("c . . . i i i i", "i . . . . . . ."))
+    found = of(project, by="domain")
+    maths = next(group for group in found.groups if group.group == "maths")
+    assert (found.paired, maths.paired) == (1, 1)
+    assert maths.gwet_ac1 == -1.0
+    pe = 2 * 0.9 * 0.1
+    assert found.gwet_ac1 == pytest.approx(-pe / (1 - pe))
+    said = "AC1 takes chance from all labels of a group, single ones too."
+    assert said in agreement_text(found)
+    record.table(("bob",), (". . . . i i i i",))
+    assert said not in agreement_text(of(project, by="domain"))
+
+
 def test_time_is_the_order_of_completion(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(60))
     record = Record(project)

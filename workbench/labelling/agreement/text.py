@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from textwrap import fill
+from typing import Final
 
 from workbench.core.selection import NAMELESS
 from workbench.core.taxonomy import UNTYPED, type_display
@@ -33,6 +34,15 @@ SHOWN = 30
 """Pairs, people and groups that are spelled out."""
 
 
+AC1_BY_GROUP: Final = "AC1 takes chance from all labels of a group, single ones too"
+"""Why a group's coefficient can differ from that of all though they rest on the same paired items."""
+
+
+def counts_single(report: AgreementReport) -> bool:
+    """Whether items with one label have a part in AC1."""
+    return report.items > report.paired > 0
+
+
 def agreement_text(report: AgreementReport) -> str:
     """The whole report for a terminal."""
     why = why_nothing(report) if report.unblinded else ""
@@ -46,7 +56,8 @@ def agreement_text(report: AgreementReport) -> str:
     blocks += [fill(f"ceiling: {ceiling_in_words(one)}", _WIDTH) for one in report.ceiling]
     blocks += [_pairs(report), _people(report.per_annotator)]
     if report.groups:
-        blocks.append(_table(f"by {report.by}", report.by, report.groups))
+        note = f"\n{AC1_BY_GROUP}." if counts_single(report) else ""
+        blocks.append(_table(f"by {report.by}", report.by, report.groups) + note)
     if len(report.over_time) > 1:
         blocks.append(_table("over time (blocks of items in the order of completion)", None, report.over_time))
     return "\n\n".join(filter(None, blocks)) + "\n"

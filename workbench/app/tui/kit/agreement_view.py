@@ -198,6 +198,8 @@ def _sure(found: Share, report: AgreementReport) -> str:
 
 def table_title(report: AgreementReport, view: View, by: str) -> str:
     """What the lower table shows; what it lacks is not spoken of."""
+    if view == "groups":
+        return f"{VIEWS[view].format(by=by)}{f'; {words.AC1_BY_GROUP}' if words.counts_single(report) else ''}"
     modelled = any(person.sensitivity is not None for person in report.per_annotator)
     return VIEWS[view].format(by=by, of_people="; sens and spec by the consensus model" if modelled else "")
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
@@ -102,6 +103,23 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
             assert part in shown
         assert "even a perfect verifier would get" in shown
         assert "! ann and bob share maths only (6 items)" in shown
+
+
+@pytest.mark.parametrize(
+    ("highest", "ends", "said"),
+    [
+        (0.88, (0.63, 0.88), "would get at most 88 % (63 at worst): people err"),
+        (0.88, (0.63, 0.91), "would get 88 % (63 to 91): people err"),
+        (0.88, (0.88, 0.88), "would get 88 %: people err"),
+    ],
+)
+def test_a_ceiling_that_is_the_upper_end_is_said_to_be_at_most(
+    tmp_path: Path, highest: float, ends: tuple[float, float], said: str
+) -> None:
+    report = agreement(labelled(tmp_path))
+    (ceiling,) = report.ceiling
+    found = replace(report, ceiling=[replace(ceiling, highest_accuracy=highest, sensitivity=ends)])
+    assert f"even a perfect verifier {said}" in str(view.figures(found))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -109,9 +109,10 @@ def _ceiling(report: AgreementReport) -> Content:
         _below_all(share, decimals) for share in (*found.sensitivity, found.highest_accuracy, found.annotator_accuracy)
     )
     on_checks = " on checks" if found.source == "checks" else ""
-    between = f" ({worst} to {best})" if worst != best else ""
+    most = "at most " if worst != best == highest else ""
+    between = "" if worst == best else f" ({worst} at worst)" if most else f" ({worst} to {best})"
     return Content.assemble(
-        "even a perfect verifier would get ",
+        f"even a perfect verifier would get {most}",
         (f"{highest} %", "bold"),
         f"{between}: people err, one alone is right on {alone} %{on_checks}",
     )

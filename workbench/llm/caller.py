@@ -26,6 +26,7 @@ from workbench.llm.pace import (
     cost_of,
 )
 from workbench.llm.records import (
+    RESUME,
     CallFailed,
     Halt,
     Journal,
@@ -405,7 +406,7 @@ class Caller:
             raise Halt(
                 "budget",
                 f"max_cost can't be kept: the price of {lane.server.model!r} is not known. "
-                "Add it to [prices] of the project's workbench.toml and resume the run.",
+                f"Add it to [prices] of the project's workbench.toml and {RESUME}.",
             )
 
     def _halt_if_hopeless(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
@@ -420,7 +421,7 @@ class Caller:
         if failure.unreachable and lane.silent_since(since):
             raise Halt(
                 failure.code,
-                f"{lane.title} can't be reached: {failure.detail}. Start it or check base_url, then resume the run.",
+                f"{lane.title} can't be reached: {failure.detail}. Start it or check base_url, then {RESUME}.",
             )
 
     def _note_origin(self, origin: str | None) -> None:

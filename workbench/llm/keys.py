@@ -12,7 +12,7 @@ from typing import Final
 
 from workbench.llm.clock import Clock
 from workbench.llm.profiles import Profile
-from workbench.llm.records import Halt
+from workbench.llm.records import RESUME, Halt
 from workbench.llm.server import ModelServer
 
 _FRESH_S: Final = 300.0
@@ -56,7 +56,7 @@ class KeySource:
         key = environment.get(self.variable, "").strip() if self.variable else ""
         if not key and (self._server.key_variable or self._required):
             where = f"in the environment variable {self.variable}"
-            raise Halt("auth", f"{title} wants a key {where}, which is not set. Set it and resume the run.")
+            raise Halt("auth", f"{title} wants a key {where}, which is not set. Set it and {RESUME}.")
         return self._sendable(key) if key else None
 
     async def _given(self, title: str) -> str:
@@ -66,7 +66,7 @@ class KeySource:
                     said = await asyncio.to_thread(self._read)
                 except (OSError, ValueError, subprocess.SubprocessError) as error:
                     why = "it took too long" if isinstance(error, subprocess.TimeoutExpired) else str(error)
-                    raise Halt("auth", f"{title} wants the key of {self.place}: {why}. Mend it and resume.") from None
+                    raise Halt("auth", f"{title} wants the key of {self.place}: {why}. Mend it and {RESUME}.") from None
                 self._held = self._sendable(said)
                 self._until = self._clock.now() + _FRESH_S
             return self._held

@@ -20,7 +20,7 @@ from workbench.llm.failures import AttemptFailed
 from workbench.llm.keys import KeySource
 from workbench.llm.pace import ASSUMED_REPLY, CHARACTERS_A_TOKEN, LONGEST_ASKED_S, Breaker, CallEstimate, cost_of
 from workbench.llm.profiles import spoken_to
-from workbench.llm.records import CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
+from workbench.llm.records import RESUME, CallFailed, Chat, FailureCode, Halt, JournaledCall, Request, Usage
 from workbench.llm.server import ModelServer, Price
 from workbench.llm.transport import Received
 
@@ -43,7 +43,7 @@ OTHER_CALL: Final = (
 
 def _advice(failure: CallFailed, otherwise: str) -> str:
     told = (advice for said, advice in OTHER_CALL if re.search(said, failure.detail, re.IGNORECASE))
-    return f"{next(told, otherwise).removesuffix('.')}, then resume the run."
+    return f"{next(told, otherwise).removesuffix('.')}, then {RESUME}."
 
 
 class Trial:
@@ -322,7 +322,9 @@ class Lane:
     def refusal(self, failure: AttemptFailed) -> Halt:
         """Why no call can succeed after a failure that others would meet too."""
         if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
-            return Halt("quota", f"{self.title} says that a quota is used up ({failure.detail}). Resume the run later.")
+            return Halt(
+                "quota", f"{self.title} says that a quota is used up ({failure.detail}). {RESUME.capitalize()} later."
+            )
         key = f" with the key in {self.key_place}" if self.key_place else ""
         advice = _advice(failure, "Check the key" if failure.code == "auth" else "Check base_url and model")
         return Halt(failure.code, f"{self.title} refuses calls{key} ({failure.detail}). {advice}")

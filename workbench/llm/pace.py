@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from workbench.llm.clock import Clock
 from workbench.llm.failures import AttemptFailed
-from workbench.llm.records import CallFailed, Halt, RunUsed, Usage
+from workbench.llm.records import RESUME, CallFailed, Halt, RunUsed, Usage
 from workbench.llm.server import Limits, Price, StageLimits
 from workbench.llm.waits import minute_limit
 
@@ -136,7 +136,7 @@ class Budget:
 
 def used_up(limit: str) -> Halt:
     """Why a run pauses that can't pay for another call."""
-    return Halt("budget", f"The budget is used up: {limit}. Raise it and resume the run.")
+    return Halt("budget", f"The budget is used up: {limit}. Raise it and {RESUME}.")
 
 
 class StageBudget(Budget):

@@ -169,6 +169,10 @@ class CallFailed(Exception):
         self.detail = detail
 
 
+RESUME: Final = "resume the run"
+"""What is to be done when the cause of a halt is mended, in messages of `Halt`; a trial has no run to resume."""
+
+
 class Halt(Exception):
     """No call of the run can succeed now (a wrong key, a spent quota or budget): the run is to pause.
 

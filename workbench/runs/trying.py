@@ -11,6 +11,7 @@ from workbench.core.database.selection import chosen_ids
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, VerdictEvidence
 from workbench.core.selection import Condition, Selection
+from workbench.llm.records import RESUME
 from workbench.runs.run_status import delete, light_info, wait
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.transcripts import transcript
@@ -19,6 +20,8 @@ from workbench.runs.verifying import cancel, obeyed, start
 
 TRIED: Final = 5
 """Items that a verifier is tried on."""
+
+_AGAIN: Final = "try again"
 
 
 class VerifierTrial(Struct, frozen=True, kw_only=True):
@@ -57,12 +60,19 @@ def try_out(
     try:
         ended = wait(project, run)
         found = tuple(verdict_evidence(project, name, run))[:TRIED]
-        return VerifierTrial(evidence=found, replies=_replies(project, run, found), message=ended.message)
+        return VerifierTrial(evidence=found, replies=_replies(project, run, found), message=_of_trial(ended.message))
     finally:
         if light_info(project, run).state in ACTIVE:
             cancel(project, run)
             obeyed(project, run)
         delete(project, run)
+
+
+def _of_trial(message: str | None) -> str | None:
+    """Why a trial stopped: nothing of it is left that could be resumed."""
+    if message is None:
+        return None
+    return message.replace(RESUME, _AGAIN).replace(RESUME.capitalize(), _AGAIN.capitalize())
 
 
 def _telling(project: Project, selection: Selection) -> Selection:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.background import runner_ends, runner_pid, until
 from tests.helpers import make_project, numbered
-from tests.servers.scripted import Received, scripted
+from tests.servers.scripted import Received, Scripted, scripted
 from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.runs import verifying
@@ -61,6 +61,23 @@ def test_what_a_model_said_of_each_item_is_there(project: Project) -> None:
     assert list(trial.replies.values()) == ["Because. Yes"] * TRIED
     assert [one.item for one in trial.evidence] == list(trial.replies)
     assert stored(project) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "advice"),
+    [
+        (401, {"error": {"message": "no such key"}}, "Check the key, then try again."),
+        (429, {"error": {"message": "none left", "type": "insufficient_quota"}}, "Try again later."),
+    ],
+)
+def test_a_trial_that_was_refused_speaks_of_no_run(
+    project: Project, status: int, body: dict[str, object], advice: str
+) -> None:
+    with scripted(lambda _: Scripted(status=status, body=body)) as server:
+        options = {"base_url": server.url, "model": "m"}
+        trial = try_out(project, "llm-judge", options, Selection(), trust=True)
+    assert (trial.message or "").endswith(advice)
+    assert "the run" not in (trial.message or "")
 
 
 def test_a_trial_killed_midway_is_listed_nowhere_and_goes_when_its_runner_rests(project: Project) -> None:

@@ -96,6 +96,38 @@ async def test_what_is_no_file_or_lacks_a_column_is_said_and_nothing_is_written(
         assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (0,)
 
 
+async def test_enter_takes_the_only_name_that_begins_so_and_stays_in_the_field(tmp_path: Path) -> None:
+    file = odd(tmp_path)
+    (tmp_path / "deep").mkdir()
+    async with opened(make_project(tmp_path)) as (app, pilot):
+        screen = await look_at(app, pilot, tmp_path / "od")
+        await until(pilot, lambda: bool(screen.query("#option-completion")))
+        field = screen.query_one("#option-file", OptionField)
+        assert field.value == str(file)
+        field.line.focus()
+        await choose(screen, file=str(tmp_path / "dee"))
+        await press(pilot, "enter")
+        assert field.value == f"{tmp_path / 'deep'}/", "a folder: the name of the file is next"
+        assert app.focused is field.line
+        (tmp_path / "odd too.csv").write_text(ODD)
+        await choose(screen, file=str(tmp_path / "od"))
+        for _ in range(2):
+            await press(pilot, "enter")
+            await until(pilot, lambda: "2 begin so. Right takes odd rows.csv" in field.wrong)
+            assert field.value == str(tmp_path / "od")
+            assert app.focused is field.line
+        for wrong in ("none.csv", "a" * 300):
+            await choose(screen, file=str(tmp_path / wrong))
+            for _ in range(2):
+                await press(pilot, "enter")
+                await until(pilot, lambda: "a" in str(screen.query_one(".form-trouble", Static).content))
+                assert app.focused is field.line
+        await choose(screen, file="")
+        await press(pilot, "enter")
+        assert field.wrong == "Name a file."
+        assert app.focused is field.line
+
+
 async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_file_is_another(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     other = tmp_path / "other.csv"

@@ -21,13 +21,16 @@ class PathSuggester(Suggester):
 
 def completed(text: str) -> str | None:
     """See `PathSuggester.get_suggestion`."""
+    return next(iter(completions(text)), None)
+
+
+def completions(text: str) -> list[str]:
+    """All that the text can be completed to, by name; folders with a stroke behind them."""
     folder, name = os.path.split(text)
     try:
         with os.scandir(os.path.expanduser(folder) or ".") as entries:
             found = [one for one in entries if one.name.startswith(name or "") and (name or one.name[0] != ".")]
     except OSError:
-        return None
-    first = min(found, key=lambda one: one.name, default=None)
-    if first is None:
-        return None
-    return f"{text[: len(text) - len(name)]}{first.name}{os.sep if first.is_dir() else ''}"
+        return []
+    before = text[: len(text) - len(name)]
+    return sorted(f"{before}{one.name}{os.sep if one.is_dir() else ''}" for one in found)

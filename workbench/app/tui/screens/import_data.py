@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from functools import partial
@@ -23,6 +24,7 @@ from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
+from workbench.app.tui.kit.path_suggester import completions
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.tui.wording import plain
@@ -155,15 +157,30 @@ class ImportScreen(FormScreen):
         if path is not None:
             with self.prevent(OptionField.Changed):  # it would take back what is said of the file meanwhile
                 self._field(_FILE).value = str(path)
-            self._look_at(path)
+            self._look_at(path.expanduser())
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
         name = self._field(_FILE).value
-        if name and (self._path is None or Path(name).expanduser() != self._path):
-            self._look_at(Path(name).expanduser())
+        if not name:
+            self.trouble(OptionError("There is no file yet.", option=_FILE, wrong="Name a file."))
+        elif self.look is None or Path(name).expanduser() != self._path:
+            self.in_background(partial(_completed, name), partial(self._named, name), group="import-name")
         else:
             self.focus_next()
+
+    def _named(self, typed: str, found: list[str]) -> None:
+        """Take what was typed, or the only name that it begins; several are said."""
+        if self._field(_FILE).value != typed:
+            return
+        if len(found) > 1:
+            first = Path(found[0]).name
+            said = f"There is no file of this name; {len(found)} begin so. Right takes {first}, or type on."
+            self.trouble(OptionError(said, option=_FILE, wrong=said))
+        elif found and found[0].endswith(os.sep):
+            self._field(_FILE).value = found[0]
+        else:
+            self._picked(Path(found[0] if found else typed))
 
     def _look_at(self, path: Path) -> None:
         self._path, self.look, self.report = path, None, None
@@ -371,6 +388,11 @@ class ImportScreen(FormScreen):
             return
         work = partial(_command, request, self.project.path)
         self.in_background(work, partial(show_command, self), group="import-command")
+
+
+def _completed(name: str) -> list[str]:
+    """What a name can be completed to that nothing is there by; runs in a thread."""
+    return [] if os.path.exists(os.path.expanduser(name)) else completions(name)
 
 
 def _with_values(look: FirstLook, column: str) -> str:

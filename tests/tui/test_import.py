@@ -143,6 +143,9 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
         values = again.values()
         assert (values["file"], values["data-set"]) == (str(odd(tmp_path)), "mine")
         assert values["completion"] == "What the model said"
+        assert app.focused is again._field("file").line
+        await press(pilot, *"mine")
+        assert again.values() == {**values, "file": "mine"}, "what is typed is the name of another file"
         await choose(again, file=str(other))
         again._field("file").line.focus()
         await press(pilot, "enter")

@@ -140,7 +140,8 @@ class ImportScreen(FormScreen):
         self._field(_FILE).line.focus()
         self.take_up([self._field(_FILE)])
         if left := self._field(_FILE).value:
-            self._look_at(Path(left).expanduser())
+            self._field(_FILE).select()
+            self._look_at(Path(left).expanduser(), goes_on=False)
 
     # -- the file ----------------------------------------------------------------------------------
 
@@ -182,7 +183,8 @@ class ImportScreen(FormScreen):
         else:
             self._picked(Path(found[0] if found else typed))
 
-    def _look_at(self, path: Path) -> None:
+    def _look_at(self, path: Path, *, goes_on: bool = True) -> None:
+        """Look into a file, and go on to its columns unless the file's name is to be seen first."""
         self._path, self.look, self.report = path, None, None
         self.complain("")
         # What was said of the columns of another file is none of this one's.
@@ -193,24 +195,24 @@ class ImportScreen(FormScreen):
         self.keep()
         self._show("looking …")
         self.query_one("#import-columns").remove_children()
-        self.in_background(partial(first_look, path), self._looked, group="import-look")
+        self.in_background(partial(first_look, path), partial(self._looked, goes_on), group="import-look")
 
-    def _looked(self, look: FirstLook) -> None:
+    def _looked(self, goes_on: bool, look: FirstLook) -> None:
         if len(look.columns) == 1:
             self._show("")
             said = f"The one column of the file is {look.columns[0]!r}: questions and answers need one each."
             self.trouble(OptionError(said, option=_FILE, wrong=said))
             return
         self.look = look
-        self.run_worker(self._ask_columns(look), group="import-columns", exclusive=True)
+        self.run_worker(self._ask_columns(look, goes_on), group="import-columns", exclusive=True)
 
-    async def _ask_columns(self, look: FirstLook) -> None:
+    async def _ask_columns(self, look: FirstLook, goes_on: bool) -> None:
         box = self.query_one("#import-columns")
         async with self.batch():
             await box.remove_children()
             await box.mount_all(fields := self._fields(look))
         self.take_up(fields)
-        if look.columns:
+        if look.columns and goes_on:
             missing = [name for name in REQUIRED if name not in look.fields | look.like]
             self._field(missing[0] if missing else REQUIRED[0]).line.focus()
         self._withhold()

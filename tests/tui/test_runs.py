@@ -320,7 +320,13 @@ async def test_what_is_typed_narrows_the_list_and_what_is_not_installed_stands_a
         assert "not installed: It needs Pillow." in str(last.prompt)
         await press(pilot, *"judge")
         assert [one.name for one in screen.listed][:1] == ["llm-judge"], "before those that are made of judges"
-        await press(pilot, *["backspace"] * 5, *"stand-alone")
+        await press(pilot, *["backspace"] * 5, "4", "[")
+        assert text_of(app, "#start-about") == "nothing matches 4["
+        await press(pilot, "enter")
+        assert app.screen is screen
+        await press(pilot, *["backspace"] * 2)
+        assert text_of(app, "#start-about") == "options: tolerance, units, form"
+        await press(pilot, *"stand-alone")
         assert [one.name for one in screen.listed] == ["choice-letter"]
         await press(pilot, *["backspace"] * 11, *"absent", "enter")
         assert app.screen is screen

@@ -122,6 +122,7 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
         menu.set_options(map(_option, self.listed))
         usable = (place for place, one in enumerate(self.listed) if one.kind.broken is None)
         menu.highlighted = next(usable, None)
+        self._describe()
 
     async def on_key(self, event: events.Key) -> None:
         """The arrows move in the list while a text is typed."""
@@ -130,10 +131,13 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
             await self.query_one(OptionList).run_action(_MOVES[event.key])
 
     @on(OptionList.OptionHighlighted)
-    def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        chosen = self.listed[event.option_index]
-        names = ", ".join(chosen.kind.options) or "none"
-        self.query_one("#start-about", Static).update(Content(printable(f"options: {names}")))
+    def _describe(self) -> None:
+        place, said = self.query_one(OptionList).highlighted, ""
+        if place is not None:
+            said = f"options: {', '.join(self.listed[place].kind.options) or 'none'}"
+        elif not self.listed:
+            said = f"nothing matches {self.query_one(Input).value.strip()}"
+        self.query_one("#start-about", Static).update(Content(printable(said)))
 
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)

@@ -154,7 +154,11 @@ async def test_pause_resume_and_cancel(project: Project) -> None:
         await until(pilot, lambda: run_of(app, run).done > done)
         await pilot.press("x")
         await until(pilot, lambda: type(app.screen).__name__ == "ConfirmScreen")
-        await pilot.press("escape")
+        box = app.screen.query_one("#confirm-box")
+        assert box.border_subtitle == "enter: No"
+        await pilot.press("tab")
+        assert box.border_subtitle == "enter: Yes"
+        await pilot.press("shift+tab", "enter")
         await until(pilot, lambda: type(app.screen).__name__ == "RunsScreen")
         assert run_of(app, run).state == "running"
         await pilot.press("x")

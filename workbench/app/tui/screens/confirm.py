@@ -17,6 +17,8 @@ from workbench.app.tui.keymap import Action, bindings
 _MANY_LINES = 10
 """From so many lines on the text can take the focus, to be scrolled."""
 
+_ENTER = {"confirm-no": "No", "confirm-yes": "Yes"}
+
 
 class ConfirmScreen(ModalScreen[bool]):
     """Ends with True for yes; no is the default."""
@@ -42,6 +44,11 @@ class ConfirmScreen(ModalScreen[bool]):
             with Horizontal():
                 yield Button(Content("esc  No"), id="confirm-no", compact=True)
                 yield Button(Content("y  Yes"), id="confirm-yes", variant="error", compact=True)
+
+    def on_descendant_focus(self) -> None:
+        """Say what enter would answer."""
+        box, at = self.query_one("#confirm-box"), self.focused
+        box.border_subtitle = f"enter: {_ENTER[at.id]}" if isinstance(at, Button) and at.id in _ENTER else ""
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:

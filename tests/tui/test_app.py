@@ -340,8 +340,8 @@ async def test_a_crash_shows_no_data(
 
 async def test_ctrl_c_names_the_key_that_the_footer_shows(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
-        await press(pilot, "ctrl+c")
-        assert any("q leaves the app" in notice for notice in notices(app))
+        await press(pilot, "ctrl+c", "escape")
+        assert {(one.title, one.message) for one in app._notifications} == {("", "^q leaves the app.")}
         await press(pilot, *":b", "enter", "slash", "ctrl+c")
         assert any("^q leaves the app" in notice for notice in notices(app)), "q would be typed"
     settings = Settings(keymap={"app.quit": "f10"})

@@ -423,7 +423,7 @@ class WorkbenchApp(App[None]):
 
     def action_help_quit(self) -> None:
         """Say how to leave (ctrl+c)."""
-        self.notify(f"{self.leaving_words}.", title="Do you want to leave?", markup=False)
+        self.notify(f"{self.leaving_words}.", markup=False)
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
         """Write the screen as SVG beside the database, and say where; what can't be written is said, too."""

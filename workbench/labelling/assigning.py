@@ -189,6 +189,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
         assigned: Slots created on the correctness task.
         filled: Those of them that labels given earlier fill at once; the others are open.
         type_slots: Slots created on the type task (one question may serve several items).
+        types_given: Those of them that nobody is asked to fill, since the types came with the data.
         joined: People who may now claim what was open on the items already, counted once a batch.
         beyond_caps: Slots created that are meant for nobody, since everybody's cap is reached.
         items: Items that were chosen, whether they lacked slots or not.
@@ -204,6 +205,7 @@ class Assigned(Struct, frozen=True, kw_only=True):
 
     assigned: int
     type_slots: int
+    types_given: int = 0
     filled: int = 0
     joined: int = 0
     beyond_caps: int = 0
@@ -305,6 +307,7 @@ def open_batch(
     return Assigned(
         assigned=len(completions),
         type_slots=len(questions),
+        types_given=len(questions) - assignments.asked(connection, (slot.subject for slot in questions)),
         joined=joined,
         beyond_caps=sum(slot.meant_for is None for slot in completions),
         items=len(items),

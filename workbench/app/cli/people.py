@@ -167,14 +167,21 @@ def _lines(done: Assigned) -> Iterator[str]:
         yield f"No slot was opened. {done.nothing}"
     else:
         yield chosen_text(done)
-        types = f", {done.type_slots:,} for the answer types of their questions" if done.type_slots else ""
-        yield f"{done.assigned:,} slots opened on items{types}."
+        yield f"{done.assigned:,} slots opened on items{_types(done)}."
         if done.filled:
             left = done.assigned - done.filled
             yield f"Labels given earlier fill {done.filled:,} of them at once; {left:,} are open."
     yield from filter(None, [earlier_text(done)])
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."
+
+
+def _types(done: Assigned) -> str:
+    """The slots for answer types, and which of them wait for nobody."""
+    asked, given = done.type_slots - done.types_given, done.types_given
+    for_asked = f", {asked:,} for the answer types of their questions" if asked else ""
+    for_given = f", {given:,} for answer types, which came with the data: nobody is asked for them" if given else ""
+    return for_asked + for_given
 
 
 def _caps(text: str) -> dict[str, int] | int:

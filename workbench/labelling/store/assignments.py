@@ -320,6 +320,16 @@ def typed(connection: sqlite3.Connection, questions: Iterable[int]) -> set[int]:
     return {question for (question,) in rows}
 
 
+def asked(connection: sqlite3.Connection, questions: Iterable[int]) -> int:
+    """How many of the questions, each as often as it is named, are of data sets whose types people must give."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM json_each(?) AS named JOIN questions AS q ON q.id = named.value "
+        "JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled'",
+        (json.dumps(list(questions)),),
+    ).fetchone()
+    return row[0]
+
+
 def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, SubjectSlots]:
     """The slots that subjects have."""
     wanted = json.dumps(list(subjects))

@@ -38,6 +38,24 @@ def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> No
     assert "1 added to batches" in done.stdout
 
 
+def test_assign_says_which_answer_types_nobody_is_asked_for(tmp_path: Path) -> None:
+    given = numbered(4, subtype="A1", types="trusted", dataset="given")
+    asked = [
+        {**row, "question_id": f"a{row['question_id']}", "completion_id": f"a{row['completion_id']}"}
+        for row in numbered(6, types="labelled", dataset="asked")
+    ]
+    project = make_project(tmp_path, given + asked)
+    project.close()
+    words = ("assign", str(project.path), "--annotators", "anna", "--per-item", "1", "--dry-run")
+    came, of_questions = "for answer types, which came with the data: nobody is asked for them", "their questions"
+    assert f"10 slots opened on items, 3 for the answer types of {of_questions}, 2 {came}." in run(*words).stdout
+    only = run(*words, "--where", "dataset=given").stdout
+    assert f"4 slots opened on items, 2 {came}." in only
+    assert came not in run(*words, "--where", "dataset=asked").stdout
+    found = json.loads(run(*words, "--json").stdout)
+    assert (found["type_slots"], found["types_given"]) == (5, 2)
+
+
 @pytest.mark.parametrize(
     ("said", "names"),
     [

@@ -332,6 +332,7 @@ async def test_what_was_tried_is_done_from_its_result(project: Project, size: tu
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         tried = app.screen
         assert "only tried · f4 does it" in str(app.screen.query_one(TitleBar).content)
+        assert "Nothing was written (dry-run)." in shown_text(app)
         assert "f4" in {key.name for key in app.screen.query_one(Footer).keys}
         assert slots() == 0
         await press(pilot, "f4")
@@ -388,6 +389,13 @@ async def test_pairs_to_train_with_come_of_verdicts_alone(
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         assert len(Path("p.jsonl").read_text().splitlines()) == 1
         assert "1 of 1 questions make pairs by the verdicts of execution" in shown_text(app)
+        assert not FLAG.search(shown_text(app))
+
+
+def test_data_and_lines_for_a_shell_stay_as_they_were_printed() -> None:
+    form = form_of(NAMED["export"])
+    printed = "7 beyond --per-question\ncompletion: run it --unsafely\nDo it again: workbench export p.db x --force\n"
+    assert form.told(printed) == printed.replace("beyond --per-question", "beyond per-question")
 
 
 def shown_text(app: App[None]) -> str:

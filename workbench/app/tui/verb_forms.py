@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -25,6 +26,8 @@ _NO: Final = "no"
 _YES: Final = "yes"
 _DATABASE: Final = "database"
 _DRY_RUN: Final = "dry_run"
+_TYPED: Final = "workbench "
+_LONG_FLAG: Final = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 _ABOUT: Final = {
     "verb": "What is to be done.",
     "where": "Only these items, by conditions such as type=A state=final; empty: all.",
@@ -51,6 +54,7 @@ class VerbForm:
         self.verb = verb
         self._declared, self._database = declared, database
         self._options = {_shown(field): field for field in fields_of(declared.record) if field.name != _DATABASE}
+        self._called = {flag: name for name, field in self._options.items() for flag in field.flags}
         asked = [name for name, field in self._options.items() if field.name != _DRY_RUN]
         asked.sort(key=lambda name: not (self._options[name].is_required or self._options[name].written.is_argument))
         self.fields = tuple(self._line(name, self._options[name]) for name in asked)
@@ -105,7 +109,18 @@ class VerbForm:
 
     def without_flags(self, text: str) -> str:
         """A text of the command line, with options as the form calls them."""
-        return plain(text, {flag: name for name, field in self._options.items() for flag in field.flags})
+        return plain(text, self._called)
+
+    def told(self, printed: str) -> str:
+        """What the command printed, with its own options as the form calls them.
+
+        Other words stay, for they may be data, and so do lines that are to be typed into a shell.
+        """
+        lines = printed.splitlines(keepends=True)
+        return "".join(one if _TYPED in one else _LONG_FLAG.sub(self._name_of, one) for one in lines)
+
+    def _name_of(self, flag: re.Match[str]) -> str:
+        return self._called.get(flag[0], flag[0])
 
     def refusal(self, said: str, typed: Mapping[str, str]) -> OptionError:
         """What the command line refused, at the option that it names first, else at the file, if it names one."""
@@ -236,6 +251,11 @@ class Ran(NamedTuple):
     def is_refused(self) -> bool:
         """Whether it did nothing but say why."""
         return self.code in (1, 2) and not self.out
+
+    @property
+    def is_for_tools(self) -> bool:
+        """Whether it printed JSON, a document or lines of it."""
+        return self.out.startswith("{")
 
 
 def run_line(words: Sequence[str]) -> Ran:

@@ -120,7 +120,7 @@ def _flight(usage: RunUsage) -> str:
 
 def _troubles(usage: RunUsage) -> Content:
     errors = sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0]))
-    parts = [f"{printable(code)} {count:,}" for code, count in errors[:_ERRORS_SHOWN]]
+    parts = [f"{count:,} {printable(code)}" for code, count in errors[:_ERRORS_SHOWN]]
     left = len(errors) - len(parts)
     failed = f"failed attempts: {', '.join(parts)}" + (f" and {left} more" if left else "") if parts else ""
     more = f" (and {len(usage.warnings) - 1} more)" if len(usage.warnings) > 1 else ""

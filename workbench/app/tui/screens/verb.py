@@ -109,7 +109,7 @@ class VerbOutputScreen(FindingScreen):
             self._saved(self._file)
             return
         name = printable(self._title).lower().replace(" ", "-")
-        has_lines = self.ran.out.startswith("{") and all(line[0] == "{" for line in self.ran.out.splitlines() if line)
+        has_lines = self.ran.is_for_tools and all(line[0] == "{" for line in self.ran.out.splitlines() if line)
         ending, text = (".jsonl", self.ran.out) if has_lines else (".txt", self.text)
         work = partial(write_beside, self.project.path, name, ending, text)
         self.in_background(work, self._saved, group="verb-output")
@@ -255,6 +255,8 @@ class VerbScreen(FormScreen):
         if self.is_current:
             command = self.form.command(values)
             do = self.action_run if self._is_trial else None
+            if not ran.is_for_tools:
+                ran = ran._replace(out=self.form.told(ran.out), err=self.form.told(ran.err))
             self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran, files, do))
 
     def _select_files(self) -> None:

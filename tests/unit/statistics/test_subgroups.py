@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, fisher_exact, hypergeom, permutation_test
 
@@ -106,17 +106,24 @@ def test_the_chance_is_that_of_all_ways_to_deal_out_the_label(pieces: list[tuple
         assert test.p == pytest.approx(sum(way >= apart(drawn) - 1e-8 for way in ways) / len(ways), abs=1e-11)
 
 
-def apart_of(pieces: list[tuple[int, int, int]]) -> Callable[[Sequence[int]], float]:
-    """How far apart some pieces are: their delta over the standard error of so many items of such sizes."""
+def variances(pieces: list[tuple[int, int, int]]) -> list[float]:
+    """Of right items in each piece, where items of a piece are alike as far as these say."""
     sizes, hits = [size for size, _, _ in pieces], [right for _, right, _ in pieces]
     share = sum(hits) / sum(sizes)
     pairs = sum(share * (1 - share) * m * (m - 1) for m in sizes)
     squares = sum((k - m * share) ** 2 for m, k in zip(sizes, hits, strict=True))
     alike = min(max((squares - share * (1 - share) * sum(sizes)) / pairs, 0.0), 1.0) if pairs else 0.0
+    return [share * (1 - share) * m * (1 + (m - 1) * alike) for m in sizes]
+
+
+def apart_of(pieces: list[tuple[int, int, int]]) -> Callable[[Sequence[int]], float]:
+    """How far apart some pieces are: their delta over the standard error of so many items of such sizes."""
+    sizes, hits, spread = [size for size, _, _ in pieces], [right for _, right, _ in pieces], variances(pieces)
+    share = sum(hits) / sum(sizes)
 
     def apart(some: Sequence[int]) -> float:
         items = sum(sizes[place] for place in some)
-        variance = share * (1 - share) * sum(sizes[place] * (1 + (sizes[place] - 1) * alike) for place in some)
+        variance = sum(spread[place] for place in some)
         if variance < 1e-9:
             return 0.0
         return abs(sum(hits[place] for place in some) / items - share) / (sqrt(variance) / items)
@@ -263,6 +270,7 @@ SHARED = st.lists(
 
 @settings(deadline=None, max_examples=40)
 @given(SHARED)
+@example([{0: (1, 1)}, {0: (1, 0), 1: (1, 0)}, {0: (1, 1), 1: (1, 0), 2: (1, 0)}, {0: (2, 1)}, {1: (1, 0)}])
 def test_groups_that_share_questions_are_dealt_out_within_each(questions: list[dict[int, tuple[int, int]]]) -> None:
     """All deals by hand: one piece of each question that the group shares, as many of the others as it has."""
     rows = [
@@ -273,7 +281,7 @@ def test_groups_that_share_questions_are_dealt_out_within_each(questions: list[d
     size, right, group, question = np.array(rows).T
     found = cell_tests(Pieces(size, right, group, np.zeros(len(size), dtype=np.int64), question), 3)
     singles = [place for place, row in enumerate(rows) if len(questions[row[3]]) == 1]
-    alone = apart_of([rows[place][:3] for place in singles]) if singles else None
+    alone = dict(zip(singles, variances([rows[place][:3] for place in singles]) if singles else (), strict=True))
     for name, test in found.items():
         shared = [place for place, own in enumerate(questions) if len(own) > 1 and name in own]
         if test.how == "counted":
@@ -294,8 +302,8 @@ def test_groups_that_share_questions_are_dealt_out_within_each(questions: list[d
                 excess += right - size * share
                 if len(questions[one]) > 1:
                     variance += share * (1 - share) * size * (items - size) / (items - 1)
-                elif alone is not None and (far := alone([singles.index(place)])):
-                    variance += (right - size * share) ** 2 / far**2
+                else:
+                    variance += alone[place]
             return excess, variance
 
         deals = [totals([*some, *each]) for some in combinations(singles, drawn) for each in product(*blocks)]

@@ -115,7 +115,7 @@ async def test_errors_are_counted_by_class_and_retried_by_key(project: Project) 
             counts = run_info(project, 1).verdicts
             assert counts is not None
             assert (counts["correct"], counts["error"]) == (3, 3)
-            await until(pilot, lambda: "bad_request 3" in text_of(app, "#runs-run"))
+            await until(pilot, lambda: "3 bad_request" in text_of(app, "#runs-run"))
             assert "cost unknown" in text_of(app, "#runs-run")
             assert "recorded ones from [bold]old[/].jsonl" in text_of(app, "#runs-run")
             await press(pilot, "d")

@@ -1,10 +1,13 @@
 """What a Ray cluster brings: two nodes against one, what a lease costs, how fast results are written, memory, a plan.
 
-Usage: python -m bench.cluster [--turns 3] [--rows 50000] [--memory 1000000] [--cores 16] [--only speed,lease,writers]
+Usage: python -m bench.cluster [--turns 3] [--rows 50000] [--memory 1000000] [--cores 16] [--unpinned]
+                               [--only speed,lease,writers,memory]
 
-The nodes are on this machine, each on a core of its own, which it shares with the driver and whatever else runs here:
-how many cores the nodes had of it stands beside each rate, and turns with one node and with two alternate. The plan is
-arithmetic on what was measured; no cluster of its size was.
+The nodes are on this machine, each on a core of its own. Compared are one machine of one core, on which the driver, the
+cluster's head and a node share it, and that machine with a second one beside it, which has a node alone. With
+``--unpinned`` driver and head take whichever core has time: then one node has the driver's work done on the other core,
+and two nodes have not. How many cores the nodes had stands beside each rate, and turns with one node and with two
+alternate. The plan is arithmetic on what was measured; no cluster of its size was.
 """
 
 from __future__ import annotations
@@ -19,8 +22,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, nullcontext
 from copy import copy
 from importlib.util import find_spec
 from pathlib import Path
@@ -91,6 +94,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--memory", type=int, default=1_000_000, help="rows over which memory has to stay the same")
     parser.add_argument("--cores", type=int, default=16, help="of each node of the plan")
+    parser.add_argument("--unpinned", action="store_true", help="driver and head on whichever core has time")
     parser.add_argument("--only", default="speed,lease,writers,memory")
     options, _ = parser.parse_known_args()
     only, costs = options.only.split(","), Costs()
@@ -111,8 +115,10 @@ def main() -> None:
             _driver(folder, costs)
         if "speed" in only:
             # What a node spends on a solution holds more than the tests themselves.
-            costs.solution = _speed(folder, "execution", _code_project(folder, _COPIES), options.turns)
-            _speed(folder, "rules", _rows_project(folder, options.rows), options.turns)
+            code, rows = _code_project(folder, _COPIES), _rows_project(folder, options.rows)
+            with nullcontext() if options.unpinned else on_core(0):
+                costs.solution = speed(folder, "execution", code, options.turns)
+                speed(folder, "rules", rows, options.turns)
         if "memory" in only:
             _memory(folder, options.memory)
     _plan(costs, options.cores)
@@ -152,7 +158,18 @@ def _named(row: dict[str, Any], number: int) -> dict[str, str]:
 # -- Two nodes against one.
 
 
-def _speed(folder: Path, kind: str, empty: Path, turns: int) -> float:
+@contextmanager
+def on_core(core: int) -> Iterator[None]:
+    """Have this process and whatever it starts meanwhile on one core of this machine."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def speed(folder: Path, kind: str, empty: Path, turns: int) -> float:
     """Rates with one node and with two; returns processor seconds of a node for a result."""
     rates: dict[int, list[float]] = {1: [], 2: []}
     had: dict[int, list[float]] = {1: [], 2: []}

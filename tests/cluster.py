@@ -39,14 +39,14 @@ class Nodes:
         self.nodes.append(node)
         self._next += 1
         if core is not None:
-            raylet = psutil.Process(self._raylet(node))
+            raylet = psutil.Process(self.raylet(node))
             for process in (raylet, *raylet.children(recursive=True)):
                 process.cpu_affinity([core])
 
     def kill(self) -> None:
         """End the oldest at once, and let another come."""
         node = self.nodes.pop(0)
-        os.kill(self._raylet(node), signal.SIGKILL)
+        os.kill(self.raylet(node), signal.SIGKILL)
         self._made.remove_node(node, allow_graceful=False)
         self.add()
 
@@ -58,16 +58,23 @@ class Nodes:
         """What works for runs on the nodes."""
         found = []
         for node in self.nodes:
-            for child in psutil.Process(self._raylet(node)).children(recursive=True):
+            for child in psutil.Process(self.raylet(node)).children(recursive=True):
                 try:
-                    if child.cmdline()[:1] and child.cmdline()[0].startswith(_ACTORS):
+                    # One that ends has no words any more.
+                    if (child.cmdline() or [""])[0].startswith(_ACTORS):
                         found.append(child)
                 except psutil.Error:
                     continue
         return found
 
+    @property
+    def head(self) -> int:
+        """The process of the head that looks after its own."""
+        return self.raylet(self._made.head_node)
+
     @staticmethod
-    def _raylet(node: Any) -> int:
+    def raylet(node: Any) -> int:
+        """The process of a node that starts what works there."""
         (process,) = node.all_processes["raylet"]
         return int(process.process.pid)
 

@@ -20,7 +20,7 @@ from workbench.config.verifiers import EXAMPLES_DRAWN
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome, Verdict
 from workbench.runs.store import runs as stored_runs
-from workbench.verifiers.judges.examples import DrawnExamples, Example, ExamplePlan, encoded
+from workbench.verifiers.judges.examples import DrawnExamples, ExamplePlan, FewShotExample, encoded
 
 ANALYSE = Told("analyse", asked="Look [at] it.", reply="It is wrong.\nReally.", reasoning="Hm [/]")
 SUMMARISE = Told("summarise", asked="So?", reply="No", finish="length", reused=True)
@@ -73,7 +73,7 @@ async def test_reading_what_shows_examples_is_a_reveal_of_their_items(tmp_path: 
     project = make_project(tmp_path, numbered(8))
     run = add_judged(project, "judge", 1, [ANALYSE])
     plan = ExamplePlan(count=1, seed=0, by_type=False)
-    example = Example(item=("sample", "c6"), question="?", reference="", completion="!", correct=True)
+    example = FewShotExample(item=("sample", "c6"), question="?", reference="", completion="!", correct=True)
     options = {EXAMPLES_DRAWN: encoded(DrawnExamples(plan=plan, examples=(example,)))}
     with project.database.write() as connection:
         stored_runs.put_options(connection, stored_runs.verifiers(connection)[0], options)

@@ -64,7 +64,7 @@ def _merge(project: Project, other: Path) -> MergedRuns:
             if run.verifier.kind in (GENERATION, IMPORTED):
                 skipped[run.verifier.kind] += 1
             elif not stored_runs.is_trial(run.verifier.name):
-                report.runs.append(_Taking(project, theirs, run, report).take())
+                report.runs.append(_RunMerge(project, theirs, run, report).take())
     report.skipped = dict(skipped)
     return report
 
@@ -78,7 +78,7 @@ class _Here(NamedTuple):
     outcomes: dict[str, str]
 
 
-class _Taking:
+class _RunMerge:
     """One run of another database on its way into the project."""
 
     def __init__(self, project: Project, theirs: Connection, run: ForeignRun, report: MergedRuns) -> None:

@@ -78,7 +78,7 @@ class ClassRow(Struct, frozen=True, kw_only=True):
     sides: tuple[Side, ...]
 
 
-class LeftOut(Struct, frozen=True, kw_only=True):
+class NotSettled(Struct, frozen=True, kw_only=True):
     """A conflict that was not settled, and why."""
 
     completion_id: str
@@ -89,7 +89,7 @@ class Settled(Struct, frozen=True, kw_only=True):
     """What settling many conflicts has done."""
 
     settled: int
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[NotSettled, ...] = ()
 
 
 class OpenClass(Struct, frozen=True, kw_only=True):
@@ -200,7 +200,7 @@ class ConflictClasses:
                         ledger.record(connection, event)
                         settled += 1
                     except AnnotationError as error:
-                        left_out.append(LeftOut(completion_id=item.completion_id, why=error.message))
+                        left_out.append(NotSettled(completion_id=item.completion_id, why=error.message))
         return Settled(settled=settled, left_out=tuple(left_out))
 
     def undo(self) -> int:

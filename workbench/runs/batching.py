@@ -28,7 +28,7 @@ from workbench.runs.batch_desk import BatchDesk
 from workbench.runs.journal import RunJournal, spent
 from workbench.runs.lease import Lease, Postponed
 from workbench.runs.serving import OWN, verdict_of
-from workbench.runs.session import LOOK_S, Client, Feed, RunServers, Session, opened_session
+from workbench.runs.session import LOOK_S, Client, RunServers, Session, TaskSource, opened_session
 from workbench.runs.store import batches, runs
 from workbench.runs.store.batches import AskedBefore, BatchRow, GatheredCall
 from workbench.verifiers.base import AnyVerifier, ServedVerifier
@@ -176,7 +176,7 @@ class _Rounds:
         self._begin(most)
         held = []
         count = 0
-        async for item in Feed(chunks):
+        async for item in TaskSource(chunks):
             try:
                 judged, made = await verdict_of(self._verifier, item, self._secret, self)
             except Deferred:

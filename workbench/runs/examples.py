@@ -14,8 +14,8 @@ from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.judges.examples import (
     MOST_CHARACTERS,
     DrawnExamples,
-    Example,
     ExamplePlan,
+    FewShotExample,
     drawn_from,
     encoded,
     plain,
@@ -50,7 +50,7 @@ def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[s
 def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
     wanted = {correct: share + _SPARE for correct, share in plan.shares.items()}
     taken: Counter[tuple[bool, str | None]] = Counter()
-    found: dict[str, Example] = {}
+    found: dict[str, FewShotExample] = {}
     for one in settled(project.database.reader(), plan.seed, MOST_CHARACTERS):
         group = (one.correct, one.type if plan.by_type else None)
         if taken[group] == wanted[one.correct]:
@@ -67,12 +67,12 @@ def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
     return DrawnExamples(plan=plan, examples=tuple(found.values()))
 
 
-def _short(project: Project, one: SettledItem) -> Example | None:
+def _short(project: Project, one: SettledItem) -> FewShotExample | None:
     """An item as an example, if its texts together are short enough to be shown."""
     (texts,) = inputs(project.database, [one.item])
     if texts.characters > MOST_CHARACTERS or not texts.completion.strip():
         return None
-    return Example(
+    return FewShotExample(
         item=(one.dataset, one.key),
         question=texts.question,
         reference=texts.reference,

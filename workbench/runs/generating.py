@@ -23,7 +23,7 @@ from workbench.core.errors import RunError, StoreError, WorkbenchError
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, ending
 from workbench.llm.server import Limits, ModelServer, Price
 from workbench.runs.lease import Lease, LeaseLost
-from workbench.runs.session import LOOK_S, Client, Feed, RunServers, Session, opened_session
+from workbench.runs.session import LOOK_S, Client, RunServers, Session, TaskSource, opened_session
 
 _GO_ON = "What was answered is stored; the same command goes on from there."
 
@@ -161,7 +161,7 @@ class _ThreadSession(Struct, frozen=True):
 async def _ask(session: Session, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:
     """Fill in what comes of each; when one can't succeed now, calls in flight still have their time."""
     (client,) = session.clients
-    feed = Feed([enumerate(wanted)])
+    feed = TaskSource([enumerate(wanted)])
     tasks = [session.start(_answer(client, feed, found)) for _ in range(min(client.places, len(wanted)))]
     try:
         await session.wait(tasks)
@@ -172,7 +172,7 @@ async def _ask(session: Session, wanted: Sequence[ReplyRequest], found: list[Fou
         await session.flush()
 
 
-async def _answer(client: Client, feed: Feed[tuple[int, ReplyRequest]], found: list[Found | None]) -> None:
+async def _answer(client: Client, feed: TaskSource[tuple[int, ReplyRequest]], found: list[Found | None]) -> None:
     async for place, one in feed:
         try:
             reply = (await client.ask(one.role, one.request, one.sample)).reply
@@ -334,7 +334,7 @@ class _ModelCompletions:
 
     def start(self, session: Session) -> list[asyncio.Task[None]]:
         """Ask for everything, until there is no hope for this model."""
-        feed = Feed(self._wanted())
+        feed = TaskSource(self._wanted())
         return [session.start(self._ask_on(feed)) for _ in range(self._tasks)]
 
     def look(self) -> ModelProgress:
@@ -361,7 +361,7 @@ class _ModelCompletions:
             yield [(part, one) for one in wanted]
             self._part = part + 1
 
-    async def _ask_on(self, feed: Feed[tuple[int, CompletionRequest]]) -> None:
+    async def _ask_on(self, feed: TaskSource[tuple[int, CompletionRequest]]) -> None:
         try:
             async for part, wanted in feed:
                 await self._ask(part, wanted)

@@ -27,7 +27,7 @@ from workbench.core.verdict import Verdict, VerifierInput
 from workbench.llm.records import Halt, Reply, Request
 from workbench.runs.lease import LeaseLost, standing_in
 from workbench.runs.local import judge_locally
-from workbench.runs.rejudging import Beat, Over, Rejudged, RejudgingJob, Told
+from workbench.runs.rejudging import Beat, Over, Rejudged, RejudgingJob, RejudgingNotice
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store.verifier_inputs import inputs
 from workbench.verifiers.base import Judged, ServedVerifier
@@ -55,7 +55,7 @@ class _VerdictRelay:
         self._lock = Lock()
         self.stopping = False
 
-    def put(self, message: Beat | Told | Rejudged | Over) -> None:
+    def put(self, message: Beat | RejudgingNotice | Rejudged | Over) -> None:
         """Pass something on; from any thread."""
         with self._lock:
             self._stream.write(pack(message))
@@ -101,7 +101,7 @@ class _Tells(logging.Handler):
         self._answers = answers
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._answers.put(Told(record.getMessage()))
+        self._answers.put(RejudgingNotice(record.getMessage()))
 
 
 def _judge(database: Database, job: RejudgingJob, answers: _VerdictRelay) -> Over:

@@ -144,7 +144,7 @@ class Rejudged(Struct, frozen=True, tag=True):
     verdict: Verdict | None
 
 
-class Told(Struct, frozen=True, tag=True):
+class RejudgingNotice(Struct, frozen=True, tag=True):
     """What keeps it waiting, or no longer does, in words."""
 
     text: str
@@ -162,7 +162,7 @@ class Over(Struct, frozen=True, tag=True, kw_only=True):
     trouble: str | None = None
 
 
-_MESSAGE = msgspec.msgpack.Decoder(Beat | Told | Rejudged | Over)
+_MESSAGE = msgspec.msgpack.Decoder(Beat | RejudgingNotice | Rejudged | Over)
 
 
 class Rejudging:
@@ -217,7 +217,7 @@ class Rejudging:
                 match _MESSAGE.decode(body):
                     case Beat():
                         heed()
-                    case Told(text):
+                    case RejudgingNotice(text):
                         _log.warning("%s", text)
                     case Over(calls=calls, trouble=trouble):
                         self.calls, self.trouble = calls, trouble

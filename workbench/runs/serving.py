@@ -20,7 +20,7 @@ from workbench.runs.executor import TOO_LONG
 from workbench.runs.journal import NO_ITEM, RunJournal, Waiter, add_item
 from workbench.runs.lease import Lease, LeaseLost
 from workbench.runs.liveness import clock
-from workbench.runs.session import Feed, RunServers, Session, opened_session
+from workbench.runs.session import RunServers, Session, TaskSource, opened_session
 from workbench.runs.stages import at_work
 from workbench.runs.store.calls import MadeCall
 from workbench.verifiers.base import Judged, ServedVerifier
@@ -172,7 +172,7 @@ class _ServedRun:
         async def look() -> None:
             check()
 
-        feed = Feed(chunks)
+        feed = TaskSource(chunks)
         tasks = [self._session.start(self._judge(feed)) for _ in range(self._client.places)]
         try:
             await self._session.wait(tasks, look)
@@ -186,7 +186,7 @@ class _ServedRun:
             self._record_held(own=True)
             raise
 
-    async def _judge(self, feed: Feed[VerifierInput]) -> None:
+    async def _judge(self, feed: TaskSource[VerifierInput]) -> None:
         recorded: Waiter | None = None
         async for item in feed:
             judged, made = await verdict_of(self._verifier, item, self._secret, self._client)

@@ -239,7 +239,7 @@ def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:
     return Budget(Limits(max_cost=max_cost), spent)
 
 
-class Feed(Generic[Wanted]):
+class TaskSource(Generic[Wanted]):
     """What several tasks take one by one; read a chunk at a time, so that memory is the same however much there is."""
 
     def __init__(self, chunks: Iterable[Iterable[Wanted]]) -> None:

@@ -13,7 +13,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Condition
 from workbench.labelling import people
 from workbench.labelling.adjudicating import AdjudicationSession, Ruling
-from workbench.labelling.conflict_classes import ConflictClasses, LeftOut, OpenClass
+from workbench.labelling.conflict_classes import ConflictClasses, NotSettled, OpenClass
 from workbench.labelling.coordinating import exclude
 
 CORRECT = Ruling(verdict="correct", note="the same value")
@@ -145,8 +145,8 @@ def test_what_has_changed_meanwhile_is_left_out_and_listed(project: Project, che
     done = chen.settle(opened, [1, 2, 3], CORRECT)
     assert done.settled == 1
     assert done.left_out == (
-        LeftOut(completion_id="c0", why="Somebody else has settled it, or is to settle it."),
-        LeftOut(completion_id="c1", why="A label of this item has changed meanwhile."),
+        NotSettled(completion_id="c0", why="Somebody else has settled it, or is to settle it."),
+        NotSettled(completion_id="c1", why="A label of this item has changed meanwhile."),
     )
     assert rulings(project) == [(1, "incorrect"), (3, "correct")]
 

@@ -16,7 +16,7 @@ from workbench.llm.records import Chat, Halt, PromptMessage, Sampling
 from workbench.llm.server import Limits, ModelServer
 from workbench.runs import session as module
 from workbench.runs.lease import Lease
-from workbench.runs.session import Feed, RunServers, Session, opened_session
+from workbench.runs.session import RunServers, Session, TaskSource, opened_session
 from workbench.runs.store import runs
 
 
@@ -159,7 +159,7 @@ async def test_tasks_share_a_feed_and_read_no_more_than_they_take() -> None:
             found.append(number)
             await asyncio.sleep(0)
 
-    feed = Feed(chunks())
+    feed = TaskSource(chunks())
     found: list[list[int]] = [[], []]
     takers: list[Awaitable[None]] = [take(one) for one in found]
     await asyncio.gather(*takers)
@@ -183,7 +183,7 @@ async def test_tasks_that_go_on_at_a_time_stay_together() -> None:
             await asyncio.sleep(0)
 
     turns: set[int] = set()
-    feed = Feed([range(16)] * 4)
+    feed = TaskSource([range(16)] * 4)
     clock = asyncio.create_task(turning())
     await asyncio.gather(*(take() for _ in range(16)))
     clock.cancel()

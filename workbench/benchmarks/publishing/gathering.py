@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 from workbench.benchmarks.building.comparing import report_of, set_diff
 from workbench.benchmarks.card.contents import Annotations, Conflicts, GuidelineVersion, SetContents
 from workbench.benchmarks.publishing.frozen import FrozenSet, frozen_columns, selection_of
-from workbench.benchmarks.publishing.leaderboard import Board, board_of
+from workbench.benchmarks.publishing.leaderboard import Leaderboard, leaderboard_of
 from workbench.benchmarks.records import Differing, SetDiff
 from workbench.benchmarks.store import building
 from workbench.core.database import events, sets
@@ -144,7 +144,7 @@ def gather(
     stored, reader = frozen.stored, project.database.reader()
     report = report_of(stored)
     known = frozen_columns(project, frozen)
-    board = board_of(project, frozen, known, protocol)
+    board = leaderboard_of(project, frozen, known, protocol)
     called = {name: people[person] for person, name in annotator_names(reader).items()}
     annotated, drawn = building.annotated_in(reader, stored), building.drawn_from(reader, stored)
     judges = [run_facts(project, run) for run in stored.runs]
@@ -185,7 +185,7 @@ def _contents(
     project: Project,
     frozen: FrozenSet,
     known: Columns,
-    board: Board,
+    board: Leaderboard,
     report: SetReport,
     judges: list[RunFacts],
     called: dict[str, str],

@@ -20,7 +20,7 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 from workbench.tables.files import flat, lines_csv
 
 
-class Board(Struct, frozen=True, kw_only=True):
+class Leaderboard(Struct, frozen=True, kw_only=True):
     """The figures of every verifier that decides any item of a set.
 
     Attributes:
@@ -35,7 +35,7 @@ class Board(Struct, frozen=True, kw_only=True):
     undecided: tuple[str, ...]
 
 
-def board_of(project: Project, frozen: FrozenSet, known: Columns, protocol: Protocol3) -> Board:
+def leaderboard_of(project: Project, frozen: FrozenSet, known: Columns, protocol: Protocol3) -> Leaderboard:
     """Measure every verifier with a complete run.
 
     Args:
@@ -59,7 +59,7 @@ def board_of(project: Project, frozen: FrozenSet, known: Columns, protocol: Prot
         if row.group is None
     ]
     judged = {row.verifier for row in first.rows if row.abstain + row.error + row.n}
-    return Board(
+    return Leaderboard(
         lines=sorted(lines, key=lambda line: (line.kind == "baseline", -(line.accuracy or 0.0), line.verifier)),
         overall=overall,
         runs=list(facts.values()),

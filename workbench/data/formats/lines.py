@@ -205,7 +205,7 @@ def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
 
 
-class _Constant:
+class _NotJson:
     """Stands where a row has a number that JSON lacks."""
 
     def __init__(self, _name: str) -> None: ...
@@ -213,10 +213,10 @@ class _Constant:
 
 def _field_of_constant(text: str) -> str | None:
     """The field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
-    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_Constant, parse_int=float))]
+    left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_NotJson, parse_int=float))]
     while left:
         path, value = left.pop()
-        if isinstance(value, _Constant):
+        if isinstance(value, _NotJson):
             return path or None
         if isinstance(value, dict):
             left += [(f"{path}.{key}" if path else key, inner) for key, inner in reversed(value.items())]

@@ -49,7 +49,7 @@ class ExamplePlan(Struct, frozen=True, kw_only=True):
         return {True: self.count - self.count // 2, False: self.count // 2}
 
 
-class Example(Struct, frozen=True, kw_only=True):
+class FewShotExample(Struct, frozen=True, kw_only=True):
     """A settled item.
 
     Attributes:
@@ -73,9 +73,9 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
     """
 
     plan: ExamplePlan
-    examples: tuple[Example, ...]
+    examples: tuple[FewShotExample, ...]
 
-    def about(self, item: VerifierInput) -> tuple[Example, ...]:
+    def about(self, item: VerifierInput) -> tuple[FewShotExample, ...]:
         """Those that a request about an item shows, correct and incorrect by turns; never one of its question."""
         question, kind = plain(item.question), (item.subtype or "")[:1]
         others = [one for one in self.examples if plain(one.question) != question]
@@ -155,7 +155,7 @@ _END: Final = "Those were the examples. What you are to judge comes now.\n\n"
 
 
 @lru_cache(maxsize=64)
-def shown(examples: tuple[Example, ...], secret: bytes | None, *, reference: bool, neutralise: bool) -> str:
+def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, reference: bool, neutralise: bool) -> str:
     """What stands before an item; "" without examples.
 
     Args:
@@ -172,7 +172,7 @@ def shown(examples: tuple[Example, ...], secret: bytes | None, *, reference: boo
     parts = [_ABOUT.format(count=len(examples)), notice, BROKEN_NOTICE if broken else ""]
     for number, one in enumerate(examples, 1):
         texts = _texts(one, reference=reference)
-        parts.append(f"Example {number}\n\n")
+        parts.append(f"FewShotExample {number}\n\n")
         for title, text in texts.items():
             sent = neutralised(text) if neutralise else text
             parts.append(f"{title}:\n{fenced(sent, fence) if fence else sent}\n\n")
@@ -180,6 +180,6 @@ def shown(examples: tuple[Example, ...], secret: bytes | None, *, reference: boo
     return "".join([*parts, _END])
 
 
-def _texts(one: Example, *, reference: bool) -> dict[str, str]:
+def _texts(one: FewShotExample, *, reference: bool) -> dict[str, str]:
     known = {"Reference answer": one.reference} if reference and one.reference else {}
     return {"Problem": one.question, **known, "Solution": one.completion}

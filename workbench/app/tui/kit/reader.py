@@ -14,7 +14,6 @@ from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Size
-from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -37,14 +36,8 @@ def _part(style: str) -> str:
 
 
 class Reader(ScrollView, can_focus=True, inherit_bindings=False):
-    """Shows a `RenderedText` (or one that `prepare` has already wrapped).
+    """Shows a `RenderedText` (or one that `prepare` has already wrapped)."""
 
-    Attributes:
-        percent: How much of the text has been passed, 100 at its end.
-    """
-
-    PositionChanged = messages.PositionChanged
-    Jumped = messages.Jumped
     SearchChanged = messages.SearchChanged
 
     ALLOW_SELECT = False
@@ -94,8 +87,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("home", "top", "Beginning", show=False, id="reader.top"),
         Binding("end", "bottom", "End", show=False, id="reader.bottom"),
     ]
-
-    percent: reactive[int] = reactive(100, repaint=False)
 
     def __init__(
         self,
@@ -167,7 +158,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self._jump = (mark, number)
         if rows:
             self._show_row(rows[number - 1])
-        self.post_message(self.Jumped(self, mark, number, len(rows)))
         return bool(rows)
 
     def find(self, text: str) -> int:
@@ -202,7 +192,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             # A line that opens or closes beside the text must not take the place of what was found.
             line, start, _ = self._hits[self._hit]
             self._keep_in_sight(self._wrapped.row_of(line, start))
-        self._tell_position()
 
     def _wrap(self) -> None:
         document, width = self._document, self.wrap_width
@@ -247,7 +236,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=wrapped.row_of(line, start), animate=False, force=True)
             if self._query:
                 self._hits = wrapped.find(self._query)
-        self._tell_position()
 
     # -- moving ------------------------------------------------------------------------------------
 
@@ -271,19 +259,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     def _keep_in_sight(self, row: int) -> None:
         if not 0 <= row - self.scroll_offset.y < self.scrollable_size.height:
             self._show_row(row)
-
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Keep the percentage."""
-        super().watch_scroll_y(old_value, new_value)
-        self._tell_position()
-
-    def _tell_position(self) -> None:
-        below = self.row_count - self.scrollable_size.height
-        self.percent = 100 if below <= 0 else min(100, 100 * self.scroll_offset.y // below)
-
-    def watch_percent(self, percent: int) -> None:
-        """Pass the position on."""
-        self.post_message(self.PositionChanged(self, percent))
 
     def action_lines(self, lines: int) -> None:
         """Scroll by lines."""

@@ -25,24 +25,6 @@ class ReaderMessage(Message, namespace="reader"):
         return self.reader
 
 
-class PositionChanged(ReaderMessage, namespace="reader"):
-    """How much of the text has been passed, in percent, is another figure."""
-
-    def __init__(self, reader: Reader, percent: int) -> None:
-        super().__init__(reader)
-        self.percent = percent
-
-
-class Jumped(ReaderMessage, namespace="reader"):
-    """A mark was jumped to: number `number` of `total` (0 of 0 when the text has none)."""
-
-    def __init__(self, reader: Reader, mark: str, number: int, total: int) -> None:
-        super().__init__(reader)
-        self.mark = mark
-        self.number = number
-        self.total = total
-
-
 class SearchChanged(ReaderMessage, namespace="reader"):
     """A search is at hit `number` of `total` (0 of 0 when nothing was found)."""
 

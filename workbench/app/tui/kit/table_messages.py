@@ -91,14 +91,6 @@ class ExportRequested(TableMessage, namespace="virtual_table"):
         self.columns = columns
 
 
-class PositionChanged(TableMessage, namespace="virtual_table"):
-    """The position, as text for people, is another one."""
-
-    def __init__(self, table: ArrangedView, position: str) -> None:
-        super().__init__(table)
-        self.position = position
-
-
 class SelectionHidden(TableMessage, namespace="virtual_table"):
     """The view does not hold the selected row; it is selected again when a view does."""
 

@@ -38,7 +38,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     RowHighlighted = messages.RowHighlighted
     RowSelected = messages.RowSelected
-    PositionChanged = messages.PositionChanged
     SelectionHidden = messages.SelectionHidden
     Failed = messages.Failed
 
@@ -262,10 +261,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         known = self._ready or self._known_count is not None
         where = "–" if self.cursor is None else f"{self.cursor + 1:,}"
         self.position = f"{where} of {self.row_count:,}" if known else f"{where} of …"
-
-    def watch_position(self, position: str) -> None:
-        """Pass the position on."""
-        self.post_message(self.PositionChanged(self, position))
 
     def action_move(self, rows: int) -> None:
         """Move the cursor by some rows; a hidden selection starts from the top row in sight."""

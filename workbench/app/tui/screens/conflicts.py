@@ -33,7 +33,7 @@ from workbench.labelling.conflict_classes import (
     ClassRow,
     ConflictClass,
     ConflictClasses,
-    LeftOut,
+    NotSettled,
     OpenClass,
     Settled,
     Side,
@@ -180,7 +180,7 @@ class LeftOutList(ModalScreen[None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space,escape,q", "dismiss", "Go on")]
 
-    def __init__(self, settled: int, left_out: Sequence[LeftOut]) -> None:
+    def __init__(self, settled: int, left_out: Sequence[NotSettled]) -> None:
         super().__init__()
         self._settled = settled
         self._left_out = left_out

@@ -29,7 +29,7 @@ _SAME: Final = ("workbench_reward_info", "workbench_reward_ready")
 """What is not a sum: each process says it of itself."""
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class ProcessState(Struct, frozen=True, kw_only=True):
     """What a process says of itself.
 
     Attributes:
@@ -55,7 +55,7 @@ class Board:
         self._shared = mmap.mmap(-1, processes * _SLOT)
         self._in_flight = mmap.mmap(-1, processes * _BYTES.size)
 
-    def put(self, process: int, told: Told) -> None:
+    def put(self, process: int, told: ProcessState) -> None:
         """Leave what a process says."""
         data, at = msgspec.msgpack.encode(told), process * _SLOT
         if len(data) > _SLOT - _HEAD.size:
@@ -66,7 +66,7 @@ class Board:
         self._shared[at + _HEAD.size : at + _HEAD.size + len(data)] = data
         _HEAD.pack_into(self._shared, at, version + 2, len(data))
 
-    def all(self) -> list[Told]:
+    def all(self) -> list[ProcessState]:
         """What all of them say that have said so."""
         return [told for process in range(self.processes) if (told := self._read(process)) is not None]
 
@@ -78,13 +78,13 @@ class Board:
         """Bytes that all of them have in flight."""
         return sum(size for (size,) in _BYTES.iter_unpack(self._in_flight[:]))
 
-    def _read(self, process: int) -> Told | None:
+    def _read(self, process: int) -> ProcessState | None:
         at = process * _SLOT
         for _ in range(1_000):
             version, size = _HEAD.unpack_from(self._shared, at)
             data = self._shared[at + _HEAD.size : at + _HEAD.size + size]
             if version % 2 == 0 and _HEAD.unpack_from(self._shared, at)[0] == version:
-                return msgspec.msgpack.decode(data, type=Told) if data else None
+                return msgspec.msgpack.decode(data, type=ProcessState) if data else None
         return None
 
 
@@ -105,7 +105,7 @@ class Beside:
         """How many there are."""
         return self._board.processes
 
-    def tell(self, own: Told) -> list[Told]:
+    def tell(self, own: ProcessState) -> list[ProcessState]:
         """Say how this one is; returns what all of them say."""
         self._board.put(self._number, own)
         return self._board.all()
@@ -124,7 +124,7 @@ class Beside:
 _WORST_FIRST: Final[tuple[Readiness, ...]] = ("stopping", "failed", "waiting", "starting", "ready")
 
 
-def state_of(told: Sequence[Told], processes: int) -> Readiness:
+def state_of(told: Sequence[ProcessState], processes: int) -> Readiness:
     """How several processes are that stand for one server: as that one of them is that does least."""
     states: set[Readiness] = {one.state for one in told}
     if len(told) < processes:

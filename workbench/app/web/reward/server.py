@@ -23,7 +23,7 @@ from msgspec import UNSET, Raw, Struct, structs
 from workbench.app.web.listening import Connections, listen, without_traces
 from workbench.app.web.reward.gate import HEALTH, RETRY_S, Handler, RequestRefused, RequestRules, RewardGate, wrong_body
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
-from workbench.app.web.reward.processes import Beside, Board, Crowd, Told, merged, state_of
+from workbench.app.web.reward.processes import Beside, Board, Crowd, ProcessState, merged, state_of
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
@@ -75,15 +75,15 @@ class Served(Struct, frozen=True, kw_only=True):
     probe: ProbeSummary | None
     beside: Beside | None = None
 
-    def told(self, gate: RewardGate) -> Told:
+    def told(self, gate: RewardGate) -> ProcessState:
         """How this process is."""
         state = "stopping" if gate.stopping else self.judge.state
         figures = self.metrics.text(
             waiting=self.judge.waiting, in_flight=gate.in_flight, ready=state == "ready", stages=self.judge.stages
         )
-        return Told(figures=figures, state=state, trouble=self.judge.trouble, waiting=self.judge.waiting)
+        return ProcessState(figures=figures, state=state, trouble=self.judge.trouble, waiting=self.judge.waiting)
 
-    def told_by_all(self, gate: RewardGate) -> list[Told]:
+    def told_by_all(self, gate: RewardGate) -> list[ProcessState]:
         """How all are that serve."""
         own = self.told(gate)
         return [own] if self.beside is None else self.beside.tell(own)

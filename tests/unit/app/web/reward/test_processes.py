@@ -22,7 +22,7 @@ from tests.helpers import make_project
 from tests.rewarding import Launched, asked, launched
 from workbench.app.web.reward import server as server_module
 from workbench.app.web.reward.gate import RequestRules
-from workbench.app.web.reward.processes import Beside, Board, Told, merged, state_of
+from workbench.app.web.reward.processes import Beside, Board, ProcessState, merged, state_of
 from workbench.app.web.reward.server import serve
 from workbench.app.web.serve.addresses import Address
 from workbench.core.errors import UsageError
@@ -98,8 +98,8 @@ def test_figures_of_several_are_sums() -> None:
     ]
 
 
-def told(figures: str, state: Readiness = "ready", waiting: int = 0) -> Told:
-    return Told(figures=figures, state=state, trouble=None, waiting=waiting)
+def told(figures: str, state: Readiness = "ready", waiting: int = 0) -> ProcessState:
+    return ProcessState(figures=figures, state=state, trouble=None, waiting=waiting)
 
 
 def test_a_board_is_read_whole() -> None:

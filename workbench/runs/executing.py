@@ -1,4 +1,4 @@
-"""A run whose verifier runs programs: problems with their tests come from the store, solutions go to the sandbox."""
+"""Solutions judged by running them: each comes with its problem, goes to the sandbox, and has its verdict stored."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Protocol, Self, TypeVar
 
 from msgspec import Struct, structs
 
-from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance
+from workbench.core.code import CodeTest, Execution, Level, Problem, Program, Provenance, SolutionForm
 from workbench.core.database.connection import Database
 from workbench.core.errors import VerifierError
 from workbench.core.verdict import VerifierInput
 from workbench.data.store import tests
-from workbench.data.store.tests import Solution, tests_of
+from workbench.data.store.tests import tests_of
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
 from workbench.verifiers.execution.evidence import not_runnable
@@ -84,10 +84,28 @@ def judge_by_execution(
     sink: ExecutionSink,
     made: Callable[[int], ProgramPool] | None = None,
 ) -> None:
-    """Judge items by running them; nothing that was started for it lives afterwards, however it ends.
+    """Judge a project's items by running them: their problems and tests come from its database.
 
     Args:
         level: How solutions are kept in.
+        workers: How many of them run at a time, under each hash seed.
+        made: Makes what runs them under a hash seed; by default a pool of sandboxes on this machine.
+    """
+    judge_solutions(verifier, level, workers, _works(database, verifier.suites, chunks, sink), sink, made)
+
+
+def judge_solutions(
+    verifier: SandboxedVerifier,
+    level: Level,
+    workers: int,
+    solutions: Iterator[list[SolutionWork]],
+    sink: ExecutionSink,
+    made: Callable[[int], ProgramPool] | None = None,
+) -> None:
+    """Judge solutions by running them; nothing that was started for it lives afterwards, however it ends.
+
+    Args:
+        level: How they are kept in.
         workers: How many of them run at a time, under each hash seed.
         made: Makes what runs them under a hash seed; by default a pool of sandboxes on this machine.
     """
@@ -99,23 +117,24 @@ def judge_by_execution(
         pools = [stack.enter_context((made or on_this_machine)(seed)) for seed in verifier.seeds]
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
         dispatcher = _SolutionDispatcher(verifier, level, sink)
-        items = _works(database, verifier.suites, chunks, sink)
         # One pool takes what comes, without a break; several take turns over a chunk.
-        for batch in [chain.from_iterable(items)] if len(pools) == 1 else items:
+        for batch in [chain.from_iterable(solutions)] if len(pools) == 1 else solutions:
             dispatcher.judge(batch, pools)
         dispatcher.store()
 
 
-class _Work(Struct):
+class SolutionWork(Struct):
     """One solution on its way.
 
     Attributes:
+        form: What its text is, if that is known.
+        problem: None for an item that is no code.
         missing: Programs whose outcomes have not come.
         runs: What came of its programs by suite, for each hash seed.
     """
 
     item: VerifierInput
-    solution: Solution
+    form: SolutionForm | None
     problem: Problem | None
     programs: dict[str, Program] = {}
     missing: int = 0
@@ -129,13 +148,13 @@ class _SolutionDispatcher:
         self._verifier = verifier
         self._level = level
         self._sink = sink
-        self._busy: dict[int, _Work] = {}
+        self._busy: dict[int, SolutionWork] = {}
         self._judged: list[tuple[int, Judged]] = []
         self._results: list[TestResult] = []
         self._troubles: dict[str, str] = {"python": ""}
         self._stored = time.monotonic()
 
-    def judge(self, works: Iterable[_Work], pools: Sequence[ProgramPool]) -> None:
+    def judge(self, works: Iterable[SolutionWork], pools: Sequence[ProgramPool]) -> None:
         """Run each solution in every pool, and store what is done."""
         jobs = self._jobs(works, len(pools))
         for place, pool in enumerate(pools):
@@ -149,12 +168,12 @@ class _SolutionDispatcher:
         self._sink.store_executed(self._judged, self._results)
         self._judged, self._results, self._stored = [], [], time.monotonic()
 
-    def _jobs(self, works: Iterable[_Work], seeds: int) -> Iterator[tuple[Key, Program]]:
+    def _jobs(self, works: Iterable[SolutionWork], seeds: int) -> Iterator[tuple[Key, Program]]:
         """The programs of each solution; one with nothing to run is done at once."""
         for work in works:
             verifier, item = self._verifier, work.item
             if work.problem is not None:
-                work.programs = verifier.programs(work.problem, item.completion, work.solution.form)
+                work.programs = verifier.programs(work.problem, item.completion, work.form)
             work.missing, work.runs = seeds * len(work.programs), [{} for _ in range(seeds)]
             if work.problem is None or not work.missing:
                 self._end(work)
@@ -174,18 +193,18 @@ class _SolutionDispatcher:
                 self._troubles[language] = str(error)
         return self._troubles[language]
 
-    def _add(self, work: _Work, place: int, suite: str, execution: Execution) -> None:
+    def _add(self, work: SolutionWork, place: int, suite: str, execution: Execution) -> None:
         work.runs[place][suite] = execution
         work.missing -= 1
         if not work.missing:
             del self._busy[work.item.item]
             self._end(work)
 
-    def _end(self, work: _Work) -> None:
+    def _end(self, work: SolutionWork) -> None:
         item = work.item
         # Suites in their order, in whichever they ended.
         runs = [{suite: found[suite] for suite in work.programs} for found in work.runs]
-        judged = self._verifier.verdict(work.problem, item.completion, work.solution.form, runs)
+        judged = self._verifier.verdict(work.problem, item.completion, work.form, runs)
         self._results += (TestResult(item.item, suite, execution) for suite, execution in runs[0].items())
         self._put(item.item, judged)
 
@@ -200,13 +219,13 @@ class _SolutionDispatcher:
             self._sink.check()
 
 
-def _jobs(work: _Work) -> Iterator[tuple[Key, Program]]:
+def _jobs(work: SolutionWork) -> Iterator[tuple[Key, Program]]:
     return (((work.item.item, suite), program) for suite, program in work.programs.items())
 
 
 def _works(
     database: Database, suites: Sequence[str], chunks: Iterable[list[VerifierInput]], sink: ExecutionSink
-) -> Iterator[list[_Work]]:
+) -> Iterator[list[SolutionWork]]:
     """Solutions with their problems, a chunk at a time."""
     known: dict[int, Problem | None] = {}
     for chunk in chunks:
@@ -220,9 +239,9 @@ def _works(
         known.update((question, found.get(question)) for question in new)
         own = tests_of(database.reader(), "completion", [item.item for item in chunk], suites)
         yield [
-            _Work(
+            SolutionWork(
                 item=item,
-                solution=solutions[item.item],
+                form=solutions[item.item].form,
                 problem=_with_own(known[solutions[item.item].question], own[item.item]),
             )
             for item in chunk

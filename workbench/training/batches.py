@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from workbench.core.columns import FieldError, asked, column, said, subtype, text
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.training.choosing import FieldError, asked, column, said, subtype, text
 from workbench.training.frameworks import reference_column
 from workbench.training.reward import Reward
 
@@ -120,7 +120,7 @@ class Judge:
                 subtype=subtype("subtype", kind),
             )
             if self._reward.by_tests:
-                from workbench.training.tested import problem_in
+                from workbench.verifiers.execution.given import problem_in
 
                 problem_in(found.reference)
         except UsageError:
@@ -131,7 +131,7 @@ class Judge:
         if not self._reward.by_tests:
             name = reference_column(columns, self._reference)
             return column(name, columns[name], rows)
-        from workbench.training.tested import tests_columns
+        from workbench.verifiers.execution.given import tests_columns
 
         try:
             return tests_columns(columns, self._reference, rows)

@@ -12,9 +12,10 @@ from functools import cache
 from numbers import Integral
 from typing import Any, Final
 
+from workbench.core.columns import FieldError, asked, column, is_missing, said, subtype, text
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.training.choosing import FieldError, Scale, asked, column, is_missing, is_undecided, said, subtype, text
+from workbench.training.choosing import Scale, is_undecided
 from workbench.training.records import OpenRlhfRewards, VerlScore
 
 _BARE: Final = (

@@ -10,11 +10,12 @@ from functools import lru_cache
 from statistics import fmean
 from typing import Any, Final
 
+from workbench.core.columns import FieldError, text
 from workbench.core.errors import UsageError, nearest
 from workbench.core.reasons import sentence
 from workbench.core.taxonomy import SUBTYPES, parse_type
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.training.choosing import FieldError, is_undecided, text
+from workbench.training.choosing import is_undecided
 from workbench.training.reward import Reward
 
 _BEST_FIRST: Final = (Outcome.CORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.INCORRECT)
@@ -111,7 +112,7 @@ class Judging:
         """The fields of a row that may say something of its reference, which is in one of them."""
         if not self._reward.by_tests:
             return (reference,)
-        from workbench.training.tested import BESIDE
+        from workbench.verifiers.execution.given import BESIDE
 
         return (reference, *BESIDE)
 
@@ -119,7 +120,7 @@ class Judging:
         """The reference in a row of a data set; of tests with what stands beside them, such as ``entry_point``."""
         if not self._reward.by_tests:
             return row[name]
-        from workbench.training.tested import tests_columns
+        from workbench.verifiers.execution.given import tests_columns
 
         (tests,) = tests_columns({column: [value] for column, value in row.items()}, name, 1)
         return tests
@@ -173,7 +174,7 @@ def said_of(verdict: Verdict) -> dict[str, str | None]:
 
 def _tests(given: object) -> str:
     """Tests as text; of a list of one text that text."""
-    from workbench.training.tested import tests_text
+    from workbench.verifiers.execution.given import tests_text
 
     only = given[0] if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 1 else given
     return tests_text("reference", only if isinstance(only, str) else given)

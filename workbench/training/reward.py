@@ -23,11 +23,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from msgspec import structs
 
+from workbench.core.columns import column
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
 from workbench.training.auditing import SHARE, audit_of, watching
-from workbench.training.choosing import Scale, chosen, column, is_undecided
+from workbench.training.choosing import Scale, chosen, is_undecided
 from workbench.training.pay import Forgeable, Pay, SuitePay, SuiteVerdict, Timeouts
 
 if TYPE_CHECKING:
@@ -298,7 +299,7 @@ class Reward:
         """What stands for a reference; tests become text."""
         if not self._chosen.by_tests:
             return given
-        from workbench.training.tested import tests_text
+        from workbench.verifiers.execution.given import tests_text
 
         return tests_text(f"ground_truth{place}", given)
 

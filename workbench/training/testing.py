@@ -14,9 +14,10 @@ from workbench.core.code import Level, Program
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import ExecutorClosed, State, within
-from workbench.training.tested import GivenProblem, problem_in, suite_verdict
+from workbench.training.tested import suite_verdict
 from workbench.verifiers.base import SandboxedVerifier
 from workbench.verifiers.execution.evidence import not_runnable
+from workbench.verifiers.execution.given import GivenProblem, problem_in
 from workbench.verifiers.execution.levels import level_of
 from workbench.verifiers.execution.pool import SandboxPool
 from workbench.verifiers.execution.runners import require

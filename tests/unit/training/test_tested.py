@@ -19,7 +19,7 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.training import verl
 from workbench.training.pay import SuitePay, SuiteVerdict
 from workbench.training.reward import Reward
-from workbench.training.tested import problem_in
+from workbench.verifiers.execution.given import problem_in
 
 RIGHT = "Here it is:\n```python\ndef double(x):\n    return 2 * x\n```\n"
 HALF = "```python\ndef double(x):\n    return 2 * x if x > 0 else 1\n```"

@@ -2,7 +2,7 @@
 
 verifier: ``execution``. suite, case, running: tests, a solution, a child at work. pool, box, launching: processes.
 levels, attacks: which walls hold here. interpreter, runners, javascript: languages. compare, evidence: what came out.
-settings: what may differ between runs. inside: what runs behind the walls.
+settings: what may differ between runs. given: tests as data sets give them. inside: what runs behind the walls.
 
 A `pool.SandboxPool` has a few slots. Each holds a box: a small warm interpreter, the server, behind the walls of a
 level (L3 namespaces by bubblewrap, Landlock and seccomp; L2 without namespaces; L1 limits alone), as a user of its own

@@ -15,9 +15,9 @@ from msgspec import Struct
 
 from workbench.app.web.reward.processes import Beside
 from workbench.app.web.serve.addresses import Address
+from workbench.core.columns import FieldError
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.text.inert import inert
-from workbench.training.choosing import FieldError
 from workbench.training.records import RewardRefusal
 
 # -- Requests that are not taken: always a short JSON document that says what to do, never a trace.

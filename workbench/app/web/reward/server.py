@@ -25,11 +25,12 @@ from workbench.app.web.reward.gate import HEALTH, RETRY_S, Handler, RequestRefus
 from workbench.app.web.reward.metrics import CONTENT_TYPE, Metrics
 from workbench.app.web.reward.processes import Beside, Board, Crowd, ProcessState, merged, state_of
 from workbench.app.web.serve.addresses import Address
+from workbench.core.columns import subtype
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import UNSENDABLE, is_text
 from workbench.training import frameworks
-from workbench.training.choosing import Busy, RewardVerifier, Scale, finite, subtype
+from workbench.training.choosing import Busy, RewardVerifier, Scale, finite
 from workbench.training.fair import ASKER, USUAL, Asker
 from workbench.training.pay import SuiteVerdict
 from workbench.training.records import (

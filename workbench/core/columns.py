@@ -1,0 +1,119 @@
+"""Columns that others hand over: plain texts, conversations, numbers; wrong types are named by their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Sized
+from math import isnan
+from numbers import Integral, Real
+from typing import Any, cast
+
+from workbench.core.errors import UsageError
+from workbench.core.taxonomy import parse_type
+
+
+class FieldError(UsageError):
+    """A field has a wrong value.
+
+    Attributes:
+        field: Its place, such as ``completions[3]``.
+    """
+
+    def __init__(self, field: str, wrong: str) -> None:
+        super().__init__(f"{field} {wrong}.")
+        self.field = field
+
+
+def column(name: str, value: object, length: int | None = None) -> Sequence[Any]:
+    """A list with one value an item.
+
+    Args:
+        length: How many there must be; any number if None.
+
+    Raises:
+        FieldError: It is no list, or has another length.
+    """
+    # What trainers hand over are lists, tuples and numpy arrays; an array is no Sequence.
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sized) or not hasattr(value, "__getitem__"):
+        raise FieldError(name, "must be a list with one value a completion")
+    if length is not None and len(value) != length:
+        raise FieldError(name, f"has {len(value)} values for {length} completions")
+    return cast("Sequence[Any]", value)
+
+
+def is_missing(value: object) -> bool:
+    """Whether there is no value: None, or NaN, which is what frames have for it."""
+    return value is None or (isinstance(value, Real) and isnan(value))
+
+
+def text(name: str, value: object) -> str:
+    """A text, or a number as one.
+
+    Raises:
+        FieldError: It is something else.
+    """
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, bool):
+        raise FieldError(name, "must be text, not true or false")
+    if isinstance(value, Integral):
+        try:
+            return str(int(value))
+        except ValueError as error:
+            # It takes Python long to write these.
+            raise FieldError(name, "is a number of too many digits") from error
+    if is_missing(value):
+        raise FieldError(name, "must be text; it is missing")
+    if isinstance(value, Real):
+        return repr(float(value))
+    raise FieldError(name, "must be text")
+
+
+def subtype(name: str, value: object) -> str | None:
+    """The subtype's code, read as an import reads it; None for what is missing or no subtype.
+
+    Raises:
+        FieldError: It is no text.
+    """
+    if is_missing(value):
+        return None
+    parsed = parse_type(text(name, value))
+    return parsed.code if parsed is not None and parsed.is_subtype else None
+
+
+def asked(name: str, prompt: object) -> str:
+    """A prompt's text; of a conversation, what the user says last.
+
+    Raises:
+        FieldError: It is neither.
+    """
+    return _last(name, prompt, "user")
+
+
+def said(name: str, completion: object) -> str:
+    """A completion's text; of a conversation, what the assistant says last.
+
+    Raises:
+        FieldError: It is neither.
+    """
+    return _last(name, completion, "assistant")
+
+
+def _last(name: str, turns: object, role: str) -> str:
+    if not isinstance(turns, Sequence) or isinstance(turns, str | bytes):
+        return text(name, turns)
+    for number, turn in reversed(list(enumerate(turns))):
+        if not isinstance(turn, Mapping):
+            raise FieldError(f"{name}[{number}]", "must be a message with role and content")
+        if turn.get("role") == role:
+            return _content(f"{name}[{number}].content", turn.get("content"))
+    return ""
+
+
+def _content(name: str, content: object) -> str:
+    """What a message says: text, or its blocks of text; nothing where it only calls tools."""
+    if content is None:
+        return ""
+    if isinstance(content, Sequence) and not isinstance(content, str | bytes):
+        blocks = [block for block in content if isinstance(block, Mapping) and block.get("type") == "text"]
+        return "".join(text(f"{name}.text", block.get("text")) for block in blocks)
+    return text(name, content)

@@ -1,0 +1,223 @@
+"""Tests as data sets give them: beside a solution in a row, or as the text that stands for a reference.
+
+They are JSON or plain statements: what ``code evolve --export`` writes (its lines, or verl's ``ground_truth`` in
+them), our own lines of problems, lists of assertions or of exchanges, ``inputs`` and ``outputs`` as APPS and verl's own
+data sets have them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Final
+
+import msgspec
+from msgspec import Meta, Struct
+
+from workbench.core.code import BASE, WHOLE, CodeTest, Problem, StdioTest, TestLine
+from workbench.core.code_tests.assertion import form_of, parsed
+from workbench.core.columns import FieldError, column, is_missing, text
+from workbench.core.errors import UsageError
+from workbench.core.installed import require_app
+
+COLUMNS: Final = ("tests", "ground_truth", "reward_model", "input_output", "test_list")
+"""Names that a column of tests mostly has."""
+BESIDE: Final = ("entry_point", "setup", "language", "seconds", "pass_rates")
+"""Columns that say more of the tests in ``tests``."""
+_REMEMBERED: Final = 4_096
+_Rate = Annotated[float, Meta(ge=0, le=1)]
+
+
+class GivenTests(Struct, frozen=True, kw_only=True):
+    """A problem's tests as a row gives them; other keys of the row say nothing of them.
+
+    Attributes:
+        tests: The suite ``base``.
+        plus_tests: The suite ``plus``.
+        whole_test: The suite ``whole``: one program that stands behind the solution.
+        suites: Suites of other names.
+        pass_rates: The share of solutions that passes each test of ``base``: how hard they are.
+    """
+
+    tests: list[TestLine] = []
+    plus_tests: list[TestLine] = []
+    whole_test: str | None = None
+    suites: dict[str, list[TestLine]] = {}
+    entry_point: str | None = None
+    setup: str | None = None
+    language: str | None = None
+    seconds: Annotated[float, Meta(gt=0)] | None = None
+    pass_rates: list[_Rate] | None = None
+
+
+class GivenProblem(Struct, frozen=True):
+    """A problem, and how hard its tests are.
+
+    Attributes:
+        rates: Shares of solutions that pass, test by test of ``base``; None where nobody has said.
+    """
+
+    problem: Problem
+    rates: tuple[float, ...] | None
+
+
+def tests_text(name: str, value: object) -> str:
+    """Tests as the text that stands for a reference: what is no text already becomes JSON.
+
+    Raises:
+        FieldError: It can't be written so.
+    """
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    if not isinstance(plain, Mapping | Sequence) or isinstance(plain, str):
+        return text(name, plain)
+    try:
+        return msgspec.json.encode(plain, enc_hook=_listed).decode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise FieldError(name, f"holds no tests: {error}") from error
+
+
+def _listed(value: Any) -> Any:
+    """Arrays in what frames hold."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"a {type(value).__name__} can't be written as JSON")
+
+
+def tests_columns(columns: Mapping[str, Any], wanted: str | None, length: int) -> list[str | None]:
+    """The tests of each row of a data set; None where a row has none.
+
+    Args:
+        wanted: The column's name; by default the one of `COLUMNS` that is there.
+
+    Raises:
+        UsageError: There is no such column.
+        FieldError: A value is no test.
+    """
+    there = [name for name in ((wanted,) if wanted is not None else COLUMNS) if name in columns]
+    if not there:
+        raise FieldError(wanted or COLUMNS[0], "is missing: the tests must be in a column")
+    name = there[0]
+    values = column(name, columns[name], length)
+    beside = (
+        {more: column(more, columns[more], length) for more in BESIDE if more in columns} if name == "tests" else {}
+    )
+    return [
+        None if is_missing(value) else _row(name, row, value, {more: given[row] for more, given in beside.items()})
+        for row, value in enumerate(values)
+    ]
+
+
+def _row(name: str, row: int, value: Any, beside: dict[str, Any]) -> str:
+    place = f"{name}[{row}]"
+    if name == "reward_model":
+        if not isinstance(value, Mapping) or "ground_truth" not in value:
+            raise FieldError(place, "must be an object with ground_truth")
+        return tests_text(f"{place}.ground_truth", value["ground_truth"])
+    known = {more: given for more, given in beside.items() if not is_missing(given)}
+    return tests_text(place, {"tests": value, **known} if known and not isinstance(value, str | Mapping) else value)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def problem_in(given: str) -> GivenProblem:
+    """The tests in a text.
+
+    Raises:
+        UsageError: It holds none that can be read; the message says what is wrong.
+    """
+    document = _document(given)
+    if document is None:
+        return GivenProblem(Problem(task_id="", suites={BASE: _statements(given)}), None)
+    if isinstance(document, list):
+        document = {"tests": document}
+    if isinstance(inner := document.get("reward_model"), dict) and "tests" not in document:
+        return problem_in(tests_text("reward_model.ground_truth", inner.get("ground_truth")))
+    if "inputs" in document:
+        return GivenProblem(_exchanged(document), None)
+    if "assert_case" in document:
+        document = {**document, "tests": document["assert_case"]}
+    try:
+        found = msgspec.convert(document, GivenTests)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"The tests can't be read: {error}.", "docs/rewards.md shows the forms.") from error
+    return GivenProblem(_problem(found), _rates(found))
+
+
+def _document(given: str) -> Any:
+    """JSON of an object or a list; None for statements."""
+    if given.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        found = msgspec.json.decode(given)
+    except (msgspec.DecodeError, RecursionError) as error:
+        if parsed(given) is not None:
+            return None
+        raise UsageError(f"The tests are no JSON that can be read: {error}.") from error
+    return found if isinstance(found, dict | list) else None
+
+
+def _statements(given: str) -> tuple[CodeTest, ...]:
+    """Assertions alone are a test each; anything else is one program behind the solution."""
+    tree = parsed(given)
+    if tree is None:
+        raise UsageError("The tests are neither JSON nor Python.", "docs/rewards.md shows the forms.")
+    if not tree.body:
+        raise UsageError("There are no tests.", "docs/rewards.md shows the forms.")
+    if all(isinstance(statement, ast.Assert) for statement in tree.body):
+        return tuple(_statement(ast.get_source_segment(given, statement) or "") for statement in tree.body)
+    return (CodeTest(form="program", source=given),)
+
+
+def _statement(source: str) -> CodeTest:
+    return CodeTest(form=form_of(source), source=source)
+
+
+def _exchanged(document: Mapping[str, Any]) -> Problem:
+    """Tests as APPS has them: inputs, outputs, and maybe the function they are arguments of."""
+    require_app("Tests given as inputs and outputs")
+    from workbench.data.formats.code.contests import setup, tests_of
+    from workbench.data.formats.lines import RefusedError
+
+    try:
+        function, tests = tests_of(document, "the tests")
+    except RefusedError as error:
+        raise UsageError(error.message) from error
+    _require_some(tests)
+    return Problem(
+        task_id="", entry_point=function, setup=setup(function) if function else "", suites={BASE: tuple(tests)}
+    )
+
+
+def _problem(found: GivenTests) -> Problem:
+    suites = {BASE: found.tests, "plus": found.plus_tests, **found.suites}
+    read = {name: tuple(map(_test, tests)) for name, tests in suites.items() if tests}
+    if found.whole_test:
+        read[WHOLE] = (CodeTest(form="program", source=found.whole_test),)
+    _require_some(read)
+    return Problem(
+        task_id="",
+        entry_point=found.entry_point or None,
+        setup=found.setup or "",
+        language=found.language or "python",
+        seconds=found.seconds,
+        suites=read,
+    )
+
+
+def _test(line: TestLine) -> CodeTest:
+    if isinstance(line, StdioTest):
+        return CodeTest(form="stdio", source=line.input, expected=line.output)
+    return _statement(line)
+
+
+def _require_some(tests: Any) -> None:
+    if not tests:
+        raise UsageError("There are no tests.", "docs/rewards.md shows the forms.")
+
+
+def _rates(found: GivenTests) -> tuple[float, ...] | None:
+    if found.pass_rates is None:
+        return None
+    if len(found.pass_rates) != len(found.tests):
+        raise UsageError(f"There are {len(found.pass_rates):,} pass_rates for {len(found.tests):,} tests.")
+    return tuple(found.pass_rates)

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 
 from workbench.coding.options import ProgramOptions, Targets
 from workbench.coding.store import pass_matrix
-from workbench.core.code import BASE, Execution, NotRun, SolutionResult
+from workbench.core.code import BASE, HARNESS_KILLED, Execution, NotRun, SolutionResult
 from workbench.core.database.selection import chosen_ids, ids_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -258,9 +258,10 @@ def outcomes_in(
     with project.database.reading() as reader:
         ran = set(verdicts.items_of(reader, row.id))
         judged = verdicts.count(reader, row.id)
+        lost = set(verdicts.with_reason(reader, row.id, HARNESS_KILLED))
         items = sorted({*ids_of(reader, row.selection), *ran})
     items = items if wanted is None else [item for item in items if item in wanted]
-    not_run = 0
+    not_run = killed = 0
     for start in range(0, len(items), _AT_ONCE):
         chunk = items[start : start + _AT_ONCE]
         found = verdicts.of_run(project.database.reader(), row.id, [item for item in chunk if item in ran])
@@ -270,9 +271,11 @@ def outcomes_in(
             missing = [suite for suite in suites if suite not in there]
             tested = [suite for suite in missing if solution.tests.get(suite)]
             left_out.without_tests += len(missing) - len(tested)
-            not_run += bool(tested)
+            if tested:
+                not_run += 1
+                killed += solution.item in lost
     if not_run:
-        left_out.not_run.append(NotRun(run=row.id, solutions=not_run, judged=judged, items=row.items))
+        left_out.not_run.append(NotRun(run=row.id, solutions=not_run, judged=judged, items=row.items, killed=killed))
 
 
 def _line(verifier: str, one: SolutionOutcome) -> SolutionResult:

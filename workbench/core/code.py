@@ -49,6 +49,8 @@ NOT_RUN: Final = "n"
 WHOLE: Final = "whole"
 """The suite of a problem's original test as one program."""
 BROKEN: Final = "b"
+HARNESS_KILLED: Final = "harness_killed"
+"""The reason of a verdict on a solution over which the process that runs them died."""
 BASE: Final = "base"
 
 
@@ -172,7 +174,7 @@ class Execution(Struct, frozen=True, kw_only=True):
         forgeable: Tests that passed on the sandbox's own word, which a program that knows how could forge.
         ms: Mean wall time of the tests that were run, in milliseconds; the program's own start is not counted.
         failures: Why tests did not pass, the first few.
-        harness_killed: The process that runs solutions died over this one.
+        harness_killed: The process that runs solutions died over this one: it was not run, whatever its letters are.
     """
 
     outcomes: str
@@ -204,8 +206,8 @@ class Execution(Struct, frozen=True, kw_only=True):
 
     @property
     def score(self) -> float | None:
-        """Passed tests of those that count (Scoring Verifiers 2.2); None without any."""
-        return self.passed / self.counted if self.counted else None
+        """Passed tests of those that count (Scoring Verifiers 2.2); None without any, or where the harness died."""
+        return self.passed / self.counted if self.counted and not self.harness_killed else None
 
 
 class SolutionResult(Struct, frozen=True, kw_only=True):
@@ -242,18 +244,21 @@ class NotRun(Struct, frozen=True, kw_only=True):
     Attributes:
         solutions: How many; each counts once, however many suites there are.
         judged: Items that the run has judged by then, of ``items``.
+        killed: Those of the solutions over which the process that runs them died.
     """
 
     run: int
     solutions: int
     judged: int
     items: int
+    killed: int = 0
 
     @property
     def words(self) -> str:
         """Such as ``668 solutions that run 1 has not run: it is at 132 of 800``."""
         partial = f": it is at {self.judged:,} of {self.items:,}" if self.judged < self.items else ""
-        return f"{figures.counted(self.solutions, 'solution')} that run {self.run} has not run{partial}"
+        killed = f"; the sandbox died over {self.killed:,} (resume {self.run} --retry-errors)" if self.killed else ""
+        return f"{figures.counted(self.solutions, 'solution')} that run {self.run} has not run{partial}{killed}"
 
 
 class Provenance(Struct, frozen=True, kw_only=True):

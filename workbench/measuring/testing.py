@@ -10,7 +10,7 @@ from workbench.core.code import BROKEN, NOT_RUN, PASS, Problem, counted
 from workbench.core.code_tests.broken import TestFault, broken_tests
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.data.store.tests import OutcomeRow, outcome_rows, problems_of
+from workbench.data.store.tests import OutcomeRow, lost_solutions, outcome_rows, problems_of
 from workbench.measuring.records.testing import Fate, ProblemFigures, SuiteFigures, TestFigures
 
 
@@ -30,7 +30,8 @@ def suite_figures(project: Project, selection: Selection | None = None, run: int
         by_problem = [list(group) for _, group in groupby(part, key=attrgetter("question"))]
         texts = problems_of(project.database, [group[0].question for group in by_problem], [suite])
         problems = [_problem(group, texts[group[0].question], suite) for group in by_problem]
-        found.append(SuiteFigures(verifier=verifier, run=number, suite=suite, problems=problems))
+        lost = lost_solutions(project.database.reader(), selection or Selection(), number, suite)
+        found.append(SuiteFigures(verifier=verifier, run=number, suite=suite, problems=problems, lost=lost))
     return found
 
 

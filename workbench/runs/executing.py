@@ -205,7 +205,11 @@ class _SolutionDispatcher:
         # Suites in their order, in whichever they ended.
         runs = [{suite: found[suite] for suite in work.programs} for found in work.runs]
         judged = self._verifier.verdict(work.problem, item.completion, work.form, runs)
-        self._results += (TestResult(item.item, suite, execution) for suite, execution in runs[0].items())
+        self._results += (
+            TestResult(item.item, suite, execution)
+            for suite, execution in runs[0].items()
+            if not execution.harness_killed
+        )
         self._put(item.item, judged)
 
     def _put(self, item: int, judged: Judged) -> None:

@@ -28,14 +28,15 @@ _LEAST: Final = 0.01
 
 
 def suite_verdict(verdict: Verdict, given: GivenProblem, runs: Mapping[str, Execution]) -> SuiteVerdict:
-    """A verdict with what its outcomes pay for."""
+    """A verdict with what its outcomes pay for; those of tests that the harness died over pay and cost nothing."""
+    ran = {suite: one for suite, one in runs.items() if not one.harness_killed}
     every = [
         (test, letter, _weight(given, suite, place))
-        for suite, one in runs.items()
+        for suite, one in ran.items()
         for place, (test, letter) in enumerate(zip(given.problem.suites[suite], one.outcomes, strict=True))
         if letter != "b"
     ]
-    forgeable = sum(one.forgeable for one in runs.values())
+    forgeable = sum(one.forgeable for one in ran.values())
     missed = {letter for _, letter, _ in every if letter != PASS}
     passes = [(test, weight) for test, letter, weight in every if letter == PASS]
     total = sum(weight for _, _, weight in every)

@@ -9,13 +9,16 @@ from workbench.auditing.plain.rates import Value, ratio
 
 
 def passes(frame: Any, k: int) -> dict[str, Value]:
-    """Data set -> mean over problems of 1 - C(n - c, k) / C(n, k), a solution passing where the verifier accepts it."""
-    solutions = frame[frame["problem"] & (frame["state"] != "excluded") & frame["outcome"].notna()]
+    """Data set -> mean over problems of 1 - C(n - c, k) / C(n, k), a solution passing where the verifier accepts it.
+
+    One without a verdict, or on which the verifier ended in an error (outcome 3), is none of the n.
+    """
+    solutions = frame[frame["problem"] & (frame["state"] != "excluded")]
     found: dict[str, Value] = {}
     for dataset, part in solutions.groupby("dataset"):
         shares = []
         for _, problem in part.groupby("question"):
-            n, c = len(problem), int((problem["outcome"] == 1).sum())
+            n, c = int(problem["outcome"].isin([0, 1, 2]).sum()), int((problem["outcome"] == 1).sum())
             if n >= k:
                 shares.append(1 - comb(n - c, k) / comb(n, k))
         found[f"{dataset} | pass@{k}"] = ratio(sum(shares), len(shares))

@@ -212,7 +212,7 @@ def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
     reader = run.project.database.reader()
     problems = problems_of(run.project.database, questions, [suite])
     pools = _texts(run, {question: evolutions.pool(reader, question) for question in questions})
-    outcomes = _executed(run, problems, pools, suite)
+    outcomes, lost = _executed(run, problems, pools, suite)
     return {
         question: PoolStep(
             solutions=tuple(solution.id for solution in pools[question]),
@@ -221,6 +221,7 @@ def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
             reference=outcomes.get((question, None)),
         )
         for question in questions
+        if question not in lost
     }
 
 
@@ -235,7 +236,7 @@ def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) ->
     taken = {
         question: growing.read(replies.get(question), found[question], problems[question]) for question in questions
     }
-    outcomes = _executed(run, _with_tests(problems, taken), pools, _NEW)
+    outcomes, lost = _executed(run, _with_tests(problems, taken), pools, _NEW)
     return {
         question: growing.grown(
             plans[question],
@@ -246,6 +247,7 @@ def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) ->
             replied=replies.get(question) is not None,
         )
         for question in questions
+        if question not in lost
     }
 
 
@@ -290,8 +292,11 @@ def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, ReadTests])
 
 def _executed(
     run: _Evolution, problems: Mapping[int, Problem], pools: Mapping[int, Sequence[SolutionText]], suite: str
-) -> dict[tuple[int, int | None], str]:
-    """Outcomes by problem and solution; those of the reference solution under None."""
+) -> tuple[dict[tuple[int, int | None], str], set[int]]:
+    """Outcomes by problem and solution, those of the reference solution under None.
+
+    And the problems with a solution that the harness died over: they stay where they are until the next call.
+    """
 
     def jobs() -> Iterator[tuple[tuple[int, int | None], Program]]:
         seconds = run.row.settings.seconds
@@ -302,8 +307,14 @@ def _executed(
             if problem.oracle:
                 yield (question, None), program_of(problem, suite, problem.oracle, "program", seconds=seconds)
 
+    outcomes: dict[tuple[int, int | None], str] = {}
+    lost: set[int] = set()
     found: Iterator[tuple[tuple[int, int | None], Execution]] = run.executor.run(jobs())
-    return {key: execution.outcomes for key, execution in found}
+    for key, execution in found:
+        outcomes[key] = execution.outcomes
+        if execution.harness_killed:
+            lost.add(key[0])
+    return outcomes, lost
 
 
 def _code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:

@@ -145,7 +145,7 @@ def _refined(
         if found is None:
             yield RefusedProblem(task_id=one.task_id, reason="no_problem", tests=0, passed=0)
         else:
-            yield _checked(one, wish, found, taken[one.question], outcomes.get(one.question, ""))
+            yield _checked(one, wish, found, taken[one.question], outcomes.get(one.question))
 
 
 def _executed(
@@ -160,7 +160,7 @@ def _executed(
         for question, found in read.items()
         if found is not None and found.solution and taken[question].tests
     ]
-    return {question: execution.outcomes for question, execution in executor.run(jobs)}
+    return {question: execution.outcomes for question, execution in executor.run(jobs) if not execution.harness_killed}
 
 
 def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Program:
@@ -173,11 +173,11 @@ def _program(old: Problem, found: Rewritten, tests: tuple[CodeTest, ...]) -> Pro
 
 
 def _checked(
-    one: Task, wish: RefinementOptions, found: Rewritten, taken: ReadTests, outcomes: str
+    one: Task, wish: RefinementOptions, found: Rewritten, taken: ReadTests, outcomes: str | None
 ) -> RefinedProblem | RefusedProblem:
-    passed = outcomes.count(PASS)
+    passed = None if outcomes is None else outcomes.count(PASS)
     if len(taken.tests) < wish.fewest:
-        return RefusedProblem(task_id=one.task_id, reason="few_tests", tests=len(found.tests), passed=passed)
+        return RefusedProblem(task_id=one.task_id, reason="few_tests", tests=len(found.tests), passed=passed or 0)
     return RefinedProblem(
         task_id=one.task_id,
         entry_point=found.entry_point,
@@ -187,5 +187,5 @@ def _checked(
         tests=tuple(test.source for test in taken.tests),
         source=one.source,
         proposed_tests=len(found.tests),
-        passed_tests=passed if found.solution else None,
+        passed_tests=passed,
     )

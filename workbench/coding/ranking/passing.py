@@ -78,38 +78,37 @@ def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
 
 
 class ItemPass(NamedTuple):
-    """Whether a solution passes."""
+    """Whether a solution passes; None where nothing says so: it counts as no solution of its problem."""
 
     item: int
     dataset: str
     task_id: Id
-    passes: bool
+    passes: bool | None
 
 
 class Passes(NamedTuple):
-    """Solutions that count, and what says whether they pass."""
+    """Solutions, and what says whether they pass."""
 
     found: list[ItemPass]
     judge: str
 
 
 def passes_by_tests(project: Project, truth: Truth, selection: Selection | None = None) -> Passes:
-    """A solution passes that passes all tests; one that was not run against all doesn't count.
+    """A solution passes that passes all tests; one that was not run doesn't count.
 
     Raises:
         UsageError: The selection names something unknown.
     """
     found = [
-        ItemPass(one.item, problem.dataset, problem.task_id, one.passed == one.total)
+        ItemPass(one.item, problem.dataset, problem.task_id, one.passes)
         for problem in outcomes_by_problem(project, truth, selection)
         for one in problem.solutions
-        if one.complete
     ]
     return Passes(found, f"{truth.name} on {runs_in_words(truth.runs)}")
 
 
 def passes_by_verdict(project: Project, verifier: str, selection: Selection | None = None) -> Passes:
-    """A solution passes that a verifier calls correct; one without a verdict doesn't count.
+    """A solution passes that a verifier calls correct; one without a verdict, or with an error for one, doesn't count.
 
     Raises:
         UsageError: There is no complete run of the verifier, or the selection names something unknown.
@@ -117,17 +116,18 @@ def passes_by_verdict(project: Project, verifier: str, selection: Selection | No
     judge = judges_of(project, (verifier,))[0]
     known = columns(project)
     outcomes = dict(zip(known.item.tolist(), known.outcome(judge.run).tolist(), strict=True))
+    says = {Outcome.CORRECT: True, Outcome.INCORRECT: False, Outcome.ABSTAIN: False}
     found = [
-        ItemPass(row.item, row.dataset, row.task_id, outcomes[row.item] == Outcome.CORRECT)
+        ItemPass(row.item, row.dataset, row.task_id, says.get(outcomes.get(row.item, -1)))
         for row in tests.by_problem(project.database.reader(), selection or Selection())
-        if outcomes.get(row.item, -1) >= 0
     ]
     return Passes(found, f"{verifier} (run {judge.run})")
 
 
 def pass_report(passes: Passes, sizes: Sequence[int]) -> PassReport:
     """pass@k by data set."""
-    return PassReport(rows=_rows(_counts(passes.found), sizes), judge=passes.judge)
+    unknown = sum(one.passes is None for one in passes.found)
+    return PassReport(rows=_rows(_counts(passes.found), sizes), judge=passes.judge, unknown=unknown)
 
 
 def pass_by_tests(
@@ -202,7 +202,7 @@ def held_against(row: ModelPasses, other: float | None) -> ModelPasses:
 def _counts(found: Iterable[ItemPass]) -> Counts:
     counts: Counts = {}
     for one in found:
-        _add(counts, (one.dataset, one.task_id), 1, int(one.passes))
+        _add(counts, (one.dataset, one.task_id), int(one.passes is not None), int(one.passes or False))
     return counts
 
 

@@ -32,7 +32,7 @@ def outcomes_of_references(
     """Outcomes by suite of the reference solutions that people wrote, of problems without a known ground truth.
 
     A reference is run with the options of the run that its problem's solutions were run in: limits, packages, a folder
-    to write in. A sandbox is opened only where there is one to run.
+    to write in. A sandbox is opened only where there is one to run. One that the harness died over has no outcomes.
 
     Args:
         selection: Problems of these solutions.
@@ -48,6 +48,7 @@ def outcomes_of_references(
         RunError, VerifierError: The sandbox of a run doesn't hold on this machine.
     """
     by_suite: dict[int, dict[str, Execution]] = {}
+    lost: set[int] = set()
     if not truth.runs:
         return by_suite
     lacking = [one.question for one in outcomes_by_problem(project, truth, selection) if not one.known]
@@ -66,9 +67,12 @@ def outcomes_of_references(
         ) as sandbox:
             for (question, suite), execution in sandbox.run(chain([first], jobs)):
                 by_suite.setdefault(question, {})[suite] = execution
+                if execution.harness_killed:
+                    lost.add(question)
     return {
         question: {suite: found[suite] for suite in truth.suites if suite in found}
         for question, found in by_suite.items()
+        if question not in lost
     }
 
 

@@ -257,6 +257,9 @@ def _passes_notes(report: PassReport) -> Iterator[str]:
     short = max((one.fewer for one in report.rows), default=0)
     if short:
         yield f"Problems with fewer than k solutions don't count: {short:,} at the largest k."
+    if report.unknown:
+        solutions = counted(report.unknown, "solution")
+        yield f"Left out: {solutions} that neither pass nor fail: not run, or judged with an error."
     if report.refused:
         yield f"{counted(report.refused, 'line')} of the file were refused."
 

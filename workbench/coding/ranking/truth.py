@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from workbench.coding.problems import KIND
-from workbench.core.code import BASE, Execution
+from workbench.core.code import BASE, BROKEN, NOT_RUN, PASS, Execution
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -82,6 +82,17 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
         if self.recorded is not None:
             return self.recorded.score
         return self.passed / self.total if self.complete else None
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether it passes every test; None where nothing says so, as of one that was not run.
+
+        It fails where it was run and didn't pass a test, or had no time for one, whatever others would have said.
+        """
+        letters = set(self.outcomes) - {BROKEN}
+        if letters - {NOT_RUN} and letters - {PASS}:
+            return False
+        return True if self.complete else None
 
     @property
     def ms(self) -> float:

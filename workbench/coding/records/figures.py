@@ -102,11 +102,13 @@ class PassReport(Struct, frozen=True, kw_only=True):
         models: By model, too, where that is asked for.
         against: The model that the others are held against.
         unnamed: Solutions of which no model is known: they are in no line of a model.
+        unknown: Solutions that neither pass nor fail: not run, or the verifier has no verdict on them but an error.
     """
 
     rows: list[PassRow]
     judge: str
     refused: int = 0
+    unknown: int = 0
     models: list[ModelPasses] = []
     against: str | None = None
     unnamed: int = 0
@@ -321,6 +323,7 @@ class ProblemSolutions(Struct, frozen=True, kw_only=True):
         repeated: Replies with the code of another solution.
         empty: Replies without code.
         failed: Calls without a reply.
+        killed: New solutions that the sandbox died over: they are not added, and the same call runs them again.
     """
 
     task_id: str
@@ -331,6 +334,7 @@ class ProblemSolutions(Struct, frozen=True, kw_only=True):
     repeated: int
     empty: int
     failed: int
+    killed: int = 0
 
 
 class SolutionsWritten(Struct, frozen=True, kw_only=True):

@@ -46,11 +46,12 @@ class Gathering:
         repeated: Replies with the code of another solution.
         empty: Replies without Python in them.
         failed: Calls without a reply.
+        killed: New solutions that the harness died over; the same call runs them again.
     """
 
     def __init__(self, k: int) -> None:
         self.scores: set[float] = set()
-        self.rounds = self.written = self.repeated = self.empty = self.failed = 0
+        self.rounds = self.written = self.repeated = self.empty = self.failed = self.killed = 0
         self._k = k
         self._known: set[str] = set()
 
@@ -279,6 +280,7 @@ class _SolutionWriting:
                 repeated=found.repeated,
                 empty=found.empty,
                 failed=found.failed,
+                killed=found.killed,
             )
 
     def _score_stored(self) -> None:
@@ -300,6 +302,8 @@ class _SolutionWriting:
         have = {row.question for row in rows if row.item in true}
         for (question, item), execution in self._executor.run(jobs):
             one = self._at_work[question]
+            if execution.harness_killed:
+                continue
             one.gathering.ran(execution.outcomes)
             if not item and question not in have:
                 one.reference = _passes(execution.outcomes)
@@ -325,10 +329,14 @@ class _SolutionWriting:
                 one.gathering.failed += 1
             elif one.gathering.takes(code := code_of(one.problem, reply, "reply", _CODE).source):
                 jobs.append((place, one.program(code)))
-        outcomes = {place: execution.outcomes for place, execution in self._executor.run(jobs)}
+        outcomes = dict(self._executor.run(jobs))
         for place, program in jobs:
             question, model, kind = wanted[place]
-            one, found = short[question], outcomes[place]
+            one, execution = short[question], outcomes[place]
+            if execution.harness_killed:
+                one.gathering.killed += 1
+                continue
+            found = execution.outcomes
             score = one.gathering.ran(found)
             one.solutions.append(_RepliedSolution(model, kind, number, program.source, score, _passes(found)))
         for one in short.values():

@@ -44,6 +44,7 @@ MIGRATIONS: tuple[str, ...] = (
     "_m013_trainings",
     "_m014_clusters",
     "_m015_known_wordings",
+    "_m016_not_run",
 )
 """By what names the table of applied migrations lists the versions; a name's position (from 1) is the version."""
 OLDEST: Final = 7
@@ -526,9 +527,19 @@ def _give_digests(connection: Connection) -> None:
     connection.text_factory = decoded
 
 
+def _forget_lost_outcomes(connection: Connection) -> None:
+    """Take out outcomes of solutions over which the harness died: they were stored as if every test was failed."""
+    connection.execute(
+        """DELETE FROM test_results WHERE outcomes NOT GLOB '*[^xb]*' AND EXISTS (
+            SELECT 1 FROM verdicts AS v WHERE v.run_id = test_results.run_id
+            AND v.completion_id = test_results.completion_id AND v.sample = 0 AND v.reason = 'harness_killed')"""
+    )
+
+
 FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {
     8: (_say_how_samples_were_chosen, _say_who_wrote_references, _give_to_servers),
     9: (_believe_bundles_away, lambda connection: connection.execute(generation.BEGIN)),
     10: (lambda connection: connection.execute(generation.STATE), _give_digests),
+    16: (_forget_lost_outcomes,),
 }
 """In order."""

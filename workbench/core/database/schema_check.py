@@ -14,7 +14,7 @@ from hashlib import blake2b
 from typing import Final, NamedTuple
 
 DIGESTS: Final = {
-    15: (
+    16: (
         "e668cacd214db48d71c31f306ab5949c",  # as it is made
         "82a15188738a7f634c10ebb972f4b45c",  # as version 7 is brought to it
     )

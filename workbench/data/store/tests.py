@@ -9,7 +9,18 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from workbench.core.code import ASSERTION, BROKEN, NOT_RUN, PASS, CodeTest, Origin, Problem, SetApart, SolutionForm
+from workbench.core.code import (
+    ASSERTION,
+    BROKEN,
+    HARNESS_KILLED,
+    NOT_RUN,
+    PASS,
+    CodeTest,
+    Origin,
+    Problem,
+    SetApart,
+    SolutionForm,
+)
 from workbench.core.code_tests.broken import with_candidate
 from workbench.core.database.connection import Database
 from workbench.core.database.selection import STATE, check_names, compile_selection, items_for
@@ -402,6 +413,26 @@ def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int 
         (*parameters, limit, *([] if run is None else [run])),
     )
     return list(map(OutcomeRow._make, rows))
+
+
+def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: int, suite: str) -> int:
+    """How many solutions have no outcomes of a suite because the process that runs them died; no excluded ones.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    where, parameters = compile_selection(check_names(connection, selection))
+    condition = f"{where} AND {STATE} <> 'excluded'"
+    limit = -1 if selection.limit is None else selection.limit
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) "
+        f"FROM (SELECT c.id FROM {items_for(condition)} WHERE {condition} ORDER BY c.id LIMIT ?) AS chosen "
+        "JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.id AND v.sample = 0 AND v.reason = ? "
+        "WHERE NOT EXISTS (SELECT 1 FROM test_results AS t "
+        "WHERE t.run_id = v.run_id AND t.completion_id = chosen.id AND t.suite = ?)",
+        (*parameters, limit, run, HARNESS_KILLED, suite),
+    ).fetchone()
+    return row[0]
 
 
 class OutcomeCounts(NamedTuple):

@@ -76,12 +76,17 @@ class ProblemFigures(Struct, frozen=True, kw_only=True):
 
 
 class SuiteFigures(Struct, frozen=True, kw_only=True):
-    """What a run found of a suite of tests."""
+    """What a run found of a suite of tests.
+
+    Attributes:
+        lost: Solutions over which the sandbox died: they are in no figure.
+    """
 
     verifier: str
     run: int
     suite: str
     problems: list[ProblemFigures]
+    lost: int
 
     @property
     def tests(self) -> list[TestFigures]:

@@ -31,10 +31,11 @@ def testing_sentence(figures: SuiteFigures) -> str:
     parts = [f"{counted(sum(test.fate == fate for test in tests), 'test')} {FATES[fate]}" for fate in _TOLD]
     there = [part for part in parts if not part.startswith("0 ")]
     mean = "–" if figures.pass_at_1 is None else f"{percentage(figures.pass_at_1)} %"
+    lost = f" The sandbox died over {counted(figures.lost, 'solution')}: not counted." if figures.lost else ""
     return (
         f"{figures.verifier} (run {figures.run}) ran {counted(solutions, 'solution')} of "
         f"{counted(len(figures.problems), 'problem')} against {counted(len(tests), 'test')} of suite {figures.suite}: "
-        f"pass@1 {mean} (mean over problems){'; ' if there else ''}{', '.join(there)}."
+        f"pass@1 {mean} (mean over problems){'; ' if there else ''}{', '.join(there)}.{lost}"
     )
 
 

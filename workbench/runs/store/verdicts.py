@@ -566,6 +566,14 @@ def items_of(connection: sqlite3.Connection, run: int) -> list[int]:
     return [item for (item,) in rows]
 
 
+def with_reason(connection: sqlite3.Connection, run: int, reason: str) -> list[int]:
+    """Row ids of the items that a run's verdict has this reason for."""
+    rows = connection.execute(
+        "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND reason = ?", (run, reason)
+    )
+    return [item for (item,) in rows]
+
+
 def suites_of(connection: sqlite3.Connection, run: int) -> list[str]:
     """The suites a run has outcomes of, by name."""
     rows = connection.execute("SELECT DISTINCT suite FROM test_results WHERE run_id = ? ORDER BY suite", (run,))

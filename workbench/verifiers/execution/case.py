@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from workbench.core.code import BROKEN, PASS, Execution, Failure, Level, Program
+from workbench.core.code import BROKEN, NOT_RUN, PASS, Execution, Failure, Level, Program
 from workbench.core.code_tests.assertion import AS_LIST, ISCLOSE, Via
 from workbench.verifiers.execution.compare import (
     MalformedOutputError,
@@ -140,7 +140,6 @@ def _same_set(expected: object, members: list[Any]) -> bool:
 
 _FAILURES: Final = 5
 """Failures that are told of; the letters tell of all."""
-_NOT_RUN: Final = "n"
 _FROM_INSIDE: Final = frozenset("pfes")
 _CPU_SLACK_S: Final = 10.0
 
@@ -325,18 +324,18 @@ class SolutionProgress:
         self._failures = sorted(failures, key=lambda failure: failure.position)[:_FAILURES]
 
     def lose(self) -> None:
-        """The harness died over this solution: none of its outcomes can be trusted to be complete."""
+        """The harness died over this solution: it counts as not run, since no outcome can be trusted to be complete."""
         self._harness_killed = True
         self._letters.clear()
         self._failures.clear()
         self._doubtful.clear()
         for place in range(len(self._suite.tests)):
-            self._letters[place] = BROKEN if place in self.program.broken else "x"
+            self._letters[place] = BROKEN if place in self.program.broken else NOT_RUN
 
     def execution(self) -> Execution:
         """What came of it; every test has its outcome."""
-        letters = [self._letters.get(place, _NOT_RUN) for place in range(len(self._suite.tests))]
-        ran = sum(letter not in (_NOT_RUN, BROKEN) for letter in letters)
+        letters = [self._letters.get(place, NOT_RUN) for place in range(len(self._suite.tests))]
+        ran = sum(letter not in (NOT_RUN, BROKEN) for letter in letters)
         inside = sum(
             letters[place] == PASS and (test.form in ("statement", "program") or place in self._inside)
             for place, test in enumerate(self._suite.tests)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from workbench.core.code import BROKEN, NOT_RUN, PASS, CodeTest, Execution, Failure, Problem, Where
+from workbench.core.code import BROKEN, HARNESS_KILLED, NOT_RUN, PASS, CodeTest, Execution, Failure, Problem, Where
 from workbench.core.code_tests.broken import broken_tests
 from workbench.core.code_tests.callees import callees
 from workbench.core.errors import VerifierError
@@ -53,7 +53,7 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
     if any(one.harness_killed for one in executions):
         return Verdict(
             outcome=Outcome.ERROR,
-            reason="harness_killed",
+            reason=HARNESS_KILLED,
             detail="The process that runs solutions died over this one; its tests say nothing.",
             ms=ms,
         )

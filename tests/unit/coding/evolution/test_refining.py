@@ -113,6 +113,19 @@ def test_tests_without_a_solution_are_no_failed_ones(project: Project, tmp_path:
     assert {line["passed_tests"] for line in lines} == {None}
 
 
+def test_a_solution_the_sandbox_died_over_passes_no_unknown_number_of_tests(project: Project, tmp_path: Path) -> None:
+    class Dying(Sandbox):
+        def run(self, jobs: Iterable[tuple[K, Program]]) -> Iterator[tuple[K, Execution]]:
+            for key, execution in super().run(jobs):
+                yield key, Execution(outcomes="n" * len(execution.outcomes), level="L3", harness_killed=True)
+
+    dataset = code_dataset(project, None)
+    report = refine(project, dataset, RefinementOptions(), Model(), Dying(), tmp_path / "new.jsonl")
+    assert (report.written, report.tried_tests, report.passed_tests) == (2, 0, 0)
+    lines = [json.loads(line) for line in (tmp_path / "new.jsonl").read_text().splitlines()]
+    assert {line["passed_tests"] for line in lines} == {None}
+
+
 def test_what_is_written_can_be_imported(project: Project, tmp_path: Path) -> None:
     refined(project, tmp_path / "new.jsonl")
     import_files(project, plan_import([tmp_path / "new.jsonl"]), dataset="refined")

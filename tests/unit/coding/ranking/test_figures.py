@@ -60,7 +60,7 @@ def test_saturation_of_the_real_outcomes_is_where_it_was_measured(shared_data: P
 
 
 def test_pass_at_k_by_tests_counts_problems_with_enough_solutions(tmp_path: Path) -> None:
-    outcomes = {"t": {"a": "pp|", "b": "pf|", "c": "ff|", "not run": "pn|"}, "u": {"d": "p", "e": "f"}}
+    outcomes = {"t": {"a": "pp|", "b": "pf|", "c": "ff|", "not run": ""}, "u": {"d": "p", "e": "f"}}
     project = scored_project(tmp_path, outcomes)
     found = pass_by_tests(project, truth_of(project), (1, 2, 3, 4))
     assert [(row.problems, row.fewer) for row in found.rows] == [(2, 0), (2, 0), (1, 1), (0, 2)]

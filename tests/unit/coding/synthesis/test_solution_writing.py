@@ -113,6 +113,29 @@ def test_rounds_go_on_until_a_problem_has_k_scores(project: Project, server: Scr
     assert report.imported == 6 + 1
 
 
+def test_a_solution_the_sandbox_died_over_is_no_wrong_one_and_is_run_again(
+    project: Project, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def dying(program: Program, seed: int) -> Execution:
+        killed = "# ppf" in program.source or program.source == DOUBLE.canonical
+        found = outcome(program, seed)
+        return Execution(outcomes="n" * len(program.tests), level="L3", harness_killed=True) if killed else found
+
+    wish = SolutionOptions(k=3, rounds=1)
+    with monkeypatch.context() as patched:
+        patched.setitem(globals(), "sandbox", lambda: ScriptedSandbox("L3", 1, PoolSettings(), dying))
+        add, double = write(project, server, wish).problems
+    assert (add.scores, add.written, add.killed) == ((1.0,), 1, 1)
+    assert (double.scores, double.killed) == ((), 0)
+    assert not [row for row in stored(project) if row[0].startswith("add/")]
+    assert not [row for row in stored(project) if row[0] == "double/new-reference"]
+    asked = len(server.received)
+    add, double = write(project, server, wish).problems
+    assert (add.scores, add.killed, double.scores) == ((1.0, 0.67), 0, (1.0,))
+    assert {row[0] for row in stored(project)} >= {"add/new-incorrect-1", "double/new-reference"}
+    assert len(server.received) == asked
+
+
 def test_solutions_join_the_data_set_as_programs(project: Project, server: ScriptedServer) -> None:
     write(project, server, SolutionOptions(k=3, rounds=1), targets=Targets(tasks=("add",)))
     ((key, model, gold, form, text, extra),) = stored(project)

@@ -191,7 +191,7 @@ def test_what_the_program_of_version_7_wrote_is_copied_and_brought_up_to_date(tm
         "attempts",
         "responses",
     }, "keys of replies belong to their servers now"
-    assert _rows(tmp_path / "p.db.before-version-15") == before
+    assert _rows(tmp_path / "p.db.before-version-16") == before
 
 
 def _rows(path: Path) -> dict[str, tuple[list[str], list[Any]]]:
@@ -214,14 +214,14 @@ def test_versions_that_were_never_released_are_refused(tmp_path: Path, version: 
         raw.execute(f"PRAGMA user_version = {version}")
         raw.commit()
     content, home = path.read_bytes(), make_project(tmp_path)
-    message = f"has schema version {version}; this program knows 7 to 15"
+    message = f"has schema version {version}; this program knows 7 to 16"
     for open_it in (Database, partial(merge, home), partial(open_to_read, why="")):
         with pytest.raises(StoreError, match=message) as caught:
             open_it(path)
         assert "never released" in caught.value.hint
     with pytest.raises(StoreError, match=message), PageFile(path) as file:
         version_of(file)
-    assert examine(path)[0].message == f"version {version}, this program knows 7 to 15: {NEVER_RELEASED}"
+    assert examine(path)[0].message == f"version {version}, this program knows 7 to 16: {NEVER_RELEASED}"
     assert path.read_bytes() == content
 
 
@@ -284,7 +284,7 @@ def test_what_has_a_name_that_a_migration_needs_is_named_and_nothing_changes(
     content = path.read_bytes()
     with pytest.raises(StoreError) as caught:
         Database(path)
-    assert caught.value.message == f"{path}: somebody's own {what} has a name that version 15 needs."
+    assert caught.value.message == f"{path}: somebody's own {what} has a name that version 16 needs."
     assert caught.value.hint == "Drop it or give it another name first. Nothing was changed."
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]

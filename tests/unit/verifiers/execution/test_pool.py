@@ -204,7 +204,7 @@ def test_a_server_that_dies_is_replaced(level: Level) -> None:
                 os.kill(pool.pids[0], signal.SIGKILL)
 
         ((_, lost),) = pool.run([(0, ENDLESS)], kill)
-        assert (lost.outcomes, lost.harness_killed, lost.forgeable) == ("xx", True, 0)
+        assert (lost.outcomes, lost.harness_killed, lost.forgeable) == ("nn", True, 0)
         assert pool.pids != [server]
         assert not psutil.pid_exists(server)
         assert [execution.outcomes for _, execution in pool.run(numbered(3))] == ["p"] * 3

@@ -72,11 +72,17 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     say_calls(project, report.run)
     say_nodes(cluster)
     failed = any(one.failed for one in report.problems)
+    killed = sum(one.killed for one in report.problems)
+    after = []
+    if failed:
+        after.append("  Some calls failed for good; the same command tries them again.")
+    if killed:
+        after.append(f"  The sandbox died over {counted(killed, 'new solution')}: the same command runs them again.")
     return Output(
         report,
         _show,
-        after=["  Some calls failed for good; the same command tries them again."] if failed else (),
-        code=REFUSED_SOME if failed else 0,
+        after=after,
+        code=REFUSED_SOME if after else 0,
     )
 
 

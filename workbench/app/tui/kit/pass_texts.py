@@ -182,8 +182,7 @@ def all_words(outcomes: str) -> str:
 def kept_in(execution: Execution) -> str:
     """How a solution was kept in, what of its passes could be forged, and how long a test takes."""
     forged = f" · {execution.forgeable} passes could be forged" if execution.forgeable else ""
-    killed = " · the harness died over it" if execution.harness_killed else ""
-    return f"{LEVELS[execution.level]}{forged}{killed} · {execution.ms:.2g} ms a test"
+    return f"{LEVELS[execution.level]}{forged} · {execution.ms:.2g} ms a test"
 
 
 def verdict_lines(solution: MatrixSolution) -> Iterator[Line]:

@@ -110,9 +110,10 @@ def import_command(options: ImportOptions) -> Output:
     Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, XLSX, Parquet, Label Studio's JSON and
     Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these.
     Questions with a reference answer and no completion are a pool of questions (docs/curation.md).
-    Files of code are told by their keys: our own problems and solutions, HumanEval, MBPP, EvalPlus, APPS, TACO,
-    BigCodeBench, LiveCodeBench, Scoring-Verifiers, EvolveCoder, samples (docs/code-formats.md). Problems are read
-    before solutions; solutions alone go to the data set that holds their problems.
+    Files of code are told by their keys: our own problems and solutions, HumanEval, HumanEval-X, MBPP, EvalPlus,
+    APPS, TACO, CodeContests, Codeforces, SYNTHETIC-1 and -2, BigCodeBench, LiveCodeBench, Scoring-Verifiers,
+    EvolveCoder, evolved suites, samples (docs/code-formats.md). Problems are read before solutions; solutions alone
+    go to the data set that holds their problems.
     Logs of evaluations and trainings are told by their content: lm-evaluation-harness's samples and Inspect's logs
     (docs/evaluation-logs.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
     completions (docs/log-formats.md). What their own graders said is imported as verdicts.

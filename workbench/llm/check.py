@@ -8,7 +8,6 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-import msgspec
 from msgspec import Struct, structs
 
 from workbench.core.text.inert import inert
@@ -20,6 +19,7 @@ from workbench.llm.lane import OTHER_CALL, Lane, Secrets, ServerAddress, without
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
 from workbench.llm.server import ModelServer, endpoint, without_version
+from workbench.llm.server_json import decoded_json
 from workbench.llm.transport import Transport
 
 # -- What kind of server answers at an address, by what such servers say of themselves.
@@ -251,7 +251,7 @@ class _AddressProbe:
         if received.status != 200:
             raise of_response(received.status, received.headers, received.body)
         try:
-            return msgspec.json.decode(received.body)
+            return decoded_json(received.body)
         except (ValueError, RecursionError):
             raise AttemptFailed("malformed", "what came back is no JSON", status=200) from None
 

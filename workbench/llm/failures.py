@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from workbench.llm.records import CallFailed, FailureCode
+from workbench.llm.server_json import decoded_json
 from workbench.llm.waits import asked_wait, duration, reset_wait, wait_in_words
 
 REPEATED: frozenset[FailureCode] = frozenset({"rate_limit", "server", "timeout", "transport", "malformed"})
@@ -106,6 +107,11 @@ def of_error_object(error: Any) -> AttemptFailed:
     return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
 
 
+def says_error(error: Any) -> bool:
+    """Whether an ``error`` says anything: some gateways put an empty one beside every reply."""
+    return any(error.values()) if isinstance(error, dict) else bool(error)
+
+
 _SAID_IN: Final = (
     *("faultstring", "message", "detail", "msg", "status_msg", "error_msg"),
     *("errors", "fault", "Message", "title", "reason"),
@@ -117,7 +123,7 @@ _SHORT: Final = 200
 
 def instead_of_reply(data: Any) -> Any:
     """What gateways, MiniMax and others say, with status 200, where there is no reply; None where there is one."""
-    if not isinstance(data, dict) or any(data.get(name) is not None for name in _REPLY):
+    if not isinstance(data, dict) or any(data.get(name) for name in _REPLY):
         return None
     inner = data.get("base_resp")
     said = inner if isinstance(inner, dict) else data
@@ -333,7 +339,7 @@ def said_in(body: bytes) -> ErrorBody:
         return ErrorBody(page, page)
     event = _EVENT.match(body)
     try:
-        return _said(msgspec.json.decode(body[event.end() :].partition(b"\n")[0] if event else body))
+        return _said(decoded_json(body[event.end() :].partition(b"\n")[0] if event else body))
     except (ValueError, RecursionError):
         text = body[:_LONGEST_READ].decode("utf-8", "replace")
         return ErrorBody(one_line(text), text, wait_in_words(text))
@@ -408,7 +414,7 @@ def _unwrapped(data: Any) -> Any:
     """What stands in a list of one, in a list of fields that are wrong, or in JSON inside of a text."""
     if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
         try:
-            data = msgspec.json.decode(data)
+            data = decoded_json(data)
         except (ValueError, RecursionError):
             return data
     if isinstance(data, list) and data and all(isinstance(one, dict) and "msg" in one for one in data):

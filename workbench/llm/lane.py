@@ -241,8 +241,9 @@ class Lane:
         reply = (request.sampling.max_tokens or ASSUMED_REPLY) if isinstance(request, Chat) else 0
         prompt = len(built.body) // CHARACTERS_A_TOKEN + 1
         tier = self.server.extras.body.get("service_tier")
-        # All of it may have to be put into the server's cache, which may cost more than to read it.
-        may_be = Usage(prompt_tokens=prompt, completion_tokens=reply, tier=tier if isinstance(tier, str) else None)
+        # All of it may have to be put into the server's cache, which may cost more than to read it, and all be thought.
+        tier = tier if isinstance(tier, str) else None
+        may_be = Usage(prompt_tokens=prompt, completion_tokens=reply, reasoning_tokens=reply, tier=tier)
         cost = max(cost_of(structs.replace(may_be, written_tokens=count), self.price) or 0.0 for count in (0, prompt))
         return CallEstimate(prompt=prompt, completion=reply, cost=cost)
 

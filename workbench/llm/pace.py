@@ -38,6 +38,8 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
     cost = (usage.prompt_tokens - cached - written) * rates.input + usage.completion_tokens * rates.output
     cost += cached * (rates.input if rates.cached_input is None else rates.cached_input)
     cost += written * (rates.input if rates.cache_write is None else rates.cache_write)
+    if rates.thought is not None:
+        cost += min(usage.reasoning_tokens or 0, usage.completion_tokens) * (rates.thought - rates.output)
     return cost / 1e6
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -22,13 +23,17 @@ FILE_NAME: Final = "prices.json"
 """The table here, and the user's own in their configuration folder."""
 _MOST_BYTES: Final = 64 * 2**20
 _HIGHEST: Final = 1.0
+_LONGEST_PROMPT: Final = 10**9
 _FIELDS: Final = {
     "input_cost_per_token": "input",
     "output_cost_per_token": "output",
+    "output_cost_per_reasoning_token": "thought",
     "cache_read_input_token_cost": "cached_input",
     "cache_creation_input_token_cost": "cache_write",
 }
-_FIELD = re.compile(rf"({'|'.join(_FIELDS)})(?:_above_(\d{{1,6}})k_tokens)?(?:_(batches|flex|priority))?")
+_FIELD = re.compile(rf"({'|'.join(_FIELDS)})(?:_above_(\d{{1,6}})k_tokens)?(?:_([a-z]+))?")
+_STEPS: Final = "tiered_pricing"
+"""Prices by a prompt's length, each with the range of lengths that it is for."""
 _TIERS: Final = {"batches": BATCH}
 
 
@@ -77,13 +82,14 @@ def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
 def _price(entry: Any, date: str) -> Price | None:
     """What an entry says in US dollars a million tokens; None where it has no price of tokens."""
     rates: dict[tuple[int, str], dict[str, float]] = defaultdict(dict)
-    for field, value in entry.items() if isinstance(entry, dict) else ():
-        found = _FIELD.fullmatch(field)
-        is_cost = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _HIGHEST
-        if found and is_cost:
-            name, above, tier = found.groups()
-            place = (int(above or 0) * 1000, _TIERS.get(tier, tier or ""))
-            rates[place][_FIELDS[name]] = round(value * 1e6, 9)
+    for least, fields in _steps(entry):
+        for field, value in fields.items():
+            found = _FIELD.fullmatch(field)
+            is_cost = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _HIGHEST
+            if found and is_cost:
+                name, above, tier = found.groups()
+                place = (max(least, int(above or 0) * 1000), _TIERS.get(tier, tier or ""))
+                rates[place][_FIELDS[name]] = round(value * 1e6, 9)
     plain = rates.pop((0, ""), {})
     if not {"input", "output"} <= plain.keys():
         return None
@@ -91,3 +97,14 @@ def _price(entry: Any, date: str) -> Price | None:
         (above, tier, msgspec.convert(plain | values, TokenPrices)) for (above, tier), values in sorted(rates.items())
     )
     return Price(**plain, date=date, others=others)
+
+
+def _steps(entry: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The fields of an entry, and those of its steps, each with the length of a prompt above which they hold."""
+    if isinstance(entry, dict):
+        yield 0, entry
+        steps = entry.get(_STEPS)
+        for step in steps if isinstance(steps, list) else ():
+            match step:
+                case {"range": [int(least) | float(least), *_]} if 0 <= least <= _LONGEST_PROMPT:
+                    yield int(least), step

@@ -77,9 +77,12 @@ class Profile(Struct, frozen=True, kw_only=True):
 
 
 _OPENAI_THINKING = re.compile(r"(?:o\d|gpt-[5-9]|codex)(?!.*-chat)")
-# As openai 2.54.0 (types/shared/responses_model.py) and litellm 1.106.2 (mode "responses") list them.
+# Those that don't think take a temperature, and as all of this age the newer field of the length.
+_OPENAI_LONG = re.compile(r"gpt-(?:[5-9]|daybreak|rosalind)|chat-latest|daybreak")
+# As openai 3.57.0 (types/shared/responses_model.py) and litellm 1.110.2 (mode "responses") list them.
 _OPENAI_ONLY_RESPONSES = re.compile(
-    r"\b(?:o\d|gpt-[5-9])\S*-(?:pro|codex|cyber)\b|\bcodex-mini|-deep-research\b|\bcomputer-use|\bgpt-daybreak"
+    r"\b(?:o\d|gpt-[5-9])\S*-(?:pro|codex|cyber|rosalind|law)\b|\bcodex-mini|-deep-research\b|\bcomputer-use"
+    r"|\bgpt-(?:daybreak|rosalind)"
 )
 # An Azure deployment has whatever name its owner gave it; OpenAI's models all take the newer field, others the older.
 _AZURE_UNKNOWN = re.compile(
@@ -87,8 +90,9 @@ _AZURE_UNKNOWN = re.compile(
     r"|qwen|jais|claude|minimax|glm|gemma)",
     re.IGNORECASE,
 )
-_CLAUDE_46 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[6-9]|\d\d)(?!\d)|[5-9])")
-_CLAUDE_47 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[7-9]|\d\d)(?!\d)|[5-9])")
+# As litellm 1.110.2 has them (supports_assistant_prefill, supports_sampling_params).
+_CLAUDE_46 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[6-9]|\d\d)(?!\d)|[5-9]|preview)")
+_CLAUDE_47 = re.compile(r"claude-(?:[a-z]+-)?(?:4[-.](?:[7-9]|\d\d)(?!\d)|[5-9]|preview)")
 _ALL_SCORES: frozenset[Task] = frozenset({"score", "classify", "pooling", "rerank", "completions"})
 _COMPLETIONS: frozenset[Task] = frozenset({"completions"})
 
@@ -106,6 +110,7 @@ PROFILES: dict[str, Profile] = {
             price_prefix="",
             only_responses=_OPENAI_ONLY_RESPONSES,
             thinking=_OPENAI_THINKING,
+            long=_OPENAI_LONG,
         ),
         Profile(
             name="azure",

@@ -251,10 +251,10 @@ def is_filtered(reason: str | None) -> bool:
 
 @lru_cache(maxsize=64)
 def _plain(reason: str) -> str:
-    """A reason in one spelling (``EndTurn``, ``content-filter``), without what Google's clients put around it
-    (``FinishReason.SAFETY``, ``content_filter: SAFETY``)."""
+    """A reason in one spelling (``EndTurn``, ``content-filter``), without what clients put around it
+    (``FinishReason.SAFETY``, ``FINISH_REASON_STOP``, ``content_filter: SAFETY``)."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
-    return re.sub(r"^finish_?reason\.", "", apart.lower()).partition(":")[0]
+    return re.sub(r"^(?:finish|stop)_?reason[._]", "", apart.lower()).partition(":")[0]
 
 
 # -- What the client needs kept: every attempt before it is sent, and every reply for ever.

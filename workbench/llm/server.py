@@ -188,21 +188,19 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
     Attributes:
         cached_input: For prompt tokens from the server's cache; as ``input`` when None.
         cache_write: For those that were put there; as ``input`` when None.
+        thought: For tokens of thoughts; as ``output`` when None.
     """
 
     input: float
     output: float
     cached_input: float | None = None
     cache_write: float | None = None
+    thought: float | None = None
 
     def halved(self) -> TokenPrices:
         """Half of each."""
-        return TokenPrices(
-            input=self.input / 2,
-            output=self.output / 2,
-            cached_input=None if self.cached_input is None else self.cached_input / 2,
-            cache_write=None if self.cache_write is None else self.cache_write / 2,
-        )
+        rates = ((name, getattr(self, name)) for name in TokenPrices.__struct_fields__)
+        return TokenPrices(**{name: rate / 2 for name, rate in rates if rate is not None})
 
 
 class Price(TokenPrices, frozen=True, kw_only=True):

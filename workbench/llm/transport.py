@@ -217,9 +217,16 @@ async def _content(
     longest: int,
     within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> bytes:
-    """The body in memory."""
+    """The body in memory; of a refusal as much as can be read, since its status and headers say enough."""
+    import aiohttp
+    import httpx
+
     taken = BytesIO()
-    await _take(response, longest, taken, within)
+    try:
+        await _take(response, longest, taken, within)
+    except (AttemptFailed, httpx.HTTPError, aiohttp.ClientError):
+        if response.is_success:
+            raise
     return taken.getvalue()
 
 
@@ -253,7 +260,7 @@ class _Unpacking:
 
     def __init__(self, encoding: str) -> None:
         named = (name.strip() for name in encoding.lower().split(","))
-        self._encoding = ", ".join(name for name in named if name not in {"", "identity"})
+        self._encoding = ", ".join(name for name in named if name in _PACKINGS)
         self._began = False
         self._inner: zlib._Decompress | None = None
 
@@ -282,6 +289,8 @@ class _Unpacking:
         return unpacked
 
 
+_PACKINGS = frozenset({"gzip", "x-gzip", "deflate", "br", "zstd", "compress", "x-compress"})
+"""Anything else that is said of a body (``identity``, ``UTF-8``) doesn't change its bytes."""
 _GZIP = b"\x1f"
 _PLAIN = b"{["
 """How a reply begins."""
@@ -294,7 +303,7 @@ def _unpacker(encoding: str, first: int) -> zlib._Decompress | None:
         AttemptFailed: It is packed in some other way.
     """
     is_gzip = first == _GZIP[0]
-    if first in _PLAIN or not (encoding or is_gzip):
+    if first in _PLAIN or (encoding in {"", "gzip", "x-gzip"} and not is_gzip):
         return None
     if encoding not in {"", "gzip", "x-gzip", "deflate"}:
         raise malformed(f"the reply is packed ({encoding!r}) although the request refused that")

@@ -103,9 +103,19 @@ def test_models_that_think_get_their_own_limit_and_no_temperature(model: str) ->
     assert sum("is not sent" in note for note in built.notes) == 3
 
 
-@pytest.mark.parametrize("model", ["gpt-4o", "gpt-5-chat-latest", "omni"])
-def test_other_models_are_asked_as_ever(model: str) -> None:
-    assert json.loads(build(PROFILES["openai"], model, CHAT).body)["max_tokens"] == 9
+@pytest.mark.parametrize(
+    ("model", "length"),
+    [
+        ("gpt-4o", "max_tokens"),
+        ("omni", "max_tokens"),
+        ("gpt-5-chat-latest", "max_completion_tokens"),
+        ("gpt-5.3-chat-latest", "max_completion_tokens"),
+        ("chat-latest", "max_completion_tokens"),
+    ],
+)
+def test_models_that_talk_get_their_temperature(model: str, length: str) -> None:
+    body = json.loads(build(PROFILES["openai"], model, CHAT).body)
+    assert (body[length], body["temperature"]) == (9, CHAT.sampling.temperature)
 
 
 @pytest.mark.parametrize(
@@ -135,6 +145,7 @@ def test_a_reply_can_be_begun(profile: str, model: str, expected: dict[str, Any]
         ("ollama", "m"),
         ("openai-compatible", "m"),
         ("anthropic", "claude-opus-4-6"),
+        ("anthropic", "claude-mythos-preview"),
         ("openrouter", "anthropic/claude-sonnet-5"),
     ],
 )
@@ -144,8 +155,9 @@ def test_where_it_cannot_the_words_end_the_users_message(profile: str, model: st
     assert "end the user's message" in built.notes[0]
 
 
-def test_the_newest_claude_gets_no_sampling() -> None:
-    body = json.loads(build(PROFILES["anthropic"], "claude-opus-4-7", CHAT).body)
+@pytest.mark.parametrize("model", ["claude-opus-4-7", "claude-mythos-preview", "claude-haiku-5-5", "claude-fable-5-2"])
+def test_the_newest_claude_gets_no_sampling(model: str) -> None:
+    body = json.loads(build(PROFILES["anthropic"], model, CHAT).body)
     assert body.keys() == {"model", "system", "messages", "max_tokens"}
 
 
@@ -375,10 +387,44 @@ def test_what_a_filter_took_has_no_message_or_another_word() -> None:
         ({"finish_reason": "moderation"}, "content_filter"),
         ({"finish_reason": "refused"}, "refused"),
         ({"finish_reason": "FinishReason.SAFETY"}, "content_filter"),
+        ({"finish_reason": "FINISH_REASON_STOP"}, "whole"),
+        ({"finish_reason": "STOP_REASON_MAX_TOKENS"}, "truncated"),
     ],
 )
 def test_a_reason_is_told_in_any_spelling_and_what_is_none_is_no_end(choice: dict[str, Any], ended: str) -> None:
     assert ending(reading(chat_reply("Yes", **choice))) == ended
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (rb"Yes\ud83d", "Yes\ufffd"),
+        (rb"Yes \ud83d\ude00", "Yes \U0001f600"),
+        (b"Yes\xe9", "Yes\ufffd"),
+        (b"Yes\n\t.", "Yes\n\t."),
+    ],
+    ids=["half a character", "a whole one", "no UTF-8", "line ends"],
+)
+def test_a_reply_is_not_lost_for_a_broken_character(text: bytes, said: str) -> None:
+    body = json.dumps(chat_reply("TEXT") | {"created": "NUMBER"}).encode()
+    for number in (b"NaN", b"1e999", b"-Infinity"):
+        odd = body.replace(b"TEXT", text).replace(b'"NUMBER"', number)
+        assert reading(odd).text == said
+        assert reading(odd + b"\x00\n\n: keep-alive\n").text == said
+    with pytest.raises(AttemptFailed, match="no JSON"):
+        reading(odd + b"{}")
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 400, "9" * 5000])
+def test_a_reply_is_not_lost_for_a_number_that_is_none(number: str) -> None:
+    """Servers in Python write the logprob of what can't follow as ``-Infinity`` (sgl-project/sglang #2955)."""
+    likely = {"token": "Yes", "logprob": -0.25, "top_logprobs": [{"token": "No", "logprob": "N"}]}
+    body = json.dumps(chat_reply("Yes", logprobs={"content": [likely, likely | {"logprob": "N"}]}))
+    reply = reading(body.replace('"N"', number).encode())
+    assert [token.likeliest for token in reply.tokens] == [(("Yes", -0.25),)]
+    scores = json.dumps(scores_reply("score", [0.5])).replace("0.5", number)
+    with pytest.raises(CallFailed, match="no number"):
+        reading(scores.encode(), "score", "vllm", 1)
 
 
 @pytest.mark.parametrize("content", [["Ye", "s"], [{"text": "Yes"}], ["Y", {"type": "text", "text": "es"}]])
@@ -466,7 +512,6 @@ HOSTILE: list[Any] = [
     b"",
     b"not json",
     b"\xff\xfe",
-    b'{"choices": [{"message": {"content": "\xff"}}]}',
     b'{"choices": [{"message": {"content": NaN}}]}',
     b'{"choices":' * 100_000,
     b"[" * 100_000 + b"]" * 100_000,

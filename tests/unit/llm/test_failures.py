@@ -227,6 +227,31 @@ def test_what_stands_around_a_reply_takes_nothing_from_it() -> None:
     assert (reply.text, reply.usage.prompt_tokens, reply.usage.completion_tokens) == ("Yes", 10, 5)
 
 
+@pytest.mark.parametrize(
+    "error", [None, {}, "", {"message": None, "code": None}, {"message": "", "type": "", "code": 0}]
+)
+def test_an_error_that_says_nothing_is_none(error: Any) -> None:
+    choice = chat_reply("Yes")["choices"][0]
+    for whole in (chat_reply("Yes") | {"error": error}, {"choices": [choice | {"error": error}]}):
+        for body in (json.dumps(whole).encode(), f"data: {json.dumps(whole)}\n\ndata: [DONE]\n\n".encode()):
+            assert read(unstreamed(body), "chat", "openai").text == "Yes"
+
+
+def test_an_error_beside_an_empty_list_is_what_it_says() -> None:
+    for name in (b"choices", b"content", b"output"):
+        for empty in (b"null", b"[]"):
+            with pytest.raises(AttemptFailed, match="Invalid API key") as caught:
+                read(b'{"%b": %b, "message": "Invalid API key", "code": 401}' % (name, empty), "chat", "openai")
+            assert caught.value.everywhere
+
+
+def test_what_is_no_reply_is_quoted() -> None:
+    """Tencent's gateway and a misconfigured Lambda answer with status 200, each in a form of its own."""
+    for data in ({"Response": {"Error": {"Message": "not in service"}}}, {"statusCode": 401, "body": "not in service"}):
+        with pytest.raises(AttemptFailed, match="not in service"):
+            read(json.dumps(data).encode(), "chat", "openai")
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.floats(allow_nan=False) | st.text(max_size=30) | st.just('{"error": "a"}'),
     lambda inner: (

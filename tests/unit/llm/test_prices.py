@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,13 @@ import pytest
 from tests.servers.scripted import Scripted, chat_reply, messages_reply, scripted
 from tests.unit.llm.calling import asked, caller_of
 from workbench.core.errors import UsageError
+from workbench.llm import prices
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.lane import Lane
 from workbench.llm.pace import cost_of
 from workbench.llm.prices import listed_price
+from workbench.llm.profiles import PROFILES
 from workbench.llm.records import Halt, Usage
 from workbench.llm.server import Limits, ModelServer, Price, RequestExtras, TokenPrices
 
@@ -167,6 +170,51 @@ def test_a_table_of_the_users_goes_before_ours(tmp_path: Path) -> None:
         os.utime(own, (1, len(wrong)))
         with pytest.raises(UsageError, match="model_prices_and_context_window"):
             listed_price(server("openai", "gpt-5.1"), own)
+
+
+def test_steps_of_prompts_thoughts_and_tiers_of_any_name_are_read_from_a_table(tmp_path: Path) -> None:
+    """DashScope's entries have ranges alone and another price of thoughts; new tiers come without notice."""
+    steps = [
+        {"range": [0, 256_000], "input_cost_per_token": 4e-07, "output_cost_per_token": 1.2e-06,
+         "output_cost_per_reasoning_token": 4e-06},
+        {"range": [256_000, 1_000_000], "input_cost_per_token": 1.2e-06, "output_cost_per_token": 3.6e-06},
+    ]  # fmt: skip
+    plain = {"input_cost_per_token": 1e-06, "output_cost_per_token": 2e-06}
+    table = {
+        "dashscope/stepped": {"tiered_pricing": steps},
+        "gpt-tiered": plain | {"input_cost_per_token_ultrafast": 9e-06, "output_cost_per_token_ultrafast": 1e-05},
+        "gpt-odd": plain | {"tiered_pricing": [None, {"range": 5}, {"range": ["a"]}, {"range": [1e999], **plain}]},
+    }
+    own = tmp_path / "prices.json"
+    own.write_text(json.dumps(table).replace("Infinity", "1e308"), encoding="utf-8")
+    price = listed_price(server("dashscope", "stepped"), own)
+    assert price is not None
+    assert (price.rates(256_000, None).input, price.rates(256_001, None).output) == (0.4, 3.6)
+    used = Usage(prompt_tokens=1_000_000, completion_tokens=0)
+    assert cost_of(used, price) == pytest.approx(1.2)
+    thought = Usage(prompt_tokens=0, completion_tokens=1_000_000, reasoning_tokens=750_000)
+    assert cost_of(thought, price) == pytest.approx(0.25 * 1.2 + 0.75 * 4.0)
+    assert price.in_batches().thought == 2.0
+    tiered = listed_price(server("openai", "gpt-tiered"), own)
+    assert tiered is not None
+    assert (tiered.rates(1, "ultrafast").input, tiered.rates(1, None).input) == (9.0, 1.0)
+    assert listed_price(server("openai", "gpt-odd"), own) is not None
+
+
+def test_what_a_call_may_cost_holds_for_one_that_only_thinks() -> None:
+    price = Price(input=1.0, output=2.0, thought=50.0, date="2026-11-28")
+    lane = Lane(server("dashscope", "m"), price, Clock())
+    assert lane.prepare(asked("q", 1000), 0).estimate.cost > 1000 * 50 / 1e6
+
+
+def test_the_table_lists_each_model_where_it_is_sold() -> None:
+    shipped = json.loads((Path(prices.__file__).parent / prices.FILE_NAME).read_text(encoding="utf-8"))["models"]
+    prefixes = sorted(filter(None, (profile.price_prefix for profile in PROFILES.values())), key=len)
+    bare = [name for name in shipped if not name.startswith(tuple(prefixes))]
+    ours = re.compile(r"claude-|ft:|gpt-|o\d|chat-latest|computer-use-|daybreak-")
+    assert [name for name in bare if not ours.match(name)] == []
+    for profile, model in (("openai", "gpt-6-astra"), ("anthropic", "claude-fable-5"), ("dashscope", "qwen-flash")):
+        assert listed_price(server(profile, model)) is not None
 
 
 def test_a_batch_costs_what_the_table_says_else_half() -> None:

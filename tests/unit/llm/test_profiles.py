@@ -93,7 +93,7 @@ def test_local_addresses() -> None:
         ("openai", "gpt-5.3-codex", "max_completion_tokens"),
         ("openai", "ft:o4-mini-2025-04-16:me::Ab1", "max_completion_tokens"),
         ("openai", "ft:gpt-4o-mini-2024-07-18:me::Ab1", "max_tokens"),
-        ("openai", "gpt-5-chat-latest", "max_tokens"),
+        ("openai", "gpt-5-chat-latest", "max_completion_tokens"),
         ("azure", "our-judge", "max_completion_tokens"),
         ("azure", "gpt-35-turbo", "max_tokens"),
         ("azure", "gpt-4o-eu", "max_tokens"),

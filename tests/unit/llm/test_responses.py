@@ -84,6 +84,7 @@ async def received_of(chat: Chat = CHAT, **options: str) -> Received:
     [
         *(("o1-pro", True), ("o3-pro-2025-06-10", True), ("gpt-5-pro", True), ("gpt-5.4-pro-2026-03-05", True)),
         *(("o3-deep-research", True), ("o4-mini-deep-research-2025-06-26", True), ("gpt-5.1-codex-max", True)),
+        *(("gpt-rosalind-research", True), ("gpt-6-rosalind", True), ("gpt-6.2-astra-law", True)),
         *(("codex-mini-latest", True), ("gpt-5-codex", True), ("gpt-5.6-cyber", True), ("gpt-6-pro", True)),
         *(("gpt-4o", False), ("o3", False), ("o4-mini", False), ("gpt-5", False), ("gpt-5.1-chat-latest", False)),
         *(("gpt-4o-mini", False), ("ft:gpt-4o:me:pro:1", False), ("gpt-5-prompted", False), ("my-production", False)),

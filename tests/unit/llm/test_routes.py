@@ -17,7 +17,8 @@ import pytest
 from tests.servers.scripted import Scripted, chat_reply, scripted
 from tests.unit.llm.test_extras import GIVEN
 from workbench.config import trust
-from workbench.llm.failures import AttemptFailed
+from workbench.llm.dialects import read
+from workbench.llm.failures import AttemptFailed, of_response
 from workbench.llm.server import Route
 from workbench.llm.transport import LONGEST_REPLY, Received, Transport
 from workbench.verifiers.base import identity
@@ -44,12 +45,17 @@ async def got(url: str, **more: Any) -> Received:
         ("", gzip.compress(BODY)),
         ("gzip", BODY),
         ("gzip, identity", gzip.compress(BODY)),
+        ("gzip", b"data: " + BODY + b"\n\ndata: [DONE]\n\n"),
+        ("gzip", b": keep-alive\n\n" + BODY),
+        ("UTF-8", b" \n" + BODY),
+        ("utf-8, gzip", gzip.compress(BODY)),
     ],
 )
 async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str, packed: bytes) -> None:
     headers = {"content-encoding": encoding} if encoding else {}
     with scripted(lambda _: Scripted(headers=headers, body=packed)) as server:
-        assert (await got(f"{server.url}/chat/completions")).body == BODY
+        received = await got(f"{server.url}/chat/completions")
+    assert read(received.body, "chat", "openai").text == "Yes"
 
 
 @pytest.mark.parametrize(
@@ -59,7 +65,7 @@ async def test_a_packed_reply_is_read_although_nobody_asked_for_it(encoding: str
         ("gzip", gzip.compress(b"\0" * 2**29), "longer than"),
         ("gzip", gzip.compress(b"\0" * LONGEST_REPLY) + gzip.compress(b"\0"), "longer than"),
         ("", gzip.compress(b"\0" * 2**29), "longer than"),
-        ("gzip", b"no gzip at all", "can't be unpacked"),
+        ("gzip", b"\x1f no gzip at all", "can't be unpacked"),
         ("br", b"\x0b\x02\x80", "the reply is packed"),
         ("gzip", gzip.compress(BODY) + gzip.compress(BODY)[:-12], "was cut off"),
         ("gzip", gzip.compress(BODY)[:-12], "was cut off"),
@@ -71,6 +77,24 @@ async def test_what_is_packed_fills_no_memory_and_is_whole(encoding: str, packed
     with scripted(lambda _: answer) as server, pytest.raises(AttemptFailed, match=says) as caught:
         await got(server.url)
     assert caught.value.may_be_repeated
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Scripted(429, {"content-encoding": "br", "retry-after": "7"}, b"\x0b\x02\x80"),
+        Scripted(429, {"content-encoding": "gzip", "retry-after": "7"}, b"\x1f no gzip"),
+        Scripted(429, {"retry-after": "7"}, b"x" * (LONGEST_REPLY + 1)),
+        Scripted(429, {"retry-after": "7"}, b'{"error": "slow"}', cut=9),
+    ],
+    ids=["packed otherwise", "badly packed", "too long", "cut"],
+)
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_refusal_is_one_although_its_words_cannot_be_read(answer: Scripted, stream: bool) -> None:
+    with scripted(lambda _: answer) as server:
+        received = await got(server.url, stream=stream)
+    failure = of_response(received.status, received.headers, received.body)
+    assert (failure.code, failure.wait) == ("rate_limit", 7.0)
 
 
 async def test_a_proxy_is_used_where_it_was_asked_for_and_the_environments_only_then(

@@ -186,12 +186,33 @@ WHOLE = json.dumps(chat_reply("Yes")).encode()
         ),
         events({"choices": [], "model": "", "prompt_filter_results": []}, chunk("stop", content="Yes")),
         events({"choices": [{"index": 7, "delta": {"content": "Yes"}, "finish_reason": "stop"}]}),
+        events({"choices": [{"index": None, "delta": {"content": "Yes"}}]}, chunk("stop")),
+        # MiniMax's last event holds the whole again.
+        events(chunk(content="Y"), chunk(content="es"), chat_reply("Yes")),
     ],
-    ids=["plain", "kept alive", "one event", "byte order mark", "no blank lines", "two choices", "Azure", "index"],
+    ids=[
+        *("plain", "kept alive", "one event", "byte order mark", "no blank lines", "two choices", "Azure", "index"),
+        *("no index", "again as a whole"),
+    ],
 )
 def test_what_servers_make_of_a_stream(body: bytes) -> None:
     reply = read(unstreamed(body, "text/event-stream"), "chat", "openai")
     assert (reply.text, ending(reply)) == ("Yes", "whole")
+
+
+def test_a_stream_that_is_done_without_a_reason_may_have_been_cut() -> None:
+    """Some proxies of Gemini give no reason, others say so too when what is behind them breaks off."""
+    said = events(chunk(content="Final Judgment: "), chunk(content="Yes"))
+    reply = read(unstreamed(said), "chat", "openai")
+    assert (reply.text, ending(reply)) == ("Final Judgment: Yes", "truncated")
+    for cut in (events(), events(chunk(role="assistant")), said.replace(b"[DONE]", b"")):
+        with pytest.raises(AttemptFailed, match="ended before"):
+            unstreamed(cut, "text/event-stream")
+
+
+def test_a_stream_is_not_lost_for_half_a_character_or_a_number_that_is_none() -> None:
+    halves = events(chunk(content="Yes A"), chunk("stop")).replace(b"A", rb"\ud83d").replace(b'"1"', b"NaN")
+    assert read(unstreamed(halves), "chat", "openai").text == "Yes \ufffd"
 
 
 def test_a_body_that_is_no_stream_is_left_as_it_is() -> None:

@@ -10,10 +10,19 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from workbench.llm.failures import AttemptFailed, malformed, of_error_object, page_in, refusal_in_words
+from workbench.llm.failures import (
+    AttemptFailed,
+    malformed,
+    of_error_object,
+    one_line,
+    page_in,
+    refusal_in_words,
+    says_error,
+)
 from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, TokenChoice, Usage, is_filtered
 from workbench.llm.server import NO_EXTRAS, RequestExtras
+from workbench.llm.server_json import decoded_json
 
 # -- Careful looks into JSON that a server sent: any of it may be missing or of another type.
 
@@ -22,6 +31,7 @@ _BOM = b"\xef\xbb\xbf"
 _KEEP_ALIVES = re.compile(rb"(?:\s|:[^\n]*+(?:\n|\Z))*+")
 _MOST_TOKENS = 10**8
 _LARGEST = 1e300
+_LONGEST_EXCERPT = 2000
 
 
 def decoded(body: bytes) -> Any:
@@ -31,7 +41,7 @@ def decoded(body: bytes) -> Any:
         AttemptFailed: It is no JSON, or an object that reports an error.
     """
     try:
-        data = msgspec.json.decode(without_keep_alives(body))
+        data = decoded_json(without_keep_alives(body))
     except (ValueError, RecursionError) as error:
         if (refusal := refusal_in_words(body[:1000].decode("utf-8", "replace").strip())) is not None:
             raise refusal from None
@@ -39,7 +49,7 @@ def decoded(body: bytes) -> Any:
         raise malformed(f"the reply is {page or f'no JSON: {error}'}", everywhere=page is not None) from None
     if isinstance(data, str) and (refusal := refusal_in_words(data)) is not None:
         raise refusal
-    if isinstance(data, dict) and data.get("error"):
+    if isinstance(data, dict) and says_error(data.get("error")):
         raise of_error_object(data["error"])
     return data
 
@@ -199,11 +209,8 @@ def read(data: Any) -> Reply:
         AttemptFailed: It is no chat completion, reports an error, or was broken off by the server.
     """
     data = mapping(data, "the reply")
-    choices = entries(data.get("choices"), "choices")
-    if not choices:
-        raise malformed("choices is empty")
-    choice = mapping(choices[0], "the choice")
-    if choice.get("error"):
+    choice = _choice(data)
+    if says_error(choice.get("error")):
         raise of_error_object(choice["error"])
     reason = _reason(choice)
     if (reason or "").lower() in _BROKEN_OFF:
@@ -225,6 +232,19 @@ def read(data: Any) -> Reply:
     )
 
 
+def _choice(data: dict[str, Any]) -> dict[str, Any]:
+    """The first choice.
+
+    Raises:
+        AttemptFailed: There is none; what the server says instead may tell why.
+    """
+    choices = data.get("choices")
+    if not isinstance(choices, list) or not choices:
+        said = msgspec.json.encode(data)[:_LONGEST_EXCERPT].decode("utf-8", "replace")
+        raise malformed(f"a reply without choices: {one_line(said)}")
+    return mapping(choices[0], "the choice")
+
+
 def read_completion(data: Any) -> Reply:
     """What the decoded JSON of OpenAI's older call says: the text that follows, and the likeliest tokens.
 
@@ -232,10 +252,7 @@ def read_completion(data: Any) -> Reply:
         AttemptFailed: It is no completion.
     """
     data = mapping(data, "the reply")
-    choices = entries(data.get("choices"), "choices")
-    if not choices:
-        raise malformed("choices is empty")
-    choice = mapping(choices[0], "the choice")
+    choice = _choice(data)
     logprobs = choice.get("logprobs")
     return Reply(
         text=optional_text(choice, "text") or "",
@@ -268,7 +285,7 @@ def tokens(logprobs: Any) -> Iterator[TokenChoice]:
 
 def _likely(one: Any) -> tuple[str, float] | None:
     match one:
-        case {"token": str(token), "logprob": int(logprob) | float(logprob)}:
+        case {"token": str(token), "logprob": int(logprob) | float(logprob)} if -_LARGEST <= logprob <= _LARGEST:
             return token, float(logprob)
     return None
 

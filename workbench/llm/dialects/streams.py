@@ -10,10 +10,12 @@ from typing import Any
 import msgspec
 
 from workbench.llm.dialects.openai import without_keep_alives
-from workbench.llm.failures import AttemptFailed, instead_of_reply, malformed
+from workbench.llm.failures import AttemptFailed, instead_of_reply, malformed, says_error
+from workbench.llm.server_json import decoded_json
 
 _NOTHING = {"", "done", "null"}
 _FIELD = re.compile(rb"(?:data|event|id|retry|error):")
+_DONE = re.compile(rb"data:[ \t]*\[DONE\]\s*\Z")
 _WORDS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
@@ -31,7 +33,7 @@ def unstreamed(body: bytes, content_type: str = "") -> bytes:
         if not rest and content_type.partition(";")[0].strip().lower() == "text/event-stream":
             raise _cut_off()
         return body
-    response, message, completion = _Response(), _Message(), _Completion()
+    response, message, completion = _Response(), _Message(), _Completion(is_done=_DONE.search(rest) is not None)
     for event in _events(rest):
         if error := _error(event):
             return msgspec.json.encode({"error": error})
@@ -76,7 +78,7 @@ def _decoded(lines: list[str]) -> list[Any]:
 def _json(text: str) -> Any:
     """None where a text is none."""
     try:
-        return msgspec.json.decode(text)
+        return decoded_json(text)
     except (ValueError, RecursionError):
         return None
 
@@ -84,9 +86,11 @@ def _json(text: str) -> Any:
 def _error(event: dict[str, Any]) -> Any:
     """What an event says to have gone wrong; None for any other event."""
     inner = event.get("error")
-    if isinstance(inner, dict) and inner.get("error"):
+    if isinstance(inner, dict) and says_error(inner.get("error")):
         return inner["error"]
-    return inner or (event if "error" in (event.get("object"), event.get("type")) else None)
+    if says_error(inner):
+        return inner
+    return event if "error" in (event.get("object"), event.get("type")) else None
 
 
 class _Pieces:
@@ -100,6 +104,9 @@ class _Pieces:
         for name in names if isinstance(data, dict) else ():
             if isinstance(data.get(name), str | list) and data[name]:
                 self._pieces.setdefault(name, []).append(data[name])
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces)
 
     def whole(self) -> dict[str, Any]:
         """Texts; or a list of parts, where any of it came as such."""
@@ -115,9 +122,14 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 class _Completion:
-    """OpenAI's chunks, with whatever stands beside the choices; of several choices the first that came."""
+    """OpenAI's chunks, with whatever stands beside the choices; of several choices the first that came.
 
-    def __init__(self) -> None:
+    Args:
+        is_done: Whether the server says that it is through; some proxies of Gemini say that and no reason.
+    """
+
+    def __init__(self, *, is_done: bool) -> None:
+        self._is_done = is_done
         self._beside: dict[str, Any] = {}
         self._choice: dict[str, Any] = {}
         self._said = _Pieces()
@@ -126,19 +138,23 @@ class _Completion:
     def add(self, event: dict[str, Any]) -> None:
         self._beside |= {name: value for name, value in event.items() if name != "choices" and value not in (None, "")}
         for choice in _objects(event.get("choices")):
-            first = self._choice.setdefault("index", choice.get("index", 0))
-            if choice.get("index", first) == first:
+            if (place := choice.get("index") or 0) == self._choice.setdefault("index", place):
                 self._add(choice)
 
     def _add(self, choice: dict[str, Any]) -> None:
         kept = ("error", "finish_reason", "native_finish_reason")
-        told = {name: choice[name] for name in kept if choice.get(name)}
+        told = {name: choice[name] for name in kept if says_error(choice.get(name))}
         # A last word of "stop" doesn't take back what ended the reply before it.
         if told.get("finish_reason") == "stop" and "finish_reason" in self._choice:
             del told["finish_reason"]
         self._choice |= told
-        # Some send a whole reply as the one event of its stream.
-        self._said.add(choice.get("delta") or choice.get("message"), _WORDS)
+        whole = _Pieces()
+        whole.add(choice.get("message"), _WORDS)
+        if choice.get("delta") or not whole:
+            self._said.add(choice.get("delta"), _WORDS)
+        else:
+            # Some send a whole reply as the one event of its stream, or again as the last (MiniMax).
+            self._said = whole
         logprobs = choice.get("logprobs")
         self._tokens += _objects(logprobs.get("content")) if isinstance(logprobs, dict) else []
 
@@ -150,11 +166,17 @@ class _Completion:
         """
         if not self._choice and instead_of_reply(self._beside) is not None:
             return self._beside
+        if self._is_done and self._said:
+            self._choice.setdefault("finish_reason", _UNSAID)
         if not {"error", "finish_reason"} & self._choice.keys():
             raise _cut_off()
         message = {"role": "assistant", "content": None, **self._said.whole()}
         choice = self._choice | {"message": message, "logprobs": {"content": self._tokens} if self._tokens else None}
         return self._beside | {"object": "chat.completion", "choices": [choice]}
+
+
+_UNSAID = "unsaid"
+"""No end that anybody knows: it may have been cut on its way."""
 
 
 class _Message:

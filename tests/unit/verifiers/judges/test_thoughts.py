@@ -45,6 +45,16 @@ FORMS = {
     "Gemma's channel of another name": ("<|channel>analysis\n", "<channel|>"),
     "Apriel": ("Here are my reasoning steps:\n", "\n[BEGIN FINAL RESPONSE]"),
     "Ollama's command line": ("Thinking...\n", "\n...done thinking.\n"),
+    "Doubao": (
+        "<think_never_used_0123456789abcdef0123456789abcdef>",
+        "</think_never_used_0123456789abcdef0123456789abcdef>",
+    ),
+    "Step-Audio": ("<|THINK_START|>", "<|THINK_END|>"),
+    "Unsloth's GRPO": ("<start_working_out>", "<end_working_out>"),
+    "Open WebUI": (
+        '<details type="reasoning" done="true" duration="3">\n<summary>Thought for 3 seconds</summary>\n> ',
+        "\n</details>",
+    ),
     "Granite": ("Here is my thought process:\n", "\nHere is my response:\n"),
 }
 SAID = {
@@ -107,6 +117,7 @@ def test_a_thought_that_never_ends_is_a_reply_that_was_cut(form: str, name: str,
         "analysis: it holds.\nFinal Judgment: Yes",
         "Final Judgment: Yes<|return|>",
         "<answer>\nFinal Judgment: Yes\n</answer>",
+        "<details>\n<summary>Why</summary>\nFinal Judgment: Yes\n</details>",
     ],
 )
 def test_who_speaks_of_a_mark_does_not_think(raw: str) -> None:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 _KIND = r"(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|monologue|deliberation|cot)"
-_WORD = rf"(?:(?:[^\W_]{{1,20}}[:_|-]){{1,3}}|ant)?{_KIND}(?:[-_]\w{{1,20}})?"
+_WORD = rf"(?:(?:[^\W_]{{1,20}}[:_|-]){{1,3}}|ant)?{_KIND}(?:[-_]\w{{1,60}})?"
 # A tag's angles, also as a page or Markdown has them.
 _LT, _GT = "(?:<|&lt;)", r"(?:\\?>|&gt;)"
 _QUOTE = "\"'`“‘«"
@@ -23,12 +23,15 @@ _OPENING: Final = "|".join(
         r"\[think(?:ing)?\]",
         r"◁think▷",
         # <|begin_of_thought|> <|START_THINKING|> <｜begin▁of▁thinking｜>
-        rf"<[|｜](?:(?:begin|start)[_▁]?(?:of[_▁])?)?{_KIND}[|｜]>|<\|(?:inner_prefix|content_thinking)\|>",
+        rf"<[|｜](?:(?:begin|start)[_▁]?(?:of[_▁])?)?{_KIND}(?:_(?:start|begin))?[|｜]>",
+        r"<\|(?:inner_prefix|content_thinking)\|>|<start_working_out>",
         # Gemma 4, MedGemma, Pangu, Kimi K3.
         r"<\|channel>[ \t]*(?:thought|analysis|commentary)|<unused94>|\[unused16\]|<\|open\|>think<\|sep\|>",
         # Harmony, and the same where a server has stripped its tokens: "analysisWe need ... assistantfinalYes".
         r"<\|channel\|>[ \t]*(?:analysis|commentary)\b",
         r"\A\s{0,40}(?:analysis|commentary)(?-i:(?=[A-Z]))",
+        # Open WebUI.
+        r"<details type=[\"']reasoning\b[^<>\n]{0,120}>",
         # Granite, Apriel, Ollama's command line.
         r"^here(?: is|['’]s) my thought process:",
         r"^here are my reasoning steps:",
@@ -40,17 +43,20 @@ _CLOSING: Final = "|".join(
         rf"{_LT}/{_WORD}[ \t]{{0,4}}{_GT}",
         r"\[/think(?:ing)?\]",
         r"◁/think▷",
-        rf"<[|｜](?:/|end[_▁]?(?:of[_▁])?){_KIND}[|｜]>|<\|(?:inner_suffix|content_text)\|>",
+        rf"<[|｜](?:(?:/|end[_▁]?(?:of[_▁])?){_KIND}|{_KIND}_end)[|｜]>",
+        r"<\|(?:inner_suffix|content_text)\|>|</?end_working_out>|</start_working_out>",
         r"<channel\|>|<unused95>|\[unused17\]|<\|close\|>think<\|sep\|>",
         r"<\|channel\|>[ \t]*final\b[^<\n]{0,40}(?:<\|constrain\|>[^<\n]{0,40})?<\|message\|>",
         r"(?-i:assistantfinal)",
+        r"</details>",
         r"^here(?: is|['’]s) my response:",
         r"\[begin final response\]",
         r"^\.\.\.done thinking\.[ \t]*$",
     )
 )
 _MARK: Final = re.compile(
-    rf"(?P<closing>(?<![{_QUOTE}])(?:{_CLOSING})|(?:{_CLOSING})(?![{_QUOTE}]))|{_SPOKEN_OF}(?:{_OPENING})(?![{_QUOTE}])",
+    rf"(?P<closing>(?<![{_QUOTE}])(?:{_CLOSING})|(?:{_CLOSING})(?![{_QUOTE}]))"
+    rf"|{_SPOKEN_OF}(?:{_OPENING})(?![{_QUOTE}])",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -69,9 +75,13 @@ def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
     if not _may_hold_marks(raw):
         return start, end
     repeated = _repeated(raw, delimiter)
+    is_folded = False
     for mark in _MARK.finditer(raw):
         if any(first <= mark.start() < last for first, last in repeated):
             continue
+        if mark[0].lower() == "</details>" and not is_folded:
+            continue  # Whatever else is folded is said.
+        is_folded = mark[0].lower().startswith("<details")
         if mark["closing"]:
             start, end = mark.end(), len(raw)
         else:

@@ -1,0 +1,53 @@
+"""JSON as servers write it: some write what no JSON holds, and their replies are replies all the same."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import msgspec
+
+_LONGEST_INT = 18
+_BEHIND = re.compile(r"(?:[\s\x00]|:[^\n]*+(?:\n|\Z))*+\Z")
+"""What may follow: blanks, and a gateway's lines that keep a connection alive."""
+
+
+def decoded_json(text: bytes | str) -> Any:
+    """What a text says as JSON.
+
+    ``NaN`` and infinities, numbers beyond a float, bytes that are no UTF-8, halves of characters and line ends within
+    texts (Python's and JavaScript's servers send them) are read: numbers as floats, broken characters as U+FFFD.
+
+    Raises:
+        ValueError: It is none.
+        RecursionError: Nor could anybody say what it is.
+    """
+    try:
+        return msgspec.json.decode(text)
+    except ValueError as error:
+        whole = (text.decode("utf-8", "replace") if isinstance(text, bytes) else text).lstrip()
+        try:
+            data, end = _LENIENT.raw_decode(whole)
+        except ValueError:
+            raise error from None
+        if not _BEHIND.match(whole, end):
+            raise
+        return _whole_characters(data)
+
+
+def _number(digits: str) -> int | float:
+    return int(digits) if len(digits) <= _LONGEST_INT else float(digits)
+
+
+_LENIENT = json.JSONDecoder(strict=False, parse_int=_number)
+
+
+def _whole_characters(data: Any) -> Any:
+    if isinstance(data, str):
+        return data.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(data, list):
+        return [_whole_characters(one) for one in data]
+    if isinstance(data, dict):
+        return {_whole_characters(name): _whole_characters(value) for name, value in data.items()}
+    return data

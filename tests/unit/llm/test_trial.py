@@ -113,6 +113,7 @@ async def test_texts_that_are_too_long_may_come_first() -> None:
     "busy",
     [
         Scripted(529, body={"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
+        Scripted(529, body=""),
         Scripted(503, body={"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}}),
         Scripted(503, body={"error": "Model org/m is currently loading", "estimated_time": 20.0}),
         Scripted(500, body={"error": {"message": "the model is still being loaded"}}),

@@ -82,6 +82,18 @@ def test_waits_in_words(words: str, seconds: float | None) -> None:
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1800000039000"}, 39.0),
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1800000039"}, 39.0),
         ({"ratelimit-remaining": "0", "ratelimit-reset": "7"}, 7.0),
+        ({"ratelimitbysize-remaining": "0", "ratelimitbysize-reset": "7"}, 7.0),
+        *(
+            (
+                {
+                    "anthropic-ratelimit-requests-remaining": "5",
+                    f"anthropic-ratelimit-{what}tokens-remaining": "0",
+                    f"anthropic-ratelimit-{what}tokens-reset": "2027-01-15T08:00:48Z",
+                },
+                48.0,
+            )
+            for what in ("", "input-", "output-")
+        ),
         ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "never"}, None),
         ({}, None),
     ],

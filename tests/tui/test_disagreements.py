@@ -107,6 +107,32 @@ async def test_no_line_ends_between_a_verifier_and_what_it_says(tmp_path: Path) 
     made.close()
 
 
+async def test_a_key_lays_the_screen_out_anew_only_where_the_text_on_the_row_is_of_another_height(
+    tmp_path: Path,
+) -> None:
+    made = make_project(tmp_path, numbered(4))
+    wrong = {1: NO, 2: YES, 3: NO, 4: YES}
+    for number in range(5):
+        said = wrong if number < 2 else {item: wrong[item] for item in (1, 2)}
+        add_run(made, f"a verifier with a long name {number}", said)
+    async with disagreements(made) as (screen, pilot):
+        text = screen.query_one("#queue-detail Static", Static)
+        heights = {}
+        for _ in range(4):
+            heights[screen.table.selected_id] = text.size.height
+            assert text.size.height == text.visual.get_height(text.styles.get_rules(), text.content_size.width)
+            await press(pilot, "down")
+        assert heights[1] == heights[2] > heights[3] == heights[4]
+        await press(pilot, "home")
+        laid_out: list[object] = []
+        screen.screen_layout_refresh_signal.subscribe(screen, laid_out.append)
+        await press(pilot, "down")
+        assert laid_out == []
+        await press(pilot, "down")
+        assert laid_out
+    made.close()
+
+
 async def test_why_an_item_is_here_is_said_when_it_is_asked_for(project: Project) -> None:
     async with disagreements(project) as (screen, pilot):
         assert "gold says" not in text_of(screen.app, "#queue-detail Static")

@@ -199,8 +199,13 @@ class TableScreen(WorkbenchScreen):
             begin: It is another row's: the text is shown from its beginning.
         """
         box = self.query_one(f"#{self.PREFIX}-detail", VerticalScroll)
-        box.query_one(Static).update(text)
-        if begin:
+        shown = box.query_one(Static)
+        before = _lines(shown)
+        shown.update(text, layout=False)
+        # To lay the screen out anew is as dear as to draw it, and most rows have texts of the same height.
+        if before != _lines(shown) or not before:
+            shown.refresh(layout=True)
+        if begin and box.scroll_offset.y:
             box.scroll_home(animate=False)
 
     # -- rows --------------------------------------------------------------------------------------
@@ -236,6 +241,12 @@ class TableScreen(WorkbenchScreen):
     @on(Failed)
     def _failed(self, event: Failed) -> None:
         WorkbenchScreen.trouble(self, event.error)
+
+
+def _lines(text: Static) -> int:
+    """How high a text is; 0 before it has been laid out."""
+    width = text.content_size.width
+    return text.visual.get_height(text.styles.get_rules(), width) if width else 0
 
 
 class FilterScreen(TableScreen, PromptScreen):

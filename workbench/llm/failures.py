@@ -203,7 +203,7 @@ def _host(headers: Mapping[str, str]) -> str:
 
 _KEY = re.compile(
     r"\b(?:incorrect|invalid|wrong|missing|expired)[ _-](?:x-)?api[ _-]?key"
-    r"|\bapi[ _-]?key (?:you provided )?(?:is |was )?(?:not valid|invalid|expired)|API_KEY_INVALID",
+    r"|\bapi[ _-]?key (?:you provided )?(?:is |was )?(?:not (?:valid|found)|invalid|expired)|API_KEY_INVALID",
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(
@@ -227,7 +227,8 @@ _SPENT = re.compile(
     r"|budget (?:has been )?exceeded|budget_exceeded|\bArrearage\b|in good standing"
     r"|free quota|free ?tier ?only|\bis suspended\b|billing_not_active|\bhave any credits\b"
     r"|AccountOverdue|SetLimitExceeded|\bbalance is (?:insufficient|not enough)|insufficient_user_quota"
-    r"|\bKey limit exceeded \(total|欠费|余额不足",
+    r"|\bKey limit exceeded \(total|\bout of credits?\b|\busage cap\b|\btrial (?:has )?(?:ended|expired)"
+    r"|\bsession limit\b|欠费|余额不足|额度[^，。,.]{0,4}(?:不足|用尽|用完|失败)",
     re.IGNORECASE,
 )
 _DAY = re.compile(
@@ -283,7 +284,11 @@ def _code(status: int, whole: str, wait: float | None) -> FailureCode:
         return "auth"
     if status == 408:
         return "timeout"
-    return "server" if status in {409, 425} or status >= 500 else "bad_request"
+    return "server" if status in _PASSING or status >= 500 else "bad_request"
+
+
+_PASSING: Final = frozenset({409, 424, 425, 499})
+"""Whose cause may pass: TGI says 424 of a reply that broke off, Google 499 of a call that it cancelled."""
 
 
 def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
@@ -374,7 +379,7 @@ def _delay(name: str, value: str) -> float | None:
     return seconds if seconds is None or not name.lower().endswith("ms") else seconds / 1000
 
 
-_DELAYS: Final = frozenset({"retrydelay", "retryafter", "retryafterseconds", "retryafterms"})
+_DELAYS: Final = frozenset({"retrydelay", "retryafter", "retryafterseconds", "retryafterms", "resetsinseconds"})
 
 
 def _is_delay(name: str) -> bool:

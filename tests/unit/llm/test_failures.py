@@ -128,6 +128,14 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
         (400, error("may contain sensitive information", code="InputTextSensitiveContentDetected"), "content_filter"),
         (400, error("系统检测到输入内容可能包含敏感内容", code="1301"), "content_filter"),
         (446, error("The guardrail checks defined in the config failed.", type="hooks_failed"), "content_filter"),
+        # New API's quotas; plans and trials; TGI and Google of what may pass; Gemini's key.
+        *((403, error(said), "quota") for said in ("该令牌额度已用尽", "用户额度不足", "预扣费额度失败")),
+        *((429, error(said), "quota") for said in ("You're out of credits", "usage cap reached", "trial has ended")),
+        (429, error("You've hit your session limit · resets 3am"), "quota"),
+        (429, error("Too many requests in this session; slow down"), "rate_limit"),
+        (424, {"error": "Request failed during generation", "error_type": "generation"}, "server"),
+        (499, error("The operation was cancelled."), "server"),
+        (400, error("API Key not found. Please pass a valid API key."), "auth"),
     ],
 )  # fmt: skip
 def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -> None:
@@ -141,6 +149,7 @@ def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -
         ({"error": {"message": "slower", "retry_after_seconds": 7}}, 7.0),
         ({"error": {"message": "slower", "metadata": {"retryAfterMs": 1500}}}, 1.5),
         ({"error": {"message": "slower", "retry-after": "2m"}}, 120.0),
+        ({"error": {"type": "usage_limit_reached", "resets_at": 1_800_009_000, "resets_in_seconds": 9000}}, 9000.0),
         ({"error": {"message": "slower", "retry_after": True}}, None),
         ({"error": {"message": "slower", "retry_after": -1}}, None),
         ({"error": {"message": "slower", "retry_after": "soon"}}, None),

@@ -42,15 +42,15 @@ from workbench.core.database.connection import Database
 from workbench.core.project import Project, open_project
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
-from workbench.data.formats.reading import plan_file
 from workbench.data.store.tests import problems_of
 from workbench.interchange.importing import import_files, plan_import
-from workbench.interchange.partitions import HeldRow, row_file
+from workbench.interchange.row_files import HeldRow, RowVerdict, row_file
 from workbench.runs import cluster as executor
 from workbench.runs import runner
-from workbench.runs.cluster import Feed, connected
 from workbench.runs.cluster import Nodes as Executor
+from workbench.runs.cluster import connected
 from workbench.runs.configuring import bound_run
+from workbench.runs.feeding import Feed
 from workbench.runs.lease import Lease
 from workbench.runs.nodes import NodeAbout, NodeReply
 from workbench.runs.run_status import run_info
@@ -434,9 +434,9 @@ def _parquet(folder: Path, costs: Costs) -> None:
         return
     source = folder / "rows.parquet"
     pq.write_table(pa.Table.from_pylist(list(released_rows(_PART, pad=600))), source)
-    file = row_file(plan_file(source), "")
-    rows = [row for row in file.rows(0) if isinstance(row, HeldRow)]
-    verdict, rates = Verdict(outcome=Outcome.CORRECT, reason="number", score=1.0), []
+    file = row_file(source, {}, "")
+    rows = [row.own for row in file.rows(0) if isinstance(row, HeldRow)]
+    verdict, rates = RowVerdict(Verdict(outcome=Outcome.CORRECT, reason="number", score=1.0)), []
     for place in range(0, len(rows), 10_000):
         some = [(row, verdict) for row in rows[place : place + 10_000]]
         began = time.process_time()

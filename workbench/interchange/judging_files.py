@@ -1,7 +1,7 @@
 """Judging files without a database: each row beside its verdict, partition by partition, in memory that stays the same.
 
-The verdicts are those of a run over the same rows. What was broken off, however that came about, is gone on with by the
-same command: only partitions that are not there are judged.
+The verdicts are those of a run over the same rows; solutions are run against the tests in theirs. What was broken off,
+however that came about, is gone on with by the same command: only partitions that are not there are judged.
 """
 
 from __future__ import annotations
@@ -9,40 +9,48 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 from msgspec import Struct
 
-from workbench.core.errors import FormatError, UsageError
+from workbench.core.code import Execution, Level, Provenance
+from workbench.core.errors import FormatError, RunError, UsageError
 from workbench.core.item import ItemRecord, Refusal
 from workbench.core.progress import step
+from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
-from workbench.data.formats.reading import plan_file
 from workbench.data.formats.writing import new_file
 from workbench.interchange.partitions import (
     PARTS,
-    HeldRow,
     Partition,
     Partitions,
-    RowFile,
     drop,
     parts_of,
     refusals_of,
-    row_file,
 )
+from workbench.interchange.row_files import HeldRow, RowFile, RowVerdict, row_file
+from workbench.interchange.solution_rows import problem_at_hand
+from workbench.llm.records import Halt
+from workbench.runs.executing import SolutionWork, judge_solutions
 from workbench.runs.executor import RecentVerdicts
 from workbench.runs.local import judge_locally
-from workbench.verifiers.base import AnyVerifier, identity
+from workbench.runs.store.verdicts import TestResult
+from workbench.verifiers.base import AnyVerifier, Judged, SandboxedVerifier, identity
+from workbench.verifiers.execution.levels import level_of
 from workbench.verifiers.registry import Registry, require_local
 
 PARTITION: Final = 10_000
 """Rows of a partition."""
 _BYTES: Final = 64 << 20
 """Bytes of rows from which on a partition has no more of them."""
+_AHEAD: Final = 128 << 20
+"""Bytes of rows that may stand behind one whose verdict is awaited."""
 _CHUNK: Final = 64
+_CHUNK_BYTES: Final = 4 << 20
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".parquet")
 _NOTHING: Final[Mapping[bytes, Verdict]] = {}
 _STATE: Final = "_judged.json"
@@ -60,6 +68,11 @@ class JudgedFiles(Struct, kw_only=True):
         reused: Those of them in partitions that were there already.
         refused: Those that could not be judged, also of files that were skipped; they stand apart.
         verdicts: The others by verdict.
+        errors: The verdicts "error" by reason: of solutions, those that were not run.
+        forgeable: Correct solutions with passes that could be forged; None where none are run.
+        isolation: How solutions were kept in; None where none are run.
+        provenance: What their outcomes depend on besides; None where none had to be run this time.
+        cluster: Where the rows were judged, if not on this machine.
         output: What was written.
         refusals: Files of refused rows.
         unread: Why a file of a folder could not be read; the others were judged.
@@ -74,6 +87,11 @@ class JudgedFiles(Struct, kw_only=True):
     reused: int = 0
     refused: int = 0
     verdicts: dict[str, int] = {}
+    errors: dict[str, int] = {}
+    forgeable: int | None = None
+    isolation: Level | None = None
+    provenance: Provenance | None = None
+    cluster: ClusterUse | None = None
     output: str
     refusals: list[str] = []
     unread: list[str] = []
@@ -90,6 +108,7 @@ def judge_files(
     prefix: str = "",
     partition: int = PARTITION,
     workers: int | None = None,
+    on: ClusterUse | None = None,
     force: bool = False,
 ) -> JudgedFiles:
     """Write every row of a file, or of the files of a folder, with its verdict, score and reason beside it.
@@ -97,28 +116,70 @@ def judge_files(
     Args:
         source: JSON Lines or Parquet, or a folder of such.
         target: A file of the same kind, or for a folder one with files of the same names.
-        kind: A verifier that works on this machine.
+        kind: A verifier that works on this machine, or ``execution``: then rows have tests in the place of references.
         columns: Our field -> their column, where they are not recognised.
         prefix: Before the names of the new columns.
         partition: Rows of a partition.
-        workers: Worker processes; one a core by default.
+        workers: Worker processes, or solutions that run at a time; one a core by default.
+        on: A cluster that judges in the place of this machine; what its nodes do is kept there.
         force: Judge everything anew, whatever is there.
 
     Raises:
-        UsageError: There is no such verifier or option, it asks model servers or runs programs, what is there was made
-            of something else, or a file has a column of a new one's name.
+        UsageError: There is no such verifier or option, it asks model servers, what is there was made of something
+            else, a file has a column of a new one's name, or it can't be a cluster.
         FormatError: A file can't be read or written, or the target is there already.
         VerifierError: The verifier can't be used.
+        UnsafeError: Solutions would be run with limits alone.
+        RunError: The level asked for doesn't hold here; there is no such cluster, no node of it may work, or its nodes
+            have died. What was judged is there.
     """
     verifier = Registry().load(kind, dict(options))
-    require_local(verifier)
-    report = JudgedFiles(verifier=kind, version=verifier.version, output=str(target))
-    work = _Work(verifier, columns, prefix, partition, anew=force)
+    sandboxed = cast("SandboxedVerifier", verifier) if verifier.isolation == "sandbox" else None
+    report = JudgedFiles(verifier=kind, version=verifier.version, output=str(target), cluster=on)
+    if sandboxed is None:
+        require_local(verifier)
+    else:
+        report.isolation = level_of(sandboxed.wanted, allow_unsafe=False, scratch=sandboxed.scratch > 0)
+        report.forgeable = 0
+    if on is not None:
+        from workbench.runs.cluster import require_cluster
+
+        require_cluster(on.address, workers)
+    work = _Work(verifier, report.isolation, columns, prefix, partition, anew=force)
     works = work.of_folder(source, target, report) if source.is_dir() else work.of_file(source, target)
-    with step("judging", None, "rows") as advance, _PartitionSink(works, partition, report, advance) as sink:
-        judge_locally(verifier, (kind, dict(options)), workers or os.cpu_count() or 1, sink.chunks(), sink)
+    here = workers or os.cpu_count() or 1
+    with closing(work), step("judging", None, "rows") as advance:
+        sink = _PartitionSink(works, partition, report, advance)
+        try:
+            if sandboxed is not None:
+                _run_solutions(sandboxed, here, sink, report)
+            elif on is None:
+                judge_locally(verifier, (kind, dict(options)), here, sink.chunks(), sink)
+            else:
+                from workbench.runs.cluster import judge_on_cluster
+
+                spec = kind, dict(options)
+                judge_on_cluster(verifier, spec, on, sink.chunks(), sink, has_room=sink.has_room)
+        except Halt as halt:
+            raise RunError(halt.message, "What was judged is there: the same command goes on.") from halt
         sink.finish()
     return report
+
+
+def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSink, report: JudgedFiles) -> None:
+    assert report.isolation is not None
+    works = (
+        [SolutionWork(item=item, form=None, problem=problem_at_hand(item.reference)) for item in chunk]
+        for chunk in sink.chunks()
+    )
+    if report.cluster is None:
+        judge_solutions(verifier, report.isolation, workers, works, sink, has_room=sink.has_room)
+        return
+    from workbench.runs.cluster import connected, pools_on
+
+    with connected(report.cluster.address) as ray:
+        made = pools_on(ray, verifier, report.isolation, report.cluster, sink)
+        judge_solutions(verifier, report.isolation, workers, works, sink, made, has_room=sink.has_room)
 
 
 class _Target(NamedTuple):
@@ -137,15 +198,32 @@ class _Target(NamedTuple):
 class _Work:
     """Which files there are to judge, and what is known of those that are done."""
 
-    def __init__(self, verifier: AnyVerifier, columns: Mapping[str, str], prefix: str, partition: int, *, anew: bool):
+    def __init__(
+        self,
+        verifier: AnyVerifier,
+        level: Level | None,
+        columns: Mapping[str, str],
+        prefix: str,
+        partition: int,
+        *,
+        anew: bool,
+    ) -> None:
         self._made_of: dict[str, object] = {
             "verifier": verifier.name,
             "version": verifier.version,
             "options": identity(verifier),
             "prefix": prefix,
             "partition": partition,
+            **({} if level is None else {"isolation": level}),
         }
+        self._by_tests = level is not None
         self._columns, self._prefix, self._anew = columns, prefix, anew
+        self._opened: list[Partitions] = []
+
+    def close(self) -> None:
+        """Let others go on with what is not whole."""
+        for parts in self._opened:
+            parts.close()
 
     def of_file(self, source: Path, target: Path) -> Iterator[_Target]:
         """A single one."""
@@ -204,13 +282,15 @@ class _Work:
         state.write(target)
 
     def _target(self, source: Path, target: Path, done: Callable[[Sequence[Partition]], None]) -> _Target:
-        plan = plan_file(source, columns=self._columns)
-        file = row_file(plan, self._prefix)
+        file = row_file(source, self._columns, self._prefix, by_tests=self._by_tests)
+        plan = file.plan
         if (plan.container == "parquet") != (target.suffix == ".parquet"):
             kind = "Parquet" if plan.container == "parquet" else "JSON Lines"
             raise FormatError(f"{source} is {kind}, and {target.name} says something else.", "Name it accordingly.")
         made_of = {**self._made_of, "input": _stamp(source), "columns": plan.columns}
-        return _Target(file, target, Partitions(target, made_of, anew=self._anew), done)
+        parts = Partitions(target, made_of, anew=self._anew)
+        self._opened = [*(one for one in self._opened if one.is_open), parts]
+        return _Target(file, target, parts, done)
 
 
 class _FileState(Struct):
@@ -280,10 +360,12 @@ class _OpenPartition:
 
     def __init__(self, target: _Target, first: int) -> None:
         self.target, self.first = target, first
-        self.rows: list[HeldRow] = []
+        self.rows: list[Any] = []
         self.refused: list[Refusal] = []
-        self.verdicts: dict[int, Verdict] = {}
+        self.found: dict[int, RowVerdict] = {}
         self.last = self.bytes = 0
+        self._ends: list[int] = []
+        self._missing = 0
         self.closed = self.ends_file = False
 
     @property
@@ -291,25 +373,38 @@ class _OpenPartition:
         """Rows that were read."""
         return len(self.rows) + len(self.refused)
 
-    def add(self, row: HeldRow | Refusal) -> None:
-        """Take the next row."""
+    def add(self, row: HeldRow | Refusal) -> int:
+        """Take the next row; returns its bytes."""
         record = row if isinstance(row, Refusal) else row.item
+        size = len(record.raw)
         self.last = record.line
-        self.bytes += len(record.raw)
         if isinstance(row, Refusal):
             self.refused.append(row)
         else:
-            self.rows.append(row)
+            # Of a long row of Parquet the beginning alone is kept as it was read.
+            size = max(size, sum(map(len, (row.item.question, row.item.reference, row.item.completion))))
+            self.rows.append(row.own)
+        self.bytes += size
+        if not isinstance(row, Refusal):
+            self._ends.append(self.bytes)
+        return size
+
+    @property
+    def behind_first_missing(self) -> int:
+        """Bytes of the rows behind the first one that has no verdict yet."""
+        while self._missing < len(self.rows) and self.first + self._missing in self.found:
+            self._missing += 1
+        return self.bytes - self._ends[self._missing] if self._missing < len(self.rows) else 0
 
     @property
     def is_judged(self) -> bool:
         """Whether no verdict is missing."""
-        return self.closed and len(self.verdicts) == len(self.rows)
+        return self.closed and len(self.found) == len(self.rows)
 
     def put(self) -> None:
         """Write it; the last one of a file makes the file."""
         if self.size:
-            judged = [(row, self.verdicts[self.first + place]) for place, row in enumerate(self.rows)]
+            judged = [(row, self.found[self.first + place]) for place, row in enumerate(self.rows)]
             self.target.parts.put(self.target.file, judged, self.refused, self.last)
 
 
@@ -326,21 +421,18 @@ class _PartitionSink:
     ) -> None:
         self._works, self._most, self._report, self._advance = works, most, report, advance
         self._open: deque[_OpenPartition] = deque()
-        self._targets: list[_Target] = []
         self._known = RecentVerdicts()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for target in self._targets:
-            target.parts.close()
+    def has_room(self) -> bool:
+        """Whether more rows may be read: a slow one at the beginning keeps all in memory that stand behind it."""
+        waiting = iter(self._open)
+        first = next(waiting, None)
+        return first is None or first.behind_first_missing + sum(part.bytes for part in waiting) < _AHEAD
 
     def chunks(self) -> Iterator[list[VerifierInput]]:
         """All items of all files that have no verdict yet."""
-        number, chunk = 0, list[VerifierInput]()
+        number, characters, chunk = 0, 0, list[VerifierInput]()
         for target in self._works:
-            self._targets.append(target)
             self._count(target.parts.found, reused=True)
             after = target.parts.found[-1].last if target.parts.found else 0
             self._open.append(_OpenPartition(target, number))
@@ -350,25 +442,35 @@ class _PartitionSink:
                     self._settle()
                     part = _OpenPartition(target, number)
                     self._open.append(part)
-                part.add(row)
+                characters += part.add(row)
                 if isinstance(row, Refusal):
                     continue
                 chunk.append(_input(row.item, number))
                 number += 1
-                if len(chunk) >= _CHUNK:
+                if len(chunk) >= _CHUNK or characters >= _CHUNK_BYTES:
                     yield chunk
-                    chunk = []
+                    characters, chunk = 0, []
             self._open[-1].closed = self._open[-1].ends_file = True
         yield chunk
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = _NOTHING) -> None:
         """See `runs.local.VerdictSink`."""
         self._known.put(found)
-        for item, verdict in results:
-            part = next(part for part in reversed(self._open) if part.first <= item)
-            part.verdicts[item] = verdict
-        self._advance(len(results))
-        self._settle()
+        self._take([(item, RowVerdict(verdict)) for item, verdict in results])
+
+    def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
+        """See `runs.executing.ExecutionSink`."""
+        runs: dict[int, dict[str, Execution]] = {}
+        for one in results:
+            runs.setdefault(one.item, {})[one.suite] = one.execution
+        self._take([(item, RowVerdict(one.verdict, runs.get(item, {}))) for item, one in judged])
+
+    def note_provenance(self, provenance: Provenance) -> None:
+        """See `runs.executing.ExecutionSink`."""
+        self._report.provenance = provenance
+
+    def note_cluster(self, use: ClusterUse) -> None:
+        """See `runs.cluster.ClusterSink`: the report has it."""
 
     def recall(self, key: bytes) -> Verdict | None:
         """See `runs.local.VerdictSink`."""
@@ -376,6 +478,13 @@ class _PartitionSink:
 
     def check(self) -> None:
         """See `runs.local.VerdictSink`: nobody asks this work to end but by a signal."""
+
+    def _take(self, found: Sequence[tuple[int, RowVerdict]]) -> None:
+        for item, one in found:
+            part = next(part for part in reversed(self._open) if part.first <= item)
+            part.found[item] = one
+        self._advance(len(found))
+        self._settle()
 
     def finish(self) -> None:
         """Write what is left once all verdicts are there."""
@@ -398,7 +507,6 @@ class _PartitionSink:
         self._report.files += 1
         drop(target.path)
         target.parts.close()
-        self._targets.remove(target)
 
     def _count(self, found: Sequence[Partition], *, reused: bool = False) -> None:
         report = self._report
@@ -406,8 +514,11 @@ class _PartitionSink:
             report.rows += one.rows
             report.reused += one.rows if reused else 0
             report.refused += one.refused
-            for word, count in one.verdicts.items():
-                report.verdicts[word] = report.verdicts.get(word, 0) + count
+            if report.forgeable is not None:
+                report.forgeable += one.forgeable
+            for counts, more in ((report.verdicts, one.verdicts), (report.errors, one.errors)):
+                for word, count in more.items():
+                    counts[word] = counts.get(word, 0) + count
 
 
 def _input(item: ItemRecord, number: int) -> VerifierInput:

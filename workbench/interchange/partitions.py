@@ -9,199 +9,25 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
 from workbench.core.errors import FormatError, UsageError
-from workbench.core.item import ItemRecord, Refusal
-from workbench.core.verdict import Verdict
-from workbench.data.formats.documents import Row, documents, parquet_batches, rows_of_batch
-from workbench.data.formats.reading import FilePlan, items_of_rows
-from workbench.data.formats.source import open_stream
+from workbench.core.item import Refusal
+from workbench.core.verdict import Outcome
 from workbench.data.formats.writing import new_file
+from workbench.interchange.row_files import RowFile, RowVerdict
 
-if TYPE_CHECKING:
-    from pyarrow import RecordBatch, Schema
-
-COLUMNS: Final = ("verdict", "score", "reason")
-"""What stands beside a row's own columns."""
 PARTS: Final = ".parts"
 """Behind the name of a file whose partitions are being judged: their folder."""
 REFUSED: Final = ".refused.jsonl"
 """Behind the name of a judged file: the rows that could not be."""
-
-
-class HeldRow(NamedTuple):
-    """A row that waits for its verdict: an item, and what its own columns are written from."""
-
-    item: ItemRecord
-    own: Any
-
-
-class RowFile(ABC):
-    """A file of rows that is judged.
-
-    Args:
-        prefix: Before the names of the new columns.
-    """
-
-    def __init__(self, plan: FilePlan, prefix: str) -> None:
-        self.plan = plan
-        self.names = tuple(f"{prefix}{name}" for name in COLUMNS)
-
-    @abstractmethod
-    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """Its rows behind a number, in their order.
-
-        Raises:
-            FormatError: It can't be read as what it is.
-            UsageError: It has a column of a new one's name.
-        """
-
-    @abstractmethod
-    def write(self, file: IO[bytes], judged: Sequence[tuple[HeldRow, Verdict]]) -> None:
-        """Write rows with the new columns."""
-
-    @abstractmethod
-    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        """Write what stands in several files that `write` wrote."""
-
-    def _named_twice(self, name: str) -> UsageError:
-        return UsageError(f"{self.plan.path} has a column {name!r} already.", "Name the new ones: --prefix judged_")
-
-
-def _cells(verdict: Verdict) -> tuple[str, float | None, str | None]:
-    return verdict.outcome.word, verdict.score, verdict.reason
-
-
-class LinesFile(RowFile):
-    """JSON Lines: a row's own text stays as it stands."""
-
-    def __init__(self, plan: FilePlan, prefix: str) -> None:
-        super().__init__(plan, prefix)
-        self._keys = [msgspec.json.encode(name) for name in self.names]
-
-    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """See `RowFile.rows`."""
-        plan = self.plan
-        with open_stream(plan.path) as (stream, _):
-            rows = documents(stream, plan.container, plan.path, plan.max_line)
-            for item in items_of_rows(plan, (row for row in rows if row.line > after)):
-                if isinstance(item, Refusal):
-                    yield item
-                    continue
-                if any(key in item.raw for key in self._keys):
-                    self._require_free(item)
-                yield HeldRow(item, item.raw)
-
-    def write(self, file: IO[bytes], judged: Sequence[tuple[HeldRow, Verdict]]) -> None:
-        """See `RowFile.write`."""
-        for row, verdict in judged:
-            # An item has keys: there is something before the comma.
-            own = row.own.rstrip()[:-1].rstrip()
-            cells = zip(self._keys, map(msgspec.json.encode, _cells(verdict)), strict=True)
-            file.write(own + b"".join(b"," + key + b":" + value for key, value in cells) + b"}\n")
-
-    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        """See `RowFile.join`."""
-        for part in parts:
-            with part.open("rb") as source:
-                shutil.copyfileobj(source, file, 1 << 20)
-
-    def _require_free(self, item: ItemRecord) -> None:
-        keys = msgspec.json.decode(item.raw, type=dict[str, msgspec.Raw])
-        for name in self.names:
-            if name in keys:
-                raise self._named_twice(name)
-
-
-class ParquetTable(RowFile):
-    """Parquet: a row's own columns keep their types."""
-
-    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """See `RowFile.rows`."""
-        held: list[tuple[int, RecordBatch]] = []
-
-        def rows() -> Iterator[Row]:
-            for first, batch in parquet_batches(self.plan.path, after):
-                for name in self.names:
-                    if name in batch.schema.names:
-                        raise self._named_twice(name)
-                held[:] = [(first, batch)]
-                yield from (row for row in rows_of_batch(batch, first) if row.line > after)
-
-        for item in items_of_rows(self.plan, rows()):
-            ((first, batch),) = held
-            yield item if isinstance(item, Refusal) else HeldRow(item, (batch, item.line - first))
-
-    def write(self, file: IO[bytes], judged: Sequence[tuple[HeldRow, Verdict]]) -> None:
-        """See `RowFile.write`."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        schema = self._schema()
-        with pq.ParquetWriter(file, schema) as writer:
-            for batch, some in _by_batch(judged):
-                kept = batch.take(pa.array([row.own[1] for row, _ in some], type=pa.int64()))
-                said = zip(*(_cells(verdict) for _, verdict in some), strict=True)
-                types = schema.types[-len(COLUMNS) :]
-                new = [pa.array(cells, type=kind) for cells, kind in zip(said, types, strict=True)]
-                writer.write_batch(pa.RecordBatch.from_arrays([*kept.columns, *new], schema=schema))
-
-    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        """See `RowFile.join`."""
-        import pyarrow.parquet as pq
-
-        with pq.ParquetWriter(file, self._schema()) as writer:
-            for part in parts:
-                with pq.ParquetFile(part) as source:
-                    for group in range(source.num_row_groups):
-                        writer.write_table(source.read_row_group(group))
-
-    def _schema(self) -> Schema:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        schema = pq.read_schema(self.plan.path)
-        for name, kind in zip(self.names, (pa.string(), pa.float64(), pa.string()), strict=True):
-            schema = schema.append(pa.field(name, kind))
-        return schema
-
-
-def _by_batch(
-    judged: Sequence[tuple[HeldRow, Verdict]],
-) -> Iterator[tuple[RecordBatch, list[tuple[HeldRow, Verdict]]]]:
-    some: list[tuple[HeldRow, Verdict]] = []
-    for one in judged:
-        if some and some[-1][0].own[0] is not one[0].own[0]:
-            yield some[0][0].own[0], some
-            some = []
-        some.append(one)
-    if some:
-        yield some[0][0].own[0], some
-
-
-def row_file(plan: FilePlan, prefix: str) -> RowFile:
-    """A file as it is planned to be read.
-
-    Raises:
-        FormatError: It holds no items, or is neither JSON Lines nor Parquet.
-    """
-    if plan.format not in ("jsonl", "verifybench", "parquet"):
-        raise FormatError(
-            f"{plan.path}: a file of {plan.format} is not judged in place.",
-            "Write JSON Lines or Parquet with a question, a reference and a completion a row; or import it.",
-        )
-    return ParquetTable(plan, prefix) if plan.container == "parquet" else LinesFile(plan, prefix)
-
-
-# -- Partitions on disk.
 
 
 class Partition(Struct, frozen=True, kw_only=True):
@@ -212,12 +38,16 @@ class Partition(Struct, frozen=True, kw_only=True):
         rows: Rows it has read.
         refused: Those that could not be judged.
         verdicts: Those that were, by verdict.
+        errors: The verdicts "error" by reason: of solutions, those that were not run.
+        forgeable: Correct solutions with passes that could be forged.
     """
 
     last: int
     rows: int
     refused: int
     verdicts: dict[str, int]
+    errors: dict[str, int] = {}
+    forgeable: int = 0
 
 
 class Partitions:
@@ -255,6 +85,11 @@ class Partitions:
             self.close()
             raise
 
+    @property
+    def is_open(self) -> bool:
+        """Whether they are held."""
+        return self._descriptor >= 0
+
     def close(self) -> None:
         """Let others go on with them."""
         if self._descriptor >= 0:
@@ -262,7 +97,7 @@ class Partitions:
             self._descriptor = -1
 
     def put(
-        self, file: RowFile, judged: Sequence[tuple[HeldRow, Verdict]], refused: Sequence[Refusal], last: int
+        self, file: RowFile, judged: Sequence[tuple[Any, RowVerdict]], refused: Sequence[Refusal], last: int
     ) -> None:
         """Write the next partition.
 
@@ -270,10 +105,15 @@ class Partitions:
             FormatError: It can't be written.
         """
         number = f"{len(self.found):06}"
-        verdicts: dict[str, int] = {}
-        for _, verdict in judged:
-            verdicts[verdict.outcome.word] = verdicts.get(verdict.outcome.word, 0) + 1
-        known = Partition(last=last, rows=len(judged) + len(refused), refused=len(refused), verdicts=verdicts)
+        found = [one.verdict for _, one in judged]
+        known = Partition(
+            last=last,
+            rows=len(judged) + len(refused),
+            refused=len(refused),
+            verdicts=Counter(verdict.outcome.word for verdict in found),
+            errors=Counter(verdict.reason or "" for verdict in found if verdict.outcome is Outcome.ERROR),
+            forgeable=sum(one.rests_on_forgeable for _, one in judged),
+        )
         with new_file(self.folder / f"{number}.rows", force=True) as out:
             file.write(out, judged)
         with new_file(self.folder / f"{number}.refused", force=True) as out:

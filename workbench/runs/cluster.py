@@ -12,20 +12,19 @@ import os
 import signal
 import socket
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, TypeVar
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from workbench.core.code import Execution, Level, Program, Provenance
 from workbench.core.errors import RunError, UsageError
 from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Halt
+from workbench.runs.feeding import AHEAD, Feed, PacedIterator, Piece, always
 from workbench.runs.local import VerdictSink
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.base import AnyVerifier, SandboxedVerifier, identity
@@ -39,14 +38,6 @@ ITEMS: Final = 300
 """Items of a lease for each worker of a node."""
 PROGRAMS: Final = 100
 """Programs of a lease for each worker."""
-_MOST: Final = 3000
-"""Pieces of a lease at most."""
-_LAST: Final = 8
-"""Leases that are known ahead, for one worker: once there are fewer, these are the last ones."""
-_CHARACTERS: Final = 4_000_000
-"""Characters from which on a lease has no more pieces."""
-_AHEAD: Final = 2
-"""Leases of a node at a time: it has the next one when it has done with the first."""
 _TRIES: Final = 8
 """Nodes that may die over a piece of work: half as much goes out with it each time, so that in the end it is alone."""
 _LOOK_S: Final = 0.1
@@ -54,6 +45,7 @@ _JOIN_S: Final = 2.0
 _ALONE_S: Final = 30.0
 """So long a cluster may be without a node that can work."""
 _ANSWER_S: Final = 5.0
+_log: Final = logging.getLogger(__name__)
 _NOTE_S: Final = 1.0
 
 Answer = TypeVar("Answer")
@@ -99,6 +91,7 @@ def connected(address: str) -> Iterator[Any]:
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     import ray
+    import ray._private.worker as own
     import ray.util.scheduling_strategies
 
     # It puts a handler of its own in the place of the runner's.
@@ -115,10 +108,17 @@ def connected(address: str) -> Iterator[Any]:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
+    # A thread of its own prints what befalls nodes to standard output, among the lines of a command.
+    said, own.print_to_stdstream = own.print_to_stdstream, _logged
     try:
         yield ray
     finally:
         ray.shutdown()
+        own.print_to_stdstream = said
+
+
+def _logged(data: Mapping[str, Any], ignore_prefix: bool) -> None:
+    _log.info("%s", data["lines"])
 
 
 def _require_listener(address: str) -> None:
@@ -133,61 +133,6 @@ def _require_listener(address: str) -> None:
     host, _, port = (place or "").removeprefix("ray://").rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host, int(port)), timeout=_ANSWER_S).close()
-
-
-class _Piece(Struct, Generic[Key, Payload]):
-    """Something to do.
-
-    Attributes:
-        key: What it is called here.
-        tries: Nodes that died over it, before they had done anything at all.
-    """
-
-    key: Key
-    payload: Payload
-    tries: int = 0
-
-
-class Feed(Generic[Key, Payload]):
-    """Work in leases, taken from its source as nodes get free.
-
-    The last of it goes out in ever smaller leases, so that no node is still at work on much when the others have none.
-
-    Args:
-        source: Keys and what is to be done.
-        characters: How long it is.
-        most: Pieces of a lease for each worker of a node.
-    """
-
-    def __init__(self, source: Iterable[tuple[Key, Payload]], characters: Callable[[Payload], int], most: int) -> None:
-        self._source, self._characters, self._most = iter(source), characters, most
-        self._ahead = deque[_Piece[Key, Payload]]()
-        self._look()
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing is left of it."""
-        return not self._ahead
-
-    def give_back(self, pieces: Sequence[_Piece[Key, Payload]]) -> None:
-        """Take back what was not done; it goes out first."""
-        self._ahead.extendleft(reversed(pieces))
-
-    def take(self, workers: int, nodes: int) -> list[_Piece[Key, Payload]]:
-        """The next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
-        size = min(self._most * workers, _MOST)
-        if len(self._ahead) < _LAST * self._most:
-            size = min(size, -(-len(self._ahead) // (2 * _AHEAD * nodes)))
-        lease, characters = list[_Piece[Key, Payload]](), 0
-        while self._ahead and len(lease) < max(size >> self._ahead[0].tries, 1) and characters < _CHARACTERS:
-            lease.append(piece := self._ahead.popleft())
-            characters += self._characters(piece.payload)
-        self._look()
-        return lease
-
-    def _look(self) -> None:
-        short = _LAST * self._most - len(self._ahead)
-        self._ahead.extend(_Piece(key, payload) for key, payload in islice(self._source, max(short, 0)))
 
 
 class _Node:
@@ -205,7 +150,7 @@ class _Node:
         self.id, self.actor, self.use = id, actor, use
         self.ready = self.served = False
         self.calls = 0
-        self.held: dict[int, _Piece[Any, Any]] = {}
+        self.held: dict[int, Piece[Any, Any]] = {}
         self.began = time.monotonic()
 
 
@@ -285,19 +230,19 @@ class Nodes:
     def _hand_out(self, feed: Feed[Any, Any]) -> bool:
         """Give every node what it can take; whether anything is left to wait for."""
         for node in [node for node in self._nodes.values() if node.ready]:
-            while node.calls < _AHEAD and (lease := feed.take(node.use.workers, len(self._nodes))):
+            while node.calls < AHEAD and (lease := feed.take(node.use.workers, len(self._nodes))):
                 self._give(node, lease)
             if node.held and not node.calls:
                 self._give(node, [])
         return not feed.ended or any(node.held for node in self._nodes.values())
 
-    def _require_patience(self, pieces: Iterable[_Piece[Any, Any]]) -> None:
+    def _require_patience(self, pieces: Iterable[Piece[Any, Any]]) -> None:
         for piece in pieces:
             piece.tries += 1
             if piece.tries >= _TRIES:
                 raise Halt("cancelled", f"{piece.tries} nodes have died over the same work.")
 
-    def _give(self, node: _Node, lease: list[_Piece[Any, Any]]) -> None:
+    def _give(self, node: _Node, lease: list[Piece[Any, Any]]) -> None:
         if not node.calls:
             node.began = time.monotonic()
         node.calls += 1
@@ -446,13 +391,13 @@ class _Found(NamedTuple):
     """What has come of work: keys with results, and what was given back."""
 
     done: list[tuple[Any, Any]]
-    back: list[_Piece[Any, Any]]
+    back: list[Piece[Any, Any]]
 
 
 class _Lost(NamedTuple):
     """What a node had that died, and whether that may be to blame: it had done nothing before."""
 
-    pieces: list[_Piece[Any, Any]]
+    pieces: list[Piece[Any, Any]]
     blamed: bool
 
 
@@ -475,8 +420,13 @@ def judge_on_cluster(
     use: ClusterUse,
     chunks: Iterable[list[VerifierInput]],
     sink: ReadingSink,
+    *,
+    has_room: Callable[[], bool] = always,
 ) -> None:
     """Judge as `runs.local.judge_locally` does, on the nodes of a cluster.
+
+    Args:
+        has_room: Whether more items may be taken while others are under way.
 
     Raises:
         RunError: There is no such cluster, or no node of it may work.
@@ -488,7 +438,8 @@ def judge_on_cluster(
 
     with connected(use.address) as ray, Nodes(ray, made, lambda about: _refusal(verifier, about), use, sink) as nodes:
         items = ((item.item, item) for chunk in chunks for item in chunk)
-        for found in nodes.work(Feed(items, lambda item: item.characters, ITEMS), sink.check):
+        paced = PacedIterator(items, has_room)
+        for found in nodes.work(Feed(paced, lambda item: item.characters, ITEMS), sink.check):
             sink.store(found)
 
 

@@ -17,6 +17,7 @@ from workbench.core.errors import VerifierError
 from workbench.core.verdict import VerifierInput
 from workbench.data.store import tests
 from workbench.data.store.tests import tests_of
+from workbench.runs.feeding import PacedIterator, always
 from workbench.runs.store.verdicts import TestResult
 from workbench.verifiers.base import Judged, SandboxedVerifier
 from workbench.verifiers.execution.evidence import not_runnable
@@ -101,6 +102,8 @@ def judge_solutions(
     solutions: Iterator[list[SolutionWork]],
     sink: ExecutionSink,
     made: Callable[[int], ProgramPool] | None = None,
+    *,
+    has_room: Callable[[], bool] = always,
 ) -> None:
     """Judge solutions by running them; nothing that was started for it lives afterwards, however it ends.
 
@@ -108,6 +111,7 @@ def judge_solutions(
         level: How they are kept in.
         workers: How many of them run at a time, under each hash seed.
         made: Makes what runs them under a hash seed; by default a pool of sandboxes on this machine.
+        has_room: Whether more of them may be taken while others are under way; asked once what is done is stored.
     """
 
     def on_this_machine(seed: int) -> ProgramPool:
@@ -116,7 +120,7 @@ def judge_solutions(
     with ExitStack() as stack:
         pools = [stack.enter_context((made or on_this_machine)(seed)) for seed in verifier.seeds]
         sink.note_provenance(structs.replace(pools[0].provenance(), extractor=verifier.extractor))
-        dispatcher = _SolutionDispatcher(verifier, level, sink)
+        dispatcher = _SolutionDispatcher(verifier, level, sink, has_room)
         # One pool takes what comes, without a break; several take turns over a chunk.
         for batch in [chain.from_iterable(solutions)] if len(pools) == 1 else solutions:
             dispatcher.judge(batch, pools)
@@ -144,10 +148,13 @@ class SolutionWork(Struct):
 class _SolutionDispatcher:
     """Hands solutions out to the pools, and what came of them to the sink in groups."""
 
-    def __init__(self, verifier: SandboxedVerifier, level: Level, sink: ExecutionSink) -> None:
+    def __init__(
+        self, verifier: SandboxedVerifier, level: Level, sink: ExecutionSink, has_room: Callable[[], bool]
+    ) -> None:
         self._verifier = verifier
         self._level = level
         self._sink = sink
+        self._room = has_room
         self._busy: dict[int, SolutionWork] = {}
         self._judged: list[tuple[int, Judged]] = []
         self._results: list[TestResult] = []
@@ -156,7 +163,9 @@ class _SolutionDispatcher:
 
     def judge(self, works: Iterable[SolutionWork], pools: Sequence[ProgramPool]) -> None:
         """Run each solution in every pool, and store what is done."""
-        jobs = self._jobs(works, len(pools))
+        jobs: Iterator[tuple[Key, Program]] = self._jobs(works, len(pools))
+        if len(pools) == 1:
+            jobs = PacedIterator(jobs, self._has_room)
         for place, pool in enumerate(pools):
             if place:
                 jobs = iter([job for work in list(self._busy.values()) for job in _jobs(work)])
@@ -167,6 +176,13 @@ class _SolutionDispatcher:
         """Commit what is done."""
         self._sink.store_executed(self._judged, self._results)
         self._judged, self._results, self._stored = [], [], time.monotonic()
+
+    def _has_room(self) -> bool:
+        if not self._busy or self._room():
+            return True
+        # What is done makes room once it is stored.
+        self.store()
+        return self._room()
 
     def _jobs(self, works: Iterable[SolutionWork], seeds: int) -> Iterator[tuple[Key, Program]]:
         """The programs of each solution; one with nothing to run is done at once."""

@@ -369,10 +369,8 @@ def test_what_can_not_be_judged_is_told(tmp_path: Path, make: Callable[[Path], t
         judge(*make(tmp_path))
 
 
-def test_verifiers_that_need_more_than_texts_are_refused(tmp_path: Path) -> None:
+def test_verifiers_that_ask_model_servers_are_refused(tmp_path: Path) -> None:
     source = lines(tmp_path / "in.jsonl", rows(1))
-    with pytest.raises(UsageError, match="runs programs"):
-        judge(source, tmp_path / "out.jsonl", kind="execution")
     with pytest.raises(UsageError, match="asks a model server"):
         judge(
             source, tmp_path / "out.jsonl", kind="llm-judge", options={"base_url": "http://127.0.0.1:9", "model": "m"}

@@ -16,8 +16,9 @@ from workbench.core.code import Execution, Program
 from workbench.core.errors import RunError
 from workbench.core.run import ClusterUse
 from workbench.llm.records import Halt
-from workbench.runs import cluster, nodes
-from workbench.runs.cluster import Feed, Nodes
+from workbench.runs import cluster, feeding, nodes
+from workbench.runs.cluster import Nodes
+from workbench.runs.feeding import Feed
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
 from workbench.verifiers.execution import levels
 from workbench.verifiers.execution.settings import DEFAULTS
@@ -188,12 +189,40 @@ def test_every_piece_comes_back_once(seed: int, nodes: int, deaths: int, count: 
         assert sum(node.deaths for node in sink.noted.nodes) <= deaths
 
 
+@given(seed=st.integers(0, 10**6), nodes=st.integers(1, 4), deaths=st.integers(0, 12), room=st.integers(1, 30))
+@settings(max_examples=150, deadline=None)
+def test_where_there_is_no_room_nothing_is_taken_and_nothing_is_left_over(
+    seed: int, nodes: int, deaths: int, room: int
+) -> None:
+    """Room is told by the first piece that isn't done, as files are written in their order."""
+    taken, found, use = list[int](), dict[str, int](), ClusterUse(address="ray")
+
+    def source() -> Iterator[tuple[str, int]]:
+        for number in range(90):
+            taken.append(number)
+            assert number < first() + room
+            yield str(number), number
+
+    def first() -> int:
+        return next(number for number in range(91) if str(number) not in found)
+
+    paced = feeding.PacedIterator(source(), lambda: len(taken) < first() + room)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "_TRIES", 100)
+        ray = FakeRay(seed, nodes, deaths)
+        with Nodes(ray, lambda on_node, _: on_node(Worker).remote(), lambda _: "", use, Sink()) as executor:
+            for some in executor.work(Feed(paced, lambda _: 1, MOST), lambda: None):
+                assert not found.keys() & dict(some).keys()
+                found.update(some)
+    assert found == {str(number): -number for number in range(90)}
+
+
 def test_the_last_pieces_are_shared_among_all_nodes() -> None:
     few = feed(20, [])
     assert [len(few.take(64, 2)) for _ in range(4)] == [3, 3, 2, 2]
     many = feed(10_000, [])
     assert len(many.take(2, 2)) == 2 * MOST
-    long = Feed(((number, number) for number in range(100)), lambda _: cluster._CHARACTERS, MOST)
+    long = Feed(((number, number) for number in range(100)), lambda _: feeding._CHARACTERS, MOST)
     assert len(long.take(64, 1)) == 1
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from workbench.app.cli.common import REFUSED_SOME
+from workbench.app.cli.common import REFUSED_SOME, cluster_at, say_nodes
 from workbench.app.cli.verb import Output, verb
-from workbench.core.options import NONE_GIVEN, Force, Options, VerifierSettings, Workers, argument, option
+from workbench.core.options import NONE_GIVEN, Force, OnCluster, Options, VerifierSettings, Workers, argument, option
+from workbench.core.text.emphasis import LEVELS
 from workbench.core.text.figures import counted, listed
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _NAMED = 5
 class JudgeFileOptions(Options, frozen=True, kw_only=True):
     source: Annotated[Path, argument("IN", exists=True, folder=True)]
     target: Annotated[Path, argument("OUT", output="file", folder=True)]
-    verifier: Annotated[str, option("One that works on this machine, with texts alone.", metavar="NAME")] = "rules"
+    verifier: Annotated[str, option("One that works with texts alone, or execution.", metavar="NAME")] = "rules"
     settings: VerifierSettings = NONE_GIVEN
     maps: Annotated[
         tuple[str, ...],
@@ -35,6 +36,7 @@ class JudgeFileOptions(Options, frozen=True, kw_only=True):
     prefix: Annotated[str, option("Before the names of the new columns, such as rules_.", metavar="TEXT")] = ""
     partition: Annotated[int, option("Rows of a partition.", ge=1, le=10_000_000)] = 10_000
     workers: Workers = None
+    on: OnCluster = None
     force: Force = False
 
 
@@ -46,6 +48,11 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     reason beside its own. The verdicts are those of `workbench verify` over the same rows. Memory stays the same at any
     number of rows.
 
+    With --verifier execution a row's completion is run in the sandbox, against the tests in its column tests,
+    ground_truth, reward_model, input_output or test_list (--map reference=COLUMN names another one), and has the
+    columns outcomes (a letter a test), forgeable (passes on the sandbox's own word) and isolation (its level) too.
+    With --on the nodes of a Ray cluster judge, to the same bytes.
+
     What was broken off is gone on with by the same command: it judges only partitions that are not there, and of a
     folder only files that are not. Rows that can't be judged stand in _OUT.refused.jsonl, with file, line, field and
     why; the exit code is 3 then, as it is where a file of a folder can't be read: the others are judged.
@@ -53,6 +60,7 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
     from workbench.interchange.importing import parse_map
     from workbench.interchange.judging_files import judge_files
 
+    cluster = cluster_at(options.on)
     done = judge_files(
         options.source,
         options.target,
@@ -62,14 +70,23 @@ def judge_file_command(options: JudgeFileOptions) -> Output:
         prefix=options.prefix,
         partition=options.partition,
         workers=options.workers,
+        on=cluster,
         force=options.force,
     )
+    say_nodes(cluster)
     return Output(done, _lines, code=REFUSED_SOME if done.refused or done.unread else 0)
 
 
 def _lines(done: JudgedFiles) -> Iterator[str]:
     said = ", ".join(f"{number:,} {word}" for word, number in sorted(done.verdicts.items())) or "none"
     yield f"{done.output}: {counted(done.rows, 'row')} by {done.verifier} {done.version}: {said}"
+    if done.isolation is not None:
+        yield f"  kept in at {done.isolation} ({LEVELS[done.isolation]})"
+    if done.forgeable:
+        yield f"  of the correct ones {done.forgeable:,} with passes that could be forged (forgeable > 0)"
+    if done.errors:
+        reasons = listed([f"{count:,} {reason}" for reason, count in sorted(done.errors.items())])
+        yield f"  {'not run' if done.isolation else 'errors'}: {reasons}"
     if done.reused:
         yield f"  {done.reused:,} of them had been judged before"
     if done.skipped:

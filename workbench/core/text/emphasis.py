@@ -212,17 +212,18 @@ def what_marks_mean(chose: Collection[str]) -> tuple[str, ...]:
 # -- How the programs of a run were kept in and what their outcomes depend on, in lines.
 
 
-_LEVELS: Final[dict[Level, str]] = {
+LEVELS: Final[dict[Level, str]] = {
     "L3": "namespaces, Landlock and seccomp",
     "L2": "Landlock and seccomp",
     "L1": "limits alone",
 }
+"""What keeps solutions in at each level."""
 
 
 def isolation_lines(run: RunInfo) -> Iterator[str]:
     """Lines on a run of programs; none for any other run."""
     if run.isolations:
-        counts = (f"{level} {count:,} ({_LEVELS[level]})" for level, count in run.isolations.items())
+        counts = (f"{level} {count:,} ({LEVELS[level]})" for level, count in run.isolations.items())
         yield f"isolation: {', '.join(counts)}"
     for found in run.provenance:
         yield from _provenance(found)

@@ -193,6 +193,33 @@ def plan_file(
     )
 
 
+def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[str]]:
+    """How the rows of a file are read whose fields are others than an import's, and its columns.
+
+    Args:
+        columns: Field -> their column, or a path from it.
+
+    Raises:
+        FormatError: It can't be read.
+        UsageError: A column is not there.
+    """
+    container = _detected(path)
+    with open_stream(path) as (stream, _):
+        keys, sample = keys_of(_rows(stream, container, path, DEFAULT_MAX_LINE), SAMPLE_ROWS, _SAMPLE_BYTES)
+    places = places_in(columns, keys, sample)
+    require_columns([*keys, *places], {f"--map {field}": column for field, column in columns.items()}, str(path))
+    plan = FilePlan(
+        path=path,
+        format=container,
+        container=container,
+        columns=dict(columns),
+        swapped_types=False,
+        max_line=DEFAULT_MAX_LINE,
+        places=places,
+    )
+    return plan, keys
+
+
 def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
     """The columns of a file whose fields can be chosen, and its first rows; neither of one of code, or of a log.
 
@@ -321,9 +348,14 @@ def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal],
 
 def items_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
     """What rows of a file of items hold, each in its turn."""
-    build = _builder(plan, plan.columns)
-    for row in laid_out(map(_mended, rows), _places_read(plan)):
-        yield _built(build, row)
+    return built_rows(plan, rows, _builder(plan, plan.columns))
+
+
+def built_rows(
+    plan: FilePlan, rows: Iterable[Row], build: Callable[[int, bytes, bytes], T | Refusal]
+) -> Iterator[T | Refusal]:
+    """What is made of rows, each in its turn: of its number, its JSON with what stands deeper in it, and its bytes."""
+    return (_built(build, row) for row in laid_out(map(_mended, rows), _places_read(plan)))
 
 
 def read_grades(

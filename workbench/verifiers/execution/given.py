@@ -23,7 +23,10 @@ from workbench.core.installed import require_app
 
 COLUMNS: Final = ("tests", "ground_truth", "reward_model", "input_output", "test_list")
 """Names that a column of tests mostly has."""
-BESIDE: Final = ("entry_point", "setup", "language", "seconds", "pass_rates")
+BESIDE: Final = (
+    *("entry_point", "setup", "language", "seconds", "pass_rates"),
+    *("plus_tests", "whole_test", "suites"),
+)
 """Columns that say more of the tests in ``tests``."""
 _REMEMBERED: Final = 4_096
 _Rate = Annotated[float, Meta(ge=0, le=1)]
@@ -118,8 +121,7 @@ def _row(name: str, row: int, value: Any, beside: dict[str, Any]) -> str:
     return tests_text(place, {"tests": value, **known} if known and not isinstance(value, str | Mapping) else value)
 
 
-@lru_cache(maxsize=_REMEMBERED)
-def problem_in(given: str) -> GivenProblem:
+def problem_of(given: str) -> GivenProblem:
     """The tests in a text.
 
     Raises:
@@ -131,7 +133,7 @@ def problem_in(given: str) -> GivenProblem:
     if isinstance(document, list):
         document = {"tests": document}
     if isinstance(inner := document.get("reward_model"), dict) and "tests" not in document:
-        return problem_in(tests_text("reward_model.ground_truth", inner.get("ground_truth")))
+        return problem_of(tests_text("reward_model.ground_truth", inner.get("ground_truth")))
     if "inputs" in document:
         return GivenProblem(_exchanged(document), None)
     if "assert_case" in document:
@@ -141,6 +143,10 @@ def problem_in(given: str) -> GivenProblem:
     except msgspec.ValidationError as error:
         raise UsageError(f"The tests can't be read: {error}.", "docs/rewards.md shows the forms.") from error
     return GivenProblem(_problem(found), _rates(found))
+
+
+problem_in: Final = lru_cache(_REMEMBERED)(problem_of)
+"""The same, remembered: a training comes back to its problems."""
 
 
 def _document(given: str) -> Any:

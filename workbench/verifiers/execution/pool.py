@@ -238,7 +238,7 @@ class SandboxPool:
         """Run each program against its tests.
 
         Args:
-            jobs: Taken one by one, as sandboxes get free.
+            jobs: Taken one by one, as sandboxes get free; may have none while others are under way, and more later.
             heed: Called again and again while there is nothing to give, each tenth of a second at least.
 
         Yields:
@@ -256,6 +256,9 @@ class SandboxPool:
                 yield from ended
                 if heed and not ended:
                     heed()
+                if not keys:
+                    # There may be more, now that what has ended is known.
+                    self._fill(source, keys)
         finally:
             for slot in keys:
                 slot.abandon()

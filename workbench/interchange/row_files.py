@@ -1,0 +1,232 @@
+"""Files of rows that are judged in place: what stands in them, and how the new columns stand beside it."""
+
+from __future__ import annotations
+
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import msgspec
+
+from workbench.core.code import Execution
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.item import ItemRecord, Refusal
+from workbench.core.verdict import Outcome, Verdict
+from workbench.data.formats.documents import Row, documents, parquet_batches, rows_of_batch
+from workbench.data.formats.reading import FilePlan, items_of_rows, plan_file
+from workbench.data.formats.source import open_stream
+from workbench.interchange.solution_rows import plan_solutions, solutions_of_rows
+
+if TYPE_CHECKING:
+    from pyarrow import RecordBatch, Schema
+
+Kind = Literal["text", "number", "count"]
+Cell = str | float | int | None
+ItemReader = Callable[[Iterable[Row]], Iterator[ItemRecord | Refusal]]
+
+COLUMNS: Final[dict[str, Kind]] = {"verdict": "text", "score": "number", "reason": "text"}
+"""What stands beside a row's own columns."""
+TEST_COLUMNS: Final[dict[str, Kind]] = {"outcomes": "text", "forgeable": "count", "isolation": "text"}
+"""The same where solutions are run: a letter a test, passes that could be forged, the sandbox's level."""
+_NOT_RUN: Final[Mapping[str, Execution]] = MappingProxyType({})
+
+
+class RowVerdict(NamedTuple):
+    """What was found for a row.
+
+    Attributes:
+        runs: What came of a solution by suite; empty for what is no solution, or was not run.
+    """
+
+    verdict: Verdict
+    runs: Mapping[str, Execution] = _NOT_RUN
+
+    @property
+    def rests_on_forgeable(self) -> bool:
+        """Whether it is correct by passes that a program could forge."""
+        return self.verdict.outcome is Outcome.CORRECT and any(one.forgeable for one in self.runs.values())
+
+
+class HeldRow(NamedTuple):
+    """A row that waits for its verdict: an item, and what its own columns are written from."""
+
+    item: ItemRecord
+    own: Any
+
+
+class RowFile(ABC):
+    """A file of rows that is judged.
+
+    Args:
+        items: What its rows hold.
+        prefix: Before the names of the new columns.
+        by_tests: Solutions are run: what came of that has columns too.
+    """
+
+    def __init__(self, plan: FilePlan, items: ItemReader, prefix: str, *, by_tests: bool) -> None:
+        self.plan, self._items, self._by_tests = plan, items, by_tests
+        columns = {**COLUMNS, **(TEST_COLUMNS if by_tests else {})}
+        self.names = tuple(f"{prefix}{name}" for name in columns)
+        self.kinds = tuple(columns.values())
+
+    @abstractmethod
+    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
+        """Its rows behind a number, in their order.
+
+        Raises:
+            FormatError: It can't be read as what it is.
+            UsageError: It has a column of a new one's name.
+        """
+
+    @abstractmethod
+    def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
+        """Write rows with the new columns: what their own are written from, and what was found."""
+
+    @abstractmethod
+    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
+        """Write what stands in several files that `write` wrote."""
+
+    def _cells(self, found: RowVerdict) -> tuple[Cell, ...]:
+        verdict, runs = found.verdict, found.runs.values()
+        cells = verdict.outcome.word, verdict.score, verdict.reason
+        if not self._by_tests:
+            return cells
+        if not runs:
+            return *cells, None, None, None
+        outcomes = " ".join(one.outcomes for one in runs)
+        return *cells, outcomes, sum(one.forgeable for one in runs), min(one.level for one in runs)
+
+    def _named_twice(self, name: str) -> UsageError:
+        return UsageError(f"{self.plan.path} has a column {name!r} already.", "Name the new ones: --prefix judged_")
+
+
+class LinesFile(RowFile):
+    """JSON Lines: a row's own text stays as it stands."""
+
+    def __init__(self, plan: FilePlan, items: ItemReader, prefix: str, *, by_tests: bool) -> None:
+        super().__init__(plan, items, prefix, by_tests=by_tests)
+        self._keys = [msgspec.json.encode(name) for name in self.names]
+
+    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
+        """See `RowFile.rows`."""
+        plan = self.plan
+        with open_stream(plan.path) as (stream, _):
+            rows = documents(stream, plan.container, plan.path, plan.max_line)
+            for item in self._items(row for row in rows if row.line > after):
+                if isinstance(item, Refusal):
+                    yield item
+                    continue
+                if any(key in item.raw for key in self._keys):
+                    self._require_free(item)
+                yield HeldRow(item, item.raw)
+
+    def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
+        """See `RowFile.write`."""
+        for row, found in judged:
+            # An item has keys: there is something before the comma.
+            own = row.rstrip()[:-1].rstrip()
+            cells = zip(self._keys, map(msgspec.json.encode, self._cells(found)), strict=True)
+            file.write(own + b"".join(b"," + key + b":" + value for key, value in cells) + b"}\n")
+
+    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
+        """See `RowFile.join`."""
+        for part in parts:
+            with part.open("rb") as source:
+                shutil.copyfileobj(source, file, 1 << 20)
+
+    def _require_free(self, item: ItemRecord) -> None:
+        keys = msgspec.json.decode(item.raw, type=dict[str, msgspec.Raw])
+        for name in self.names:
+            if name in keys:
+                raise self._named_twice(name)
+
+
+class ParquetTable(RowFile):
+    """Parquet: a row's own columns keep their types."""
+
+    def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
+        """See `RowFile.rows`."""
+        held: list[tuple[int, RecordBatch]] = []
+
+        def rows() -> Iterator[Row]:
+            for first, batch in parquet_batches(self.plan.path, after):
+                for name in self.names:
+                    if name in batch.schema.names:
+                        raise self._named_twice(name)
+                held[:] = [(first, batch)]
+                yield from (row for row in rows_of_batch(batch, first) if row.line > after)
+
+        for item in self._items(rows()):
+            ((first, batch),) = held
+            yield item if isinstance(item, Refusal) else HeldRow(item, (batch, item.line - first))
+
+    def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
+        """See `RowFile.write`."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = self._schema()
+        with pq.ParquetWriter(file, schema) as writer:
+            for batch, some in _by_batch(judged):
+                kept = batch.take(pa.array([place for place, _ in some], type=pa.int64()))
+                said = zip(*(self._cells(found) for _, found in some), strict=True)
+                types = schema.types[-len(self.names) :]
+                new = [pa.array(cells, type=kind) for cells, kind in zip(said, types, strict=True)]
+                writer.write_batch(pa.RecordBatch.from_arrays([*kept.columns, *new], schema=schema))
+
+    def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
+        """See `RowFile.join`."""
+        import pyarrow.parquet as pq
+
+        with pq.ParquetWriter(file, self._schema()) as writer:
+            for part in parts:
+                with pq.ParquetFile(part) as source:
+                    for group in range(source.num_row_groups):
+                        writer.write_table(source.read_row_group(group))
+
+    def _schema(self) -> Schema:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = pq.read_schema(self.plan.path)
+        types = {"text": pa.string(), "number": pa.float64(), "count": pa.int64()}
+        for name, kind in zip(self.names, self.kinds, strict=True):
+            schema = schema.append(pa.field(name, types[kind]))
+        return schema
+
+
+def _by_batch(
+    judged: Sequence[tuple[Any, RowVerdict]],
+) -> Iterator[tuple[RecordBatch, list[tuple[int, RowVerdict]]]]:
+    """Rows of the same piece of the file that follow upon one another, by their places in it."""
+    for _, some in groupby(judged, key=lambda one: id(one[0][0])):
+        rows = list(some)
+        yield rows[0][0][0], [(place, found) for (_, place), found in rows]
+
+
+def row_file(path: Path, columns: Mapping[str, str], prefix: str, *, by_tests: bool = False) -> RowFile:
+    """A file that is to be judged.
+
+    Args:
+        columns: Our field -> their column, where they are not recognised.
+        by_tests: Solutions are run against the tests that stand beside them.
+
+    Raises:
+        FormatError: It holds no items, or is neither JSON Lines nor Parquet; or it can't be read.
+        UsageError: A column is not there.
+    """
+    plan = plan_solutions(path, columns) if by_tests else plan_file(path, columns=columns)
+    if plan.format not in ("jsonl", "verifybench", "parquet"):
+        beside = "tests" if by_tests else "a reference and a completion"
+        raise FormatError(
+            f"{path}: a file of {plan.format} is not judged in place.",
+            f"Write JSON Lines or Parquet with {'a completion and its' if by_tests else 'a question,'} {beside} a row"
+            f"{'.' if by_tests else '; or import it.'}",
+        )
+    items = partial(solutions_of_rows if by_tests else items_of_rows, plan)
+    return (ParquetTable if plan.container == "parquet" else LinesFile)(plan, items, prefix, by_tests=by_tests)

@@ -1,0 +1,98 @@
+"""Rows with a solution and the tests that it is to pass, as data sets for training have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from workbench.core.code import Problem
+from workbench.core.columns import FieldError, said
+from workbench.core.errors import FormatError, UsageError
+from workbench.core.item import ItemRecord, Refusal
+from workbench.data.formats.documents import Row
+from workbench.data.formats.fields import FIELDS
+from workbench.data.formats.lines import RefusedError, explain_document, refusal
+from workbench.data.formats.reading import FilePlan, built_rows, plan_rows
+from workbench.verifiers.execution.given import COLUMNS, problem_of, tests_columns
+
+_FIELDS: Final = ("completion", "reference")
+_PROBLEMS: Final = 256
+"""Problems kept at hand: solutions of one problem mostly come one after the other."""
+
+
+def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
+    """How a file of solutions is read; its tests stand where other files have the reference.
+
+    Raises:
+        FormatError: It can't be read, or has no column of completions, or of tests.
+        UsageError: ``columns`` names a column that is not there, or a field that solutions don't have.
+    """
+    for field in columns.keys() - {*_FIELDS}:
+        raise UsageError(f"{field!r} is no field of solutions.", f"Theirs: {', '.join(_FIELDS)} (the tests).")
+    plan, keys = plan_rows(path, columns)
+    if plan.format not in ("jsonl", "parquet"):
+        return plan
+    for field, known in zip(_FIELDS, (FIELDS["completion"], COLUMNS), strict=True):
+        there = [column for column in known if column in keys]
+        if field not in plan.columns and not there:
+            what = "completion" if field == "completion" else "tests"
+            raise FormatError(f"{path}: no column holds the {what}.", f"Name it: --map {field}=COLUMN")
+        plan.columns.setdefault(field, *there[:1])
+    return plan
+
+
+def solutions_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
+    """What rows of a file of solutions hold, each in its turn: the tests, as text, are the reference."""
+
+    def build(line: int, document: bytes, raw: bytes) -> ItemRecord | Refusal:
+        try:
+            return _solution(plan, line, _decoded(document), raw)
+        except RefusedError as error:
+            return refusal(line, raw, error)
+
+    return built_rows(plan, rows, build)
+
+
+@lru_cache(_PROBLEMS)
+def problem_at_hand(reference: str) -> Problem:
+    """The problem that a row's tests make; errors as of `problem_of`."""
+    return problem_of(reference).problem
+
+
+def _decoded(document: bytes) -> dict[str, Any]:
+    try:
+        return msgspec.json.decode(document, type=dict[str, Any])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise explain_document(document) from None
+
+
+def _solution(plan: FilePlan, line: int, row: dict[str, Any], raw: bytes) -> ItemRecord:
+    column = plan.columns["completion"]
+    if row.get(column) is None:
+        raise RefusedError("missing_field", column, f"There is no completion in {column}. Add it, or drop the row.")
+    try:
+        completion = said(column, row[column])
+    except FieldError as error:
+        raise RefusedError("wrong_type", error.field, f"{error.message} Mend the row.") from error
+    reference = _tests(plan.columns["reference"], row)
+    return ItemRecord(
+        line=line, raw=raw, question_key="", completion_key="", question="", reference=reference, completion=completion
+    )
+
+
+def _tests(column: str, row: dict[str, Any]) -> str:
+    try:
+        (found,) = tests_columns({name: [value] for name, value in row.items()}, column, 1)
+        if found is None:
+            raise RefusedError("missing_field", column, f"There are no tests in {column}. Add them, or drop the row.")
+        problem_at_hand(found)
+    except FieldError as error:
+        code = "wrong_type" if column in row else "missing_field"
+        raise RefusedError(code, column, f"{error.message.replace('[0]', '', 1)} Mend the row.") from error
+    except UsageError as error:
+        raise RefusedError("wrong_type", column, " ".join(filter(None, [error.message, error.hint]))) from error
+    return found

@@ -1,0 +1,99 @@
+"""Work taken from its source: as long as there is room for what comes of it, and in leases for those who do it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
+
+_MOST: Final = 3000
+"""Pieces of a lease at most."""
+_LAST: Final = 8
+"""Leases that are known ahead, for one worker: once there are fewer, these are the last ones."""
+_CHARACTERS: Final = 4_000_000
+"""Characters from which on a lease has no more pieces."""
+AHEAD: Final = 2
+"""Leases of a node at a time: it has the next one when it has done with the first."""
+
+T = TypeVar("T")
+Payload = TypeVar("Payload")
+Key = TypeVar("Key")
+
+
+def always() -> bool:
+    """There is room."""
+    return True
+
+
+class PacedIterator(Iterator[T]):
+    """What a source gives; nothing for now while there is no room, and more later: unlike others it may go on then.
+
+    Args:
+        has_room: False at most as long as something of what was taken is under way.
+    """
+
+    def __init__(self, source: Iterable[T], has_room: Callable[[], bool]) -> None:
+        self._source, self._has_room = iter(source), has_room
+
+    def __next__(self) -> T:
+        if not self._has_room():
+            raise StopIteration
+        return next(self._source)
+
+
+class Piece(Struct, Generic[Key, Payload]):
+    """Something to do.
+
+    Attributes:
+        key: What it is called here.
+        tries: Nodes that died over it, before they had done anything at all.
+    """
+
+    key: Key
+    payload: Payload
+    tries: int = 0
+
+
+class Feed(Generic[Key, Payload]):
+    """Work in leases, taken from its source as nodes get free.
+
+    The last of it goes out in ever smaller leases, so that no node is still at work on much when the others have none.
+
+    Args:
+        source: Keys and what is to be done.
+        characters: How long it is.
+        most: Pieces of a lease for each worker of a node.
+    """
+
+    def __init__(self, source: Iterable[tuple[Key, Payload]], characters: Callable[[Payload], int], most: int) -> None:
+        self._source, self._characters, self._most = iter(source), characters, most
+        self._ahead = deque[Piece[Key, Payload]]()
+        self._look()
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing is left of it."""
+        return not self._ahead
+
+    def give_back(self, pieces: Sequence[Piece[Key, Payload]]) -> None:
+        """Take back what was not done; it goes out first."""
+        self._ahead.extendleft(reversed(pieces))
+
+    def take(self, workers: int, nodes: int) -> list[Piece[Key, Payload]]:
+        """The next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
+        size = min(self._most * workers, _MOST)
+        if len(self._ahead) < _LAST * self._most:
+            size = min(size, -(-len(self._ahead) // (2 * AHEAD * nodes)))
+        lease, characters = list[Piece[Key, Payload]](), 0
+        while self._ahead and len(lease) < max(size >> self._ahead[0].tries, 1) and characters < _CHARACTERS:
+            lease.append(piece := self._ahead.popleft())
+            characters += self._characters(piece.payload)
+        self._look()
+        return lease
+
+    def _look(self) -> None:
+        short = _LAST * self._most - len(self._ahead)
+        self._ahead.extend(Piece(key, payload) for key, payload in islice(self._source, max(short, 0)))

@@ -21,11 +21,12 @@ from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import SYMBOLS, TitleBar
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.screens.adjudicate import AdjudicateScreen, VerdictsAfter
+from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling import guidelines, people
-from workbench.labelling.adjudicating import Ruling
+from workbench.labelling.adjudicating import AdjudicationSession, Conflict, Ruling
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.conflict_classes import ConflictClasses
 from workbench.labelling.rulings import require_third
@@ -262,6 +263,41 @@ async def test_a_case_is_added_after_the_decision(project: Project) -> None:
         await press(pilot, *"So", "enter")
         assert "- So\n" in guidelines.current(project).text
         assert subject(app) == 2
+
+
+@pytest.mark.parametrize("person", ["chen", None])
+@pytest.mark.parametrize("way", ["history", "step"])
+@pytest.mark.parametrize("key", ["0", "comma"])
+async def test_a_decision_in_force_is_replaced_after_a_question_alone(
+    project: Project, person: str | None, way: str, key: str
+) -> None:
+    AdjudicationSession(project, "chen").decide(opened_conflict(project), Ruling(verdict="correct"))
+    before = decisions(project)
+    app = WorkbenchApp(project, person)
+    app.working_as |= {"own": "chen", "adjudicator": "chen"}
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        app.open_screen("history" if way == "history" else "adjudicate")
+        await settle(pilot)
+        await press(pilot, "enter" if way == "history" else "left_square_bracket")
+        assert subject(app) == before[0][0]
+        current = screen(app)._current
+        assert current is not None
+        if key == "comma":
+            letter = next(one.letter for one in current.conflict.opinions if one.value == "incorrect")
+            key = {"A": "comma", "B": "full_stop"}[letter]
+        await press(pilot, key)
+        assert isinstance(app.screen, ConfirmScreen)
+        assert "correct is in force; incorrect takes its place" in seen(app).replace("\n", " ")
+        await press(pilot, "enter")
+        assert decisions(project) == before
+        await press(pilot, key, "y")
+        assert decisions(project) == [*before, (before[0][0], "incorrect")]
+
+
+def opened_conflict(project: Project) -> Conflict:
+    found = AdjudicationSession(project, "chen").next()
+    assert found is not None
+    return found
 
 
 async def test_undo_of_many_is_left_to_the_screen_of_many(project: Project) -> None:

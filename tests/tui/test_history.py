@@ -8,6 +8,7 @@ from textual.widgets import OptionList
 
 from tests.helpers import make_project, numbered
 from tests.tui.stage import opened, press, settle
+from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.annotate import AnnotateScreen
 from workbench.app.tui.screens.history import HistoryScreen
 from workbench.core.project import Project
@@ -64,6 +65,7 @@ async def test_enter_corrects_a_label_with_a_new_event(tmp_path: Path) -> None:
             "SELECT verdict, supersedes IS NOT NULL FROM label_events WHERE subject = ? ORDER BY id", (order[0],)
         ).fetchall()
         assert events == [("correct", 0), ("incorrect", 1)]
+        assert "saved ✓ incorrect, was correct · z undoes" in app.screen.query_one(TitleBar).remark
         await press(pilot, "escape")
         lines = listed(next(screen for screen in app.screen_stack if isinstance(screen, HistoryScreen)))
         assert "✗ incorrect" in lines[0]

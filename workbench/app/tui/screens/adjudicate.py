@@ -26,6 +26,7 @@ from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar, stored_words, tag_words, verdict_words
 from workbench.app.tui.kit.type_picker import TypePicker
 from workbench.app.tui.person import person_action
+from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import AnnotationError, StoreError
 from workbench.core.label import TAGS, LabelVerdict, Task
 from workbench.core.text.figures import counted
@@ -284,6 +285,20 @@ class AdjudicateScreen(JudgingScreen):
             self._rule(Ruling(subtype=subtype))
 
     def _rule(self, ruling: Ruling) -> None:
+        """Store a decision, after asking where another of this person's stands."""
+        own = None if self._current is None else self._current.conflict.own
+        if own is None or _value(own) == _value(ruling):
+            self._rule_anew(ruling)
+            return
+        text = f"Your decision {_value(own)} is in force; {_value(ruling)} takes its place."
+        confirm = ConfirmScreen("Replace your decision?", text)
+        self.app.push_screen(confirm, partial(self._replaced, self._current, ruling))
+
+    def _replaced(self, opened: OpenedConflict | None, ruling: Ruling, yes: bool | None) -> None:
+        if yes and self._current is opened and not self._busy:
+            self._rule_anew(ruling)
+
+    def _rule_anew(self, ruling: Ruling) -> None:
         """Store a decision, after asking where it contradicts itself."""
         if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
             menu = which_is_meant(found, ruling.verdict, ruling.tags, ruling.partial)

@@ -169,7 +169,8 @@ class AnnotateScreen(ItemFlow):
             self.know_type(texts.item.question, answer.subtype)
         self._count_label(texts.item, answer)
         self._current = texts._replace(item=_answered(texts.item, answer))
-        self._said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
+        said = _saved_words(answer, self._decided_in(texts.item, answer) if stored and not stay else None)
+        self._said = said + _instead_of(texts.item, answer)
         if self.say_kept():
             self._said = f"kept, not saved: {answer.verdict or answer.subtype or ''}"
         if self._queued is not None:
@@ -458,6 +459,12 @@ def _saved_words(answer: Answer, took_ms: int | None) -> str:
     """What was stored, since its item may have gone from the screen; and whether the decision took hardly any time."""
     words = f"saved ✓ {answer.verdict or answer.subtype or ''}".rstrip()
     return words if took_ms is None or took_ms >= FAST_MS else f"{words} · fast: {took_ms / 1000:.1f} s"
+
+
+def _instead_of(item: AnnotationItem, answer: Answer) -> str:
+    """What the answer has taken the place of, and how that comes back."""
+    before, after = (item.verdict, answer.verdict) if answer.verdict else (item.subtype, answer.subtype)
+    return f", was {before} · z undoes" if before not in (None, after) else ""
 
 
 def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:

@@ -397,6 +397,7 @@ def opened_sandbox(
     workers: int | None = None,
     allow_unsafe: bool = False,
     cluster: ClusterUse | None = None,
+    run: str | None = None,
     trust: bool = False,
 ) -> Iterator[ProgramPool]:
     """A sandbox such as solutions have in a run of the verifier `KIND`; nothing of it lives afterwards.
@@ -406,6 +407,7 @@ def opened_sandbox(
         workers: How many solutions run at a time; one a core by default.
         allow_unsafe: The user agrees to limits alone.
         cluster: Where solutions run instead, at the same level; what its nodes do is kept there.
+        run: The name of the run that this is for, which keeps what the nodes do too.
         trust: The user accepts the interpreter that the options name.
 
     Raises:
@@ -422,13 +424,14 @@ def opened_sandbox(
     verifier = executing(options)
     require_trust(project, verifier, options, accept=trust)
     if cluster is not None:
-        from workbench.runs.cluster import cluster_sandbox, require_cluster
+        from workbench.runs.cluster import NamedRun, cluster_sandbox, require_cluster
 
         require_cluster(cluster.address, workers)
     level = require_level(project, verifier.wanted, allow_unsafe=allow_unsafe, scratch=verifier.scratch > 0)
     settings = verifier.settings(verifier.seeds[0])
     if cluster is not None:
-        with cluster_sandbox(level, settings, cluster) as nodes:
+        named = None if run is None else NamedRun(project.database, run)
+        with cluster_sandbox(level, settings, cluster, named) as nodes:
             yield nodes
         return
     with SandboxPool(level, workers or os.cpu_count() or 1, settings=settings) as pool:
@@ -436,15 +439,16 @@ def opened_sandbox(
 
 
 def programs_sandbox(
-    project: Project, programs: ProgramOptions, cluster: ClusterUse | None = None
+    project: Project, programs: ProgramOptions, cluster: ClusterUse | None, run: str
 ) -> AbstractContextManager[ProgramPool]:
-    """The same as the user of a command asks for it, who has named the interpreter by hand."""
+    """The same for a command in whose run models write; its user has named the interpreter by hand."""
     return opened_sandbox(
         project,
         programs.execution,
         workers=programs.workers,
         allow_unsafe=programs.allow_unsafe,
         cluster=cluster,
+        run=run,
         trust=True,
     )
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, TypeVa
 from msgspec import structs
 
 from workbench.core.code import Execution, Level, Program, Provenance
+from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, UsageError
 from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
@@ -27,6 +28,8 @@ from workbench.llm.records import Halt
 from workbench.runs.feeding import AHEAD, Feed, PacedIterator, Piece, always
 from workbench.runs.local import VerdictSink
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store.runs import RunRow
 from workbench.verifiers.base import AnyVerifier, SandboxedVerifier, identity
 from workbench.verifiers.execution.settings import PoolSettings
 from workbench.verifiers.execution.verifier import HARNESS_VERSION
@@ -508,30 +511,53 @@ def pools_on(
 
 
 @contextmanager
-def cluster_sandbox(level: Level, settings: PoolSettings, use: ClusterUse) -> Iterator[ClusterPool]:
+def cluster_sandbox(
+    level: Level, settings: PoolSettings, use: ClusterUse, run: NamedRun | None = None
+) -> Iterator[ClusterPool]:
     """The sandboxes of a cluster, for work in the process that calls.
 
     Args:
         use: The cluster; what its nodes do is kept there.
+        run: Where that is kept too.
 
     Raises:
         RunError: There is no such cluster, no node of it may work, or its nodes have died.
     """
     try:
-        with connected(use.address) as ray, ClusterPool(ray, level, settings, use, _Caller()) as pool:
+        with connected(use.address) as ray, ClusterPool(ray, level, settings, use, _Caller(use, run)) as pool:
             yield pool
     except Halt as halt:
         raise RunError(halt.message) from halt
 
 
+class NamedRun(NamedTuple):
+    """A run of a database that the process that calls works for; it may not have begun yet."""
+
+    database: Database
+    name: str
+
+    def found(self) -> RunRow | None:
+        """It, once there is one."""
+        return stored_runs.newest_of(self.database.reader(), self.name)
+
+
 class _Caller:
-    """Stands where a run has its runner: whoever calls ends the work by an exception, and reads what is kept."""
+    """Stands where a run has its runner: whoever calls ends the work by an exception."""
+
+    def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
+        self._run = run
+        before = None if run is None or (row := run.found()) is None else row.cluster
+        if before is not None and before.address == use.address:
+            use.nodes = before.nodes
 
     def check(self) -> None:
         """Nothing but the caller ends it."""
 
     def note_cluster(self, use: ClusterUse) -> None:
-        """The caller has it."""
+        """See `ClusterSink`."""
+        if self._run is not None and (row := self._run.found()) is not None:
+            with self._run.database.write() as connection:
+                stored_runs.put_cluster(connection, row.id, use)
 
 
 def _nothing() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -19,12 +20,14 @@ from tests.growing import own_project
 from tests.growing_served import answering, need_a_sandbox, own_tests
 from tests.servers.scripted import scripted
 from workbench.coding.problems import opened_sandbox
+from workbench.coding.store.evolutions import run_name
 from workbench.core.code import CodeTest, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import ClusterUse
 from workbench.core.text.emphasis import node_lines
 from workbench.runs.cluster import asked_on_nodes
+from workbench.runs.run_status import run_info
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +89,25 @@ def test_an_evolution_grows_to_the_same_bytes(nodes: Nodes, tmp_path: Path) -> N
     assert (tmp_path / "there.jsonl").read_bytes() == (tmp_path / "here.jsonl").read_bytes()
     assert told.count("node ") == 2
     assert "died 0 times" in told
+    # The run keeps it, over all starts, while the command works and afterwards.
+    shown = workbench("runs", str(there), "show", "1").stdout
+    assert [line for line in told.splitlines() if "node " in line] == [
+        line for line in shown.splitlines() if line.startswith("  node ")
+    ]
+    with closing(open_project(there)) as project:
+        use, before = ClusterUse(address="ray"), judged(project)
+        with opened_sandbox(project, cluster=use, run=run_name("grown")) as sandbox:
+            results = sandbox.run(programs(400))
+            assert any(judged(project) > before for _ in islice(results, 399)), "none is kept before the end"
+        assert run_info(project, 1).cluster == use
+    assert "node " not in workbench("runs", str(here), "show", "1").stdout
+
+
+def judged(project: Project) -> int:
+    """What nodes have done for the first run, as it is kept."""
+    kept = run_info(project, 1).cluster
+    assert kept is not None
+    return sum(node.judged for node in kept.nodes)
 
 
 def test_reference_solutions_run_there_for_a_selection(nodes: Nodes, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def run(
     row = evolving.begin(project, name, wanted, dataset)
     config = {"evolution": msgspec.to_builtins(wanted)}
     with (
-        programs_sandbox(project, programs, cluster) as sandbox,
+        programs_sandbox(project, programs, cluster, run_name(name)) as sandbox,
         generating(project, run_name(name), models, config, trust=trust) as writer,
     ):
         with project.database.write() as connection:

@@ -118,6 +118,11 @@ def kinds_of(text: str) -> tuple[SolutionKind, ...]:
     return tuple(kind for kind in KINDS if kind in words)
 
 
+def run_name(name: str) -> str:
+    """What the run is called in which solutions of a name are written."""
+    return f"solutions/{name}"
+
+
 def write_solutions(
     project: Project,
     name: str,
@@ -158,7 +163,7 @@ def write_solutions(
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=False)
     done: list[ProblemSolutions] = []
     imported = 0
-    with generating(project, f"solutions/{name}", models, about, trust=trust, watch=watch) as writer:
+    with generating(project, run_name(name), models, about, trust=trust, watch=watch) as writer:
         if provenance is not None:
             with project.database.write() as connection:
                 stored_provenance.note(connection, writer.run, provenance)

@@ -265,17 +265,15 @@ def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     from workbench.runs.generation import generating, models_from
 
     wish, found = options.wish, code_dataset(project, options.dataset)
-    own = prompts_of(wish)
+    own, name = prompts_of(wish), f"refined/{options.name}"
     models = models_from(project, [options.model], options.settings, USUAL)
     cluster = cluster_at(options.programs.cluster)
 
     def run(accepted: bool) -> tuple[RefineReport, int]:
         with (
-            programs_sandbox(project, options.programs, cluster) as sandbox,
+            programs_sandbox(project, options.programs, cluster, name) as sandbox,
             drawing() as watch,
-            generating(
-                project, f"refined/{options.name}", models, about(wish, own), trust=accepted, watch=watch
-            ) as writer,
+            generating(project, name, models, about(wish, own), trust=accepted, watch=watch) as writer,
         ):
             return refine(
                 project,

@@ -44,7 +44,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     one. The same command goes on, and asks nothing twice.
     """
     from workbench.coding.problems import programs_sandbox
-    from workbench.coding.synthesis.solutions import USUAL, kinds_of, write_solutions
+    from workbench.coding.synthesis.solutions import USUAL, kinds_of, run_name, write_solutions
     from workbench.runs.generation import models_from
 
     # A wrong word is told before anything is made ready.
@@ -52,7 +52,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     chosen = models_from(project, options.models, options.settings, USUAL)
     cluster = cluster_at(options.programs.cluster)
     with (
-        programs_sandbox(project, options.programs, cluster) as sandbox,
+        programs_sandbox(project, options.programs, cluster, run_name(options.name)) as sandbox,
         drawing() as watch,
     ):
         report = trusting(

@@ -118,6 +118,17 @@ def test_of_real_prompts_most_of_what_is_ours_is_the_same_and_first(shared_data:
     assert shared * len(asked) >= 0.75 * (sum(len(call.text) for call in asked) - theirs)
 
 
+@pytest.mark.real_data
+def test_of_prompts_about_short_answers_most_is_the_same_and_first(shared_data: Path) -> None:
+    lines = (shared_data / "near_misses.jsonl").read_text(encoding="utf-8").splitlines()
+    items = [
+        VerifierInput(item=n, question=row["question"], reference=row["answer"], completion=row["completion"])
+        for n, row in enumerate(map(json.loads, lines))
+    ]
+    asked = [requests(item)[0] for item in items]
+    assert asked[0].request.shared * len(asked) >= 0.75 * sum(len(call.text) for call in asked)
+
+
 def test_a_request_without_the_reference_is_the_same_whatever_the_reference_is() -> None:
     other = structs.replace(ITEM, reference="something else")
     for options, _ in JUDGES.values():

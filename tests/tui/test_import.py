@@ -413,3 +413,55 @@ async def pick(app: WorkbenchApp, pilot: Pilot[None], path: Path) -> None:
     assert isinstance(picker, FilePicker)
     await until(pilot, lambda: path.name in names(picker))
     await pilot.press(*["down"] * names(picker).index(path.name), "enter")
+
+
+SWAPPED = "\n".join(
+    [
+        "id,question,answer,completion,answer_type,answer_subtype",
+        *(f"row-{n},Q{n}?,{n},It is {n},{kind},{kind[0]} - Any" for n in range(9) for kind in (f"A{n % 3 + 1} - Any",)),
+    ]
+)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_said(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    path = tmp_path / "swapped.csv"
+    path.write_text(SWAPPED)
+    async with opened(make_project(tmp_path), size=size) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        fields = {name: screen.query_one(f"#option-{name}", OptionField) for name in ("type", "subtype")}
+        assert [fields[name].value for name in fields] == ["answer_subtype", "answer_type"]
+        assert "the wrong way round in the file; they are taken the right way" in preview(app)
+        await choose(screen, type="", subtype="answer_type")
+        await until(pilot, lambda: "would be taken" in preview(app) and "wrong way round" not in preview(app))
+        await choose(screen, completion_id="id")
+        await until(pilot, lambda: preview(app).endswith("kept with the items: answer_subtype"))
+        await press(pilot, "ctrl+r")
+    read = app.project.database.reader()
+    kinds = [(f"A{n}", 3) for n in (1, 2, 3)]
+    assert read.execute("SELECT subtype, count(*) FROM questions GROUP BY 1").fetchall() == kinds
+    keys = [f"row-{n}" for n in range(9)]
+    assert [key for (key,) in read.execute("SELECT key FROM completions ORDER BY key")] == keys
+
+
+async def test_the_preview_is_read_to_its_end_by_keys_alone(tmp_path: Path) -> None:
+    path = tmp_path / "long.csv"
+    long = "as long as can be " * 9
+    rows = [f"Q{n} {long}?,{n} {long},It is {n} {long},{n % 2}" for n in range(20)]
+    path.write_text("\n".join(["question,answer,completion,gold", *rows]))
+    async with opened(make_project(tmp_path), size=(80, 24)) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        await settle(pilot)
+        box = screen.query_one("#import-preview")
+        assert box.max_scroll_y > 0
+        focused = screen.focused
+        for _ in range(9):
+            await press(pilot, "pagedown")
+        assert (box.scroll_y, screen.focused) == (box.max_scroll_y, focused)
+        for _ in range(9):
+            await press(pilot, "pageup")
+        assert box.scroll_y == 0

@@ -251,10 +251,15 @@ def _columns(
     """Our field -> their column, and whether the two type columns were the wrong way round."""
     fields = QUESTION_FIELDS if questions else ITEM_FIELDS
     found = resolve_columns(keys, explicit, released=released, place=str(path), fields=fields)
-    asked = {"type", "subtype"} <= found.keys() and not {"type", "subtype"} & explicit.keys()
-    if not (asked and looks_swapped(_type_pairs(sample, found))):
-        return found, False
-    return {**found, "type": found["subtype"], "subtype": found["type"]}, True
+    right = found if {"type", "subtype"} & explicit.keys() else types_put_right(sample, found)
+    return right, right != found
+
+
+def types_put_right(sample: list[dict[str, msgspec.Raw]], found: dict[str, str]) -> dict[str, str]:
+    """Our field -> their column, with the two type columns changed over where they are the wrong way round."""
+    if not ({"type", "subtype"} <= found.keys() and looks_swapped(_type_pairs(sample, found))):
+        return found
+    return {**found, "type": found["subtype"], "subtype": found["type"]}
 
 
 def _also_kept(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool) -> set[str]:

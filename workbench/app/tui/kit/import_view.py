@@ -18,12 +18,14 @@ _OF_CODE = 40
 _OF_LINES = ("csv", "tsv", "jsonl", "verifybench")
 """Formats in which a row is counted by its line."""
 _REFUSED = 5
+_SWAPPED = "! the two type columns stand the wrong way round in the file; they are taken the right way"
 
 
 def preview(found: ImportReport) -> Content:
     """What would become of a file's rows."""
     lines = [Content.styled(_counts(found, "would be taken"), "bold")]
     lines += [Content(f"{found.code.words}.")] if found.code else []
+    lines += [Content.styled(_SWAPPED, "$text-warning")] if found.swapped_types else []
     lines += [Content(line) for line in _first(found.first or ())]
     return Content("\n").join([*lines, *_rest(found)])
 

@@ -50,6 +50,7 @@ _VERDICTS: Final = "verdicts"
 _IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
+_TYPES: Final = {"type", "subtype"}
 _OF_VERDICTS: Final = "of the columns with verdicts or scores; each that is taken is a verifier's"
 _ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
@@ -111,6 +112,8 @@ class ImportScreen(FormScreen):
         Action("import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file anew.", priority=True, footer=False),
         Action("import.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
         Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("import.page-up", "pageup", "page(-1)", "Page up", "Scroll the preview up.", False, priority=True),
+        Action("import.page-down", "pagedown", "page(1)", "Page down", "Scroll the preview down.", priority=True),
         Action("import.back", "escape,q", "back", "Back", "Stop the import, else go back."),
     )
 
@@ -222,7 +225,7 @@ class ImportScreen(FormScreen):
         fields = [option_field(FormField(name=_DATASET, about=""))]
         if not look.columns:
             return fields
-        asked = (*_FIRST, *(name for name in ITEM_FIELDS if name in look.fields and name not in _FIRST))
+        asked = (*_FIRST, *(name for name in ITEM_FIELDS if name not in _FIRST))
         columns = [Choice("", "–"), *(Choice(column, _with_values(look, column)) for column in look.columns)]
         found = {**look.like, **look.fields}
         fields += [OptionField(name, "", columns, found.get(name, "")) for name in asked]
@@ -281,9 +284,13 @@ class ImportScreen(FormScreen):
                 raise OptionError(said, option=name, wrong=said)
         taken = [column for column in columns.values() if column]
         chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
+        changed = {name for name, column in columns.items() if column != self.look.fields.get(name, "")}
+        if changed & _TYPES:
+            # Of one that is named the other isn't guessed.
+            changed |= _TYPES & columns.keys()
         return ImportRequest(
             path=self._path,
-            columns={name: column for name, column in columns.items() if column != self.look.fields.get(name, "")},
+            columns={name: column for name, column in columns.items() if name in changed},
             graders={verifier_name(column): column for column in chosen},
             dataset=values.get(_DATASET) or None,
         )
@@ -313,6 +320,11 @@ class ImportScreen(FormScreen):
         if not self._field(_DATASET).value:
             self._field(_DATASET).hint(f"not set: it will be called {printable(report.dataset)}")
         self.query_one("#import-preview Static", Static).update(import_view.preview(report))
+
+    def action_page(self, way: int) -> None:
+        """Scroll the preview by what is in sight of it."""
+        box = self.query_one("#import-preview")
+        box.scroll_relative(y=way * max(box.scrollable_content_region.height - 1, 1), animate=False)
 
     def _show(self, text: str) -> None:
         self.query_one("#import-preview Static", Static).update(printable(text))

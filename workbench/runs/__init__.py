@@ -2,8 +2,9 @@
 
 verifying: start, pause, cancel, resume. choosing, configuring, trust: which verifier, how, and who allowed it.
 examples: what a judge is shown. pairing: what a completion is compared with.
-run_status: what runs have done; deleting one. verdict_files: verdicts out and in. store: the SQL.
-runner: the process. liveness, lease: its launch and life. first_stage, local: verifiers on this machine.
+run_status: what runs have done; deleting one. pacing: how fast they go. verdict_files: verdicts out and in.
+store: the SQL. runner: the process. liveness, lease: its launch and life.
+first_stage, local: verifiers on this machine.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 stages: a stack's verifiers at work. cluster, nodes: on many machines, and what works on each.
 feeding: work as there is room for it, in leases.

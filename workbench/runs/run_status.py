@@ -22,6 +22,7 @@ from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, R
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
 from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, silence, waiting
+from workbench.runs.pacing import Pace
 from workbench.runs.store import batches, calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 _LOOK_S = 0.2
 _RESTARTS = 3
-_PACE_S = 10.0
 _MOST_FAILURES = 5
 
 
@@ -127,7 +127,7 @@ class Watch:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._seen: dict[int, list[tuple[float, int]]] = {}
+        self._paces: dict[int, Pace] = {}
 
     def run(self, run: int) -> RunInfo:
         """One run without counts by word, with its rate and the time it still needs.
@@ -143,18 +143,12 @@ class Watch:
 
     def _paced(self, info: RunInfo) -> RunInfo:
         if info.state != "running":
-            self._seen.pop(info.run, None)
+            self._paces.pop(info.run, None)
             return info
         now = time.monotonic()
-        seen = self._seen.setdefault(info.run, [])
-        seen.append((now, info.done))
-        while len(seen) > 2 and seen[1][0] < now - _PACE_S:
-            del seen[0]
-        then, before = seen[0]
-        if info.done <= before:
-            return info
-        rate = (info.done - before) / (now - then)
-        return structs.replace(info, rate=rate, eta=(info.items - info.done) / rate)
+        pace = self._paces.setdefault(info.run, Pace())
+        pace.look(now, info.done)
+        return structs.replace(info, rate=pace.rate(now), eta=pace.to_go(now, info.items))
 
 
 def run_row(connection: sqlite3.Connection, run: int) -> RunRow:

@@ -1,0 +1,67 @@
+"""What is said of a run's end comes nearer evenly, and is said only once it is known."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbench.runs.pacing import Pace
+
+
+def watched(rate: float, batch: int, items: int, *, every: float = 0.5, begins: float = 0.0) -> list[float | None]:
+    """What is said at each look at a run of one pace whose verdicts are committed so many at a time."""
+    pace, said = Pace(), []
+    for look in range(int((begins + items / rate) / every)):
+        now = look * every
+        pace.look(now, min(int(max(now - begins, 0) * rate) // batch * batch, items))
+        said.append(pace.to_go(now, items))
+    return said
+
+
+@pytest.mark.parametrize("begins", [0.0, 20.0])
+@pytest.mark.parametrize(("rate", "batch"), [(2.0, 1), (300.0, 500), (40.0, 500), (5_000.0, 500)])
+def test_it_comes_nearer_by_as_much_as_time_goes_on(rate: float, batch: int, begins: float) -> None:
+    seconds = 240.0
+    said = watched(rate, batch, int(rate * seconds), begins=begins)
+    known = [(0.5 * look, to_go) for look, to_go in enumerate(said) if to_go is not None]
+    assert known[0][0] <= begins + max(6.5, 5 * batch / rate)
+    for now, to_go in known:
+        assert to_go == pytest.approx(begins + seconds - now, abs=0.15 * seconds)
+    leaps = [abs(after - before + 0.5) for (_, before), (_, after) in pairwise(known)]
+    assert max(leaps[len(leaps) // 4 :]) <= 0.05 * seconds
+
+
+def test_it_is_not_said_before_it_can_be_known_nor_of_a_run_that_stands_still() -> None:
+    pace = Pace()
+    for now in range(6):
+        pace.look(float(now), now * 10)
+        assert pace.to_go(now, 100) is None
+        assert pace.rate(now) == (None if now < 2 else 10.0)
+    for now in (6, 7):
+        pace.look(float(now), now * 10)
+    assert (pace.rate(7.0), pace.to_go(7.0, 100)) == (10.0, 3.0)
+    assert pace.to_go(8.0, 100) == 2.0
+    assert pace.to_go(30.0, 100) is None
+
+
+def test_a_run_that_begins_anew_is_watched_anew() -> None:
+    pace = Pace()
+    for second in range(10):
+        pace.look(float(second), 10 * second)
+    pace.look(10.0, 0)
+    assert pace.rate(10.0) is None
+
+
+@given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 10**7)), max_size=30), st.integers(0, 10**7))
+def test_whatever_is_seen_is_no_error(looks: list[tuple[float, int]], items: int) -> None:
+    pace, now = Pace(), 0.0
+    for later, done in looks:
+        now += later
+        pace.look(now, done)
+        rate, to_go = pace.rate(now), pace.to_go(now, items)
+        assert to_go is None or rate is not None
+        assert rate is None or rate > 0
+        assert to_go is None or to_go >= 0

@@ -1,0 +1,54 @@
+"""How fast a run goes, told from what was done when somebody looked."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+_WINDOW_S: Final = 60.0
+"""Seconds that are looked back."""
+_LEAST_STEPS: Final = 3
+_LEAST_S: Final = 5.0
+"""So much must be known of a run's pace before its end is told."""
+_LONGEST_PAUSE: Final = 5.0
+"""Times the usual step: whatever takes longer stands still, for nobody knows how long."""
+
+
+class Pace:
+    """The pace of one run.
+
+    Verdicts are committed many at a time, so that only moments count at which there were more of them: between two of
+    these a run seems to stand still and then to leap.
+    """
+
+    def __init__(self) -> None:
+        self._steps: deque[tuple[float, int]] = deque()
+        self._begin: int | None = None
+
+    def look(self, now: float, done: int) -> None:
+        """Note how many are done; times are seconds of any clock that runs evenly."""
+        if self._begin is None or (self._steps and done < self._steps[-1][1]):
+            self._steps.clear()
+            self._begin = done
+        elif done > (self._steps[-1][1] if self._steps else self._begin):
+            self._steps.append((now, done))
+        while len(self._steps) > _LEAST_STEPS and self._steps[1][0] < now - _WINDOW_S:
+            self._steps.popleft()
+
+    def rate(self, now: float) -> float | None:
+        """So many a second; None where that isn't known yet, or the run stands still."""
+        if len(self._steps) < 2:
+            return None
+        (first, before), (last, done) = self._steps[0], self._steps[-1]
+        took = last - first
+        if now - last > _LONGEST_PAUSE * max(took / (len(self._steps) - 1), 1.0):
+            return None
+        return (done - before) / took
+
+    def to_go(self, now: float, items: int) -> float | None:
+        """Seconds until so many are done; None as with `rate`, and while too little is known."""
+        rate = self.rate(now)
+        if rate is None or len(self._steps) < _LEAST_STEPS or self._steps[-1][0] - self._steps[0][0] < _LEAST_S:
+            return None
+        last, done = self._steps[-1]
+        return max((items - done) / rate - (now - last), 0.0)

@@ -30,9 +30,11 @@ from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
+from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.rulings import Ruling
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.counting import every_dataset
+from workbench.measuring.counting import every_dataset, status
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -75,6 +77,23 @@ async def test_counts_states_people_and_runs(tmp_path: Path, size: tuple[int, in
         assert "amira" in text_of(app, "#home-people Static")
         assert "‖ paused" in text_of(app, "#home-runs Static")
         assert "40 % 4/10" in text_of(app, "#home-runs Static")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_who_settles_conflicts_has_what_was_settled_counted(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = disputed(tmp_path, 3)
+    chen = AdjudicationSession(project, "chen")
+    for left in (2, 1, 0):
+        conflict = chen.next()
+        assert conflict is not None
+        chen.decide(conflict, Ruling(verdict="correct"))
+        (person,) = [one for one in status(project).people if one.name == "chen"]
+        assert (person.settled, person.conflicts) == (3 - left, left)
+    async with opened(project, size=size) as (app, _):
+        (line,) = [line for line in text_of(app, "#home-people Static").splitlines() if "chen" in line]
+        assert "3 settled" in line
+        assert "0 done" not in line
+        assert "0 left" not in line
 
 
 def listed(app: WorkbenchApp) -> list[str]:

@@ -52,6 +52,7 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
         conflicts: Conflicts they may settle.
         away: Items they took along in a bundle that has not come back.
         paused: They get no items for now.
+        settled: Conflicts they have settled.
     """
 
     name: str
@@ -61,6 +62,7 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
     conflicts: int
     away: int = 0
     paused: bool = False
+    settled: int = 0
 
 
 class Status(Struct, frozen=True, kw_only=True):

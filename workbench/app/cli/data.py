@@ -327,7 +327,8 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
     for person in counts.people:
         away = f"{person.away} in a bundle, " if person.away else ""
         work = f"{person.done} labelled, {person.left} left"
-        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle"
+        settled = f", {person.settled} settled" if person.settled else ""
+        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle{settled}"
     if counts.flags:
         yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags {database}"
     if counts.quarantined:

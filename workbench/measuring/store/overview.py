@@ -74,6 +74,7 @@ def people(database: Database) -> list[PersonProgress]:
                 conflicts=conflicts.count(reader, person.id),
                 away=counts.away,
                 paused=person.paused_at is not None,
+                settled=count_own(reader, person.id, "adjudication"),
             )
         )
     return found

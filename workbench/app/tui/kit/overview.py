@@ -77,18 +77,27 @@ def people_panel(people: Sequence[PersonProgress], width: int = NARROW) -> Conte
 
 
 def person_line(person: PersonProgress, width: int = NARROW) -> Content:
-    """One person's progress."""
-    part = share(person.done, person.done + person.left + person.away)
+    """One person's progress; of who only settles conflicts what was settled, and of who has no work that."""
+    whole = person.done + person.left + person.away
     names = 12 if width <= NARROW else 20
     conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
-    away = f"  {compact_count(person.away)} in a bundle" if person.away else ""
+    labels = f"{person.done:>6,} done {person.left:>6,} left"
+    settled = f"{compact_count(person.settled)} settled" if person.settled else ""
+    beside = [f"{compact_count(person.away)} in a bundle"] if person.away else []
+    if not whole:
+        part = share(person.settled, person.settled + person.conflicts)
+        labels = (settled or ("" if person.conflicts else "nothing to do")).rjust(len(labels))
+    else:
+        part = share(person.done, whole)
+        beside += [settled] if settled else []
+    more = "".join(f"  {said}" for said in beside)
     return Content.assemble(
         (fit(person.name, names), "bold"),
         " ",
-        (bar(part, max(4, width - names - 33 - len(away))), "$text-success"),
-        f" {person.done:>6,} done {person.left:>6,} left ",
+        (bar(part, max(4, width - names - 33 - len(more))), "$text-success"),
+        f" {labels} ",
         (f"{conflicts:>7}", "$text-warning"),
-        (away, "$foreground-muted"),
+        (more, "$foreground-muted"),
     )
 
 

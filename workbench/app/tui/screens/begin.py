@@ -25,7 +25,7 @@ from workbench.coding import problems
 from workbench.coding.problems import SuitesToRun
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunInfo
-from workbench.core.status import Status
+from workbench.core.status import PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted, waits
 from workbench.labelling import people
@@ -139,11 +139,16 @@ def _verifiers(found: ProjectProgress) -> BeginStep:
 
 
 def _people(found: ProjectProgress) -> BeginStep:
-    those = [one for one in found.counts.people if one.done or one.left]
+    those = [one for one in found.counts.people if one.done or one.left or one.settled]
     if not those:
         waits = "not needed for a figure: the file says what is right" if found.gold else "nobody labels yet"
         return BeginStep("People", waits, False)
-    return BeginStep("People", "; ".join(f"{one.name} {one.done:,} done, {one.left:,} left" for one in those), True)
+    return BeginStep("People", "; ".join(map(_work_of, those)), True)
+
+
+def _work_of(one: PersonProgress) -> str:
+    labels = [f"{one.done:,} done, {one.left:,} left"] if one.done or one.left else []
+    return f"{one.name} {', '.join([*labels, *([f'{one.settled:,} settled'] if one.settled else [])])}"
 
 
 def _figure(found: ProjectProgress) -> BeginStep:

@@ -75,7 +75,7 @@ async def test_own_rows_lead_to_accuracy_by_subtype_and_three_causes(tmp_path: P
         await press(pilot, "enter")
         await until(pilot, lambda: bool(screen_of(app, TypeProposalsScreen).offered))
         await press(pilot, "ctrl+r")
-        await until(pilot, lambda: app.screen is begin and "type yet" not in lines(app)[3])
+        await until(pilot, lambda: app.screen is begin and "accuracy by subtype" in lines(app)[3])
         await press(pilot, "4")
         accuracy = screen_of(app, AccuracyScreen)
         await until(pilot, lambda: accuracy.sheet is not None)
@@ -164,6 +164,21 @@ async def test_just_me_gets_every_item_once(tmp_path: Path) -> None:
         await press(pilot, *["backspace"] * 30, *"zoe", "enter")
         await until(pilot, lambda: "zoe 0 done, 4 left" in lines(app)[2])
         assert app.who("annotator") == "zoe"
+
+
+async def test_without_types_the_first_figure_is_no_figure_by_types(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [row | {"type": None, "subtype": None} for row in numbered(4)])
+    add_run(project, "rules", dict.fromkeys(range(1, 5), Outcome.CORRECT))
+    async with opened(project) as (app, pilot):
+        app.open_screen("begin")
+        await settle(pilot)
+        await until(pilot, lambda: "accuracy by data set; by subtype once questions have types" in lines(app)[3])
+        await press(pilot, "4")
+        screen_of(app, TypeProposalsScreen)
+        await press(pilot, "escape", "4")
+        accuracy = screen_of(app, AccuracyScreen)
+        await until(pilot, lambda: accuracy.sheet is not None)
+        assert accuracy.asked.by == "dataset"
 
 
 async def test_types_are_accepted_one_by_one(tmp_path: Path) -> None:

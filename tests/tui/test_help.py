@@ -11,7 +11,12 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import DESTINATIONS
+from workbench.app.tui.kit.accuracy_sheet import _verifier_columns
+from workbench.app.tui.kit.queue_view import columns
 from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.accuracy import AccuracyScreen
+from workbench.app.tui.screens.compare import CompareScreen
+from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.config import Settings
 
 
@@ -95,3 +100,19 @@ async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> Non
 
 def test_the_app_has_a_help_key() -> None:
     assert any(action.id == "app.help" for action in WorkbenchApp.EVERYWHERE)
+
+
+@pytest.mark.parametrize(
+    ("screen", "heads"),
+    [
+        (AccuracyScreen, [one.heading for one in _verifier_columns("type", wide=True, scored=True)]),
+        (CompareScreen, ["acc", "BA", "MCC"]),
+        (DisagreementsScreen, [one.heading for one in columns(("rules", "exact"), wide=True)]),
+    ],
+)
+def test_heads_of_columns_that_are_no_words_are_explained_in_the_help(
+    screen: type[WorkbenchScreen], heads: list[str]
+) -> None:
+    plain = {"group", "95 % interval", "0 % … 100 %", "question", "review", "reference", "completion", "type"}
+    told = {one for word in screen.WORDS for one in word.split(", ")}
+    assert {head for head in heads if head not in plain} <= told

@@ -13,7 +13,7 @@ from textual.pilot import Pilot
 
 from tests.commands import parsed
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, until
+from tests.tui.stage import SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.cli import root
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.footer import Footer
@@ -403,3 +403,36 @@ def shown_text(app: App[None]) -> str:
     document = app.screen.query_one(Reader).document
     assert document is not None
     return "\n".join("".join(span.text for span in line.spans) for line in document.lines)
+
+
+async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: Project) -> None:
+    async with opened(project, size=(80, 24)) as (app, pilot):
+        form = await form_for(app, pilot, "export")
+        assert form.form is not None
+
+        def shown() -> list[str]:
+            return [field.option for field in form.query(OptionField) if field.display]
+
+        first = ["file", "format", "table", "dataset", "where", "gold", "force"]
+        assert shown() == first
+        assert "f6: 8 fields more, which few need: verifier, names, sighted" in text_of(app, "#verb-later")
+        await press(pilot, "f6")
+        assert shown() == [*first, *form.form.later]
+        assert form.query_one("#option-verifier", OptionField).line.has_focus
+        await fill(app, seed="3")
+        await press(pilot, "f6")
+        assert shown() == [*first, "seed"], "what was typed stays in sight"
+        form.trouble(OptionError("wrong", option="system", wrong="no"))
+        assert shown() == [*first, *form.form.later]
+        await press(pilot, "escape")
+        await form_for(app, pilot, "verify")
+        await press(pilot, "f6")
+
+
+async def test_a_field_that_few_need_is_shown_where_the_form_begins_with_it(project: Project) -> None:
+    async with opened(project) as (app, pilot):
+        app.open_verb("export", **{"per-question": "2"})
+        await settle(pilot)
+        form = screen_of(app, VerbScreen)
+        await until(pilot, lambda: bool(form.query("#option-per-question")))
+        assert form.query_one("#option-per-question", OptionField).display

@@ -62,6 +62,7 @@ class Written(Struct, frozen=True, kw_only=True):
         dash: Of a path to read: "-" is standard input.
         output: Of a path: it is written; "-" is standard output where the content is a ``"stream"``.
         folder: Of a path: it may be a folder.
+        later: Few need it: a form shows it once it is asked for more.
     """
 
     flags: tuple[str, ...] = ()
@@ -77,6 +78,7 @@ class Written(Struct, frozen=True, kw_only=True):
     dash: bool = False
     output: Literal["stream", "file"] | None = None
     folder: bool = False
+    later: bool = False
 
 
 def option(
@@ -95,6 +97,7 @@ def option(
     dash: bool = False,
     output: Literal["stream", "file"] | None = None,
     folder: bool = False,
+    later: bool = False,
 ) -> Meta:
     """What an option means, its bounds, and how it is written (see `Written`)."""
     written = Written(
@@ -109,6 +112,7 @@ def option(
         dash=dash,
         output=output,
         folder=folder,
+        later=later,
     )
     bounds: dict[str, Any] = {"ge": ge, "gt": gt, "le": le}
     said: dict[str, Any] = {side: bound for side, bound in bounds.items() if bound is not None}

@@ -103,26 +103,36 @@ class ExportOptions(Options, frozen=True, kw_only=True):
             "Repeated: all of them must say so.",
             "--verifier",
             metavar="NAME",
+            later=True,
         ),
     ] = ()
     gold: Annotated[GoldChoice, option("Whose labels; imported gives back the file's own labels and types.")] = "final"
-    names: Annotated[bool, option("Write annotators' names instead of pseudonyms.")] = False
+    names: Annotated[bool, option("Write annotators' names instead of pseudonyms.", later=True)] = False
     sighted: Annotated[
-        bool, option("For label-studio and argilla: also gold, model, source and types, which annotators must not see.")
+        bool,
+        option(
+            "For label-studio and argilla: also gold, model, source and types, which annotators must not see.",
+            later=True,
+        ),
     ] = False
     system: Annotated[
-        str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT")
+        str | None, option("For sft: begin each conversation with this system message.", metavar="TEXT", later=True)
     ] = None
     per_question: Annotated[
         Whole | None,
         option(
             "For sft: at most N completions of a question, all by default; for pairs: at most N pairs, 1 by default.",
             metavar="N",
+            later=True,
         ),
     ] = None
-    seed: Annotated[int, option("For sft and pairs: what --per-question draws by.")] = 0
-    checks: Annotated[bool, option("For workbench: with the checks; who has the file knows which they are.")] = False
-    without_calls: Annotated[bool, option("For workbench: without requests to model servers and responses.")] = False
+    seed: Annotated[int, option("For sft and pairs: what --per-question draws by.", later=True)] = 0
+    checks: Annotated[
+        bool, option("For workbench: with the checks; who has the file knows which they are.", later=True)
+    ] = False
+    without_calls: Annotated[
+        bool, option("For workbench: without requests to model servers and responses.", later=True)
+    ] = False
     force: Force = False
 
 

@@ -150,8 +150,9 @@ def _weakest(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
     if found is None:
         few = next((row.verifier for row in known if too_few_to_say(report, row.verifier)), None)
         return "" if few is None else f"Where {few} is weakest: too few questions to say."
-    who = f"{found.row.verifier} is weakest on" if len(known) == 1 else f"The weakest cell is {found.row.verifier} on"
-    return f"{who} {found.place(report)}: {found.figures}."
+    if len(known) == 1:
+        return f"{found.row.verifier} is weakest on {found.place(report)}: {found.figures}."
+    return f"The weakest cell of all is {found.row.verifier}'s on {found.place(report)}: {found.figures}."
 
 
 def in_words(row: AccuracyRow) -> str:

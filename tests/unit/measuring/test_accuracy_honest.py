@@ -212,7 +212,7 @@ def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_i
     say(project, "perfect", wrong=set())
     first, second = conclusion(accuracy(project, by="subtype"))
     assert first.startswith("perfect is the most accurate: right on all 120 items [")
-    assert second.startswith("The weakest cell is weak-on-A1 on A1 - ")
+    assert second.startswith("The weakest cell of all is weak-on-A1's on A1 - ")
     assert "perfect" not in second
 
 
@@ -234,7 +234,7 @@ def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None
     assert chance.endswith("(may be chance).")
     say(project, "never-on-A1", wrong={row for row in range(1, 121) if (row - 1) // 2 % 4 == 0})
     sure = conclusion(accuracy(project, by="subtype"))[-1]
-    assert sure.startswith("The weakest cell is never-on-A1 on A1 - ")
+    assert sure.startswith("The weakest cell of all is never-on-A1's on A1 - ")
     assert sure.endswith(" items.")
 
 

@@ -25,7 +25,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, minute
 from workbench.statistics.records.agreement import Level
 
 if TYPE_CHECKING:
@@ -399,7 +399,7 @@ def _print_one(report: Merged) -> None:
 
 
 def _origin(bundle: Origin) -> str:
-    made = bundle.made_at[:16].replace("T", " ")
+    made = minute(bundle.made_at)
     said = f"bundle of {bundle.annotator}, made {made}, {bundle.items} items"
     if not bundle.sealed:
         return (

@@ -29,6 +29,7 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
+from workbench.core.text.figures import minute
 from workbench.statistics.records.report import BatchOrder, OrderName
 
 if TYPE_CHECKING:
@@ -413,7 +414,7 @@ def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
 
 def _version_line(version: Version) -> str:
     read = f"read by {', '.join(version.read_by)}" if version.read_by else ""
-    return "\t".join((version.version, version.author or "built in", version.created_at, read)).rstrip()
+    return "\t".join((version.version, version.author or "built in", minute(version.created_at), read)).rstrip()
 
 
 # -- ``workbench flags DB [list]`` and ``answer COMPLETION_ID TEXT``
@@ -464,7 +465,7 @@ def _show(found: Sequence[Flag], every: bool) -> None:
 
 def _cells(flag: Flag) -> list[str]:
     answered = f"{flag.answered_by}: {flag.answer}{'' if flag.heard else ' (not read yet)'}" if flag.answer else "open"
-    return [flag.completion_id, flag.annotator, flag.flagged_at[:19].replace("T", " "), flag.asked or "–", answered]
+    return [flag.completion_id, flag.annotator, minute(flag.flagged_at), flag.asked or "–", answered]
 
 
 # -- ``workbench history DB``

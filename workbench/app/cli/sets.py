@@ -24,7 +24,7 @@ from workbench.benchmarks.set_text import changed_lines, diff_lines, flip_lines,
 from workbench.core.options import Options, argument
 from workbench.core.project import Project
 from workbench.core.sets import SetReport
-from workbench.core.text.figures import NONE, counted
+from workbench.core.text.figures import NONE, counted, minute
 from workbench.tables.table import Column, Columns, count, listed, text, word
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ _COLUMNS: Columns[SetLine] = (
     *(_people(heading, place) for place, heading in enumerate(("decided", "waiting", "conflict"))),
     count("short", lambda one: one.short),
     word("digest", lambda one: one.digest[:12]),
-    word("frozen", lambda one: one.created_at),
+    word("frozen", lambda one: minute(one.created_at)),
 )
 
 

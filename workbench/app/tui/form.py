@@ -31,6 +31,7 @@ class FormField(Struct, frozen=True, kw_only=True):
         choices: Its values, each with what it means; none where it is typed.
         several: Any number of the choices.
         is_path: A file's name is typed, and completed.
+        later: It is shown once more is asked for.
     """
 
     name: str
@@ -39,6 +40,7 @@ class FormField(Struct, frozen=True, kw_only=True):
     choices: Mapping[str, str] = {}
     several: bool = False
     is_path: bool = False
+    later: bool = False
 
 
 def option_field(field: FormField) -> OptionField:

@@ -76,7 +76,9 @@ MEANINGS: Final = (
     Meaning(
         "N", "previous hit", "The hit, box, change or test before.", "find-previous code-diff.previous test-before"
     ),
-    Meaning("at", "number", "By number: a row, a run, how many.", "jump disagreements.split sizes code-problem.run"),
+    Meaning(
+        "at", "number", "A number: of a row, of a run, how many.", "jump disagreements.split sizes code-problem.run"
+    ),
     Meaning("f", "filter", "Show only what meets conditions.", "filter"),
     Meaning("F", "unfilter", "Take the last condition away.", "unfilter"),
     Meaning("equals_sign", "only", "Only what is like this one.", "only"),
@@ -91,7 +93,7 @@ MEANINGS: Final = (
     Meaning(
         "w",
         "which",
-        "Which list, queue, table or suite.",
+        "Other rows: which list, queue, table or suite.",
         "which agreement.view queue code-rounds.list where suite table kinds every selected code.run",
     ),
     Meaning(
@@ -127,7 +129,7 @@ MEANINGS: Final = (
     Meaning(
         "o",
         "other view",
-        "Another view: another figure, exact text, side by side.",
+        "The same, seen otherwise: figure, text, side by side.",
         "figure measure raw beside pool errors code.evolution code-problem.evolution",
     ),
     Meaning("O", "view before", "The view before.", "figure-before measure-before"),
@@ -149,7 +151,7 @@ MEANINGS: Final = (
     Meaning(
         "a",
         "add",
-        "Begin something new: a run, a set, a round of labels.",
+        "Begin or add: a run, a set, a case, a round of labels.",
         "start build case version reopen file accuracy.split annotate",
     ),
     Meaning("A", "add …", "Begin what comes before it: a judge.", "add"),

@@ -43,6 +43,7 @@ class VerbForm:
         fields: A line for each option, those that must be said first.
         written: Those of the fields that name a file to be written.
         has_dry_run: Whether it can be tried first.
+        later: Those that are shown once more is asked for; they stand last.
 
     Args:
         verb: The verb.
@@ -56,10 +57,11 @@ class VerbForm:
         self._options = {_shown(field): field for field in fields_of(declared.record) if field.name != _DATABASE}
         self._called = {flag: name for name, field in self._options.items() for flag in field.flags}
         asked = [name for name, field in self._options.items() if field.name != _DRY_RUN]
-        asked.sort(key=lambda name: not (self._options[name].is_required or self._options[name].written.is_argument))
+        asked.sort(key=lambda name: _place(self._options[name]))
         self.fields = tuple(self._line(name, self._options[name]) for name in asked)
         self.written = [name for name in asked if self._options[name].written.output is not None]
         self._paths = [name for name in asked if _is_path(self._options[name])]
+        self.later = [name for name in asked if self._options[name].written.later]
         self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
 
     def _line(self, name: str, field: RecordField) -> FormField:
@@ -69,6 +71,7 @@ class VerbForm:
             value=_value(field),
             choices=_choices(field),
             is_path=_is_path(field),
+            later=field.written.later,
         )
 
     # -- the command line --------------------------------------------------------------------------
@@ -168,6 +171,11 @@ def _choices(field: RecordField) -> dict[str, str]:
         return {}
     none = {"": ""} if words and not _value(field) and not field.is_required else {}
     return {**none, **{word: field.written.meanings.get(word, "") for word in words}}
+
+
+def _place(field: RecordField) -> int:
+    """What must be said stands first, and what few need last."""
+    return 0 if field.is_required or field.written.is_argument else 2 if field.written.later else 1
 
 
 def _is_path(field: RecordField) -> bool:

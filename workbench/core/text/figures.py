@@ -18,6 +18,11 @@ _NAMED = 4
 """Names that are named one by one; of more, the first three are, and the others counted."""
 
 
+def minute(at: str) -> str:
+    """A moment as lists show it, to the minute: ``2026-11-28 14:05``. Details have it in full."""
+    return at.replace("T", " ")[:16]
+
+
 def bar(value: float, width: int) -> str:
     """A horizontal bar of eighths of a cell.
 

@@ -120,6 +120,19 @@ FIGURES: Final[dict[str, Figure]] = {
 """Key -> figure, in the order of the key that goes through them."""
 
 
+WORDS: Final[dict[str, str]] = {
+    "acc": "Accuracy: how often the verdict is as gold, in %; beside it its 95 % interval.",
+    "n, qst": "Items that are counted, and the questions they are of, which the interval goes by.",
+    "cov": "Coverage in %: how many of the items with gold and a verdict are decided, neither ? nor !.",
+    "BA": "Balanced accuracy in %: the mean of how often right and how often wrong completions are told as such.",
+    "MCC": "Matthews correlation of verdict and gold, from -1 to 1; 0 is what a constant verdict has.",
+    "FPR, FNR": "Wrong completions that are accepted, and right ones that are refused, in % of these.",
+    "AUROC": "How often a right completion has a higher score than a wrong one; .5 is by chance.",
+    "? abst, ! err": "Items without a decision: the verifier abstained, or ended in an error.",
+}
+"""Words of figures, as heads of columns have them."""
+
+
 PROTOCOLS: dict[Protocol3, str] = {
     "forced": "undecided counts as “incorrect”",
     "strict": "undecided counts as wrong",

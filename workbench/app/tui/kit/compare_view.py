@@ -71,13 +71,13 @@ def head(report: CompareReport, words: str) -> Content:
 
 def table(report: CompareReport) -> Content:
     """The paired counts."""
-    lines = [f"{'':<5}{'B ✓':>9}{'B ✗':>9}{'all':>9}"]
+    lines = [f"{'':<7}{'B right':>9}{'B wrong':>9}{'all':>9}"]
     for name, right, wrong in (
-        ("A ✓", report.both_right, report.only_a),
-        ("A ✗", report.only_b, report.both_wrong),
+        ("A right", report.both_right, report.only_a),
+        ("A wrong", report.only_b, report.both_wrong),
         ("all", report.both_right + report.only_b, report.only_a + report.both_wrong),
     ):
-        lines.append(f"{name:<5}{right:>9,}{wrong:>9,}{right + wrong:>9,}")
+        lines.append(f"{name:<7}{right:>9,}{wrong:>9,}{right + wrong:>9,}")
     return Content("\n".join(lines))
 
 

@@ -310,7 +310,7 @@ def _facts(call: CallShown) -> RenderedLine:
         f"{call.ms:,.0f} ms",
         f"sample {call.sample}" if call.sample else "",
         "reused" if call.reused else "",
-        call.created_at[:19],
+        call.created_at[:19].replace("T", " "),
     )
     return _line(Span(printable(" · ".join(word for word in words if word)), "dim"))
 

@@ -187,6 +187,14 @@ def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
     )
 
 
+WORDS: Final[dict[str, str]] = {
+    "g│12": "What gold says, then each verifier by its number, whose name stands below: ✓ correct, ✗ incorrect, "
+    "? abstains, ! failed, · no verdict.",
+    "differs": "In what reference and completion differ.",
+}
+"""Words of a queue's table."""
+
+
 def _strip(item: Disagreement, verifiers: Sequence[str]) -> str:
     """Gold, then what each verifier says in one sign; a point for one without a verdict."""
     said = {vote.verifier: OUTCOME_MARKS[vote.verdict][0] for vote in item.votes}

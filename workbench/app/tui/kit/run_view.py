@@ -13,7 +13,7 @@ from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.core.reasons import title
 from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunUsage
 from workbench.core.text.emphasis import isolation_lines, node_lines
-from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, percent, waits
+from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, minute, percent, waits
 from workbench.core.text.timeouts import timeout_words
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
@@ -95,7 +95,7 @@ def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
         if said:
             yield _fact(name, said)
     for batch in costs.batches:
-        how = f"{batch.status or 'sent'}, since {batch.sent_at}"
+        how = (batch.status or "sent") + (f", since {minute(batch.sent_at)}" if batch.sent_at else "")
         yield _fact("batch", printable(f"{batch.name or NONE}: {counted(batch.calls, 'call')}, {how}"))
     for code, count in sorted(usage.errors.items(), key=lambda pair: (-pair[1], pair[0])):
         yield _fact("failed", f"{count:,} × {_reason_words(code)}", "$text-error")

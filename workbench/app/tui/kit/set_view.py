@@ -11,7 +11,7 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.benchmarks import set_text
 from workbench.benchmarks.records import DiffRow, SetDetail, SetDiff, SetLine
 from workbench.core.sets import SetReport
-from workbench.core.text.figures import NONE
+from workbench.core.text.figures import NONE, minute
 from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, column, count, word
 
@@ -43,16 +43,12 @@ def columns(*, wide: bool) -> Columns[SetLine]:
         people("conflict", 2, "warning", 8),
         column("short", lambda line: line.short or None, _warned, room=6, tone="warning"),
         column("gold≠", lambda line: line.changed["gold"] or None, _warned, room=7, tone="warning"),
-        word("frozen", _time, room=_MINUTE, tone="dim", there=wide),
+        word("frozen", lambda line: minute(line.created_at), room=_MINUTE, tone="dim", there=wide),
     )
 
 
 def _warned(n: int | None) -> str:
     return f"! {n:,}" if n else ""
-
-
-def _time(line: SetLine) -> str:
-    return line.created_at.replace("T", " ")[:_MINUTE]
 
 
 # -- one set ---------------------------------------------------------------------------------------
@@ -65,7 +61,12 @@ def detail(found: SetDetail) -> Content:
     return _paragraphs(
         _title(report),
         _warnings([*set_text.shortfall_lines(report), *set_text.changed_lines(found.changed)]),
-        _plain([f"frozen {_time(line)} by version {line.code_version}{guideline}", *set_text.chosen_lines(report)]),
+        _plain(
+            [
+                f"frozen {minute(line.created_at)} by version {line.code_version}{guideline}",
+                *set_text.chosen_lines(report),
+            ]
+        ),
         _plain(set_text.content_lines(report)),
         _plain(set_text.flip_lines(found.flips)),
         _plain(f"{key}: {value}" for key, value in found.config.items()),

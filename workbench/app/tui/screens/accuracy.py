@@ -125,6 +125,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     CSS_PATH = "accuracy.tcss"
     TITLE_TEXT = "Accuracy"
+    WORDS = view.WORDS
     asked: SheetQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy.open", "enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),

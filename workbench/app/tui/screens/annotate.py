@@ -32,6 +32,7 @@ from workbench.app.tui.screen import LOG
 from workbench.core.errors import WorkbenchError
 from workbench.core.label import FAST_MS, TAGS, LabelVerdict
 from workbench.core.project import Project
+from workbench.core.text.figures import minute
 from workbench.labelling.annotating import GUIDELINES, AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
 from workbench.labelling.answers import contradictions
 
@@ -480,7 +481,7 @@ def _suggested(project: Project, verifier: str, question: int, person: str) -> s
 
 
 def _words(answer: OwnAnswer) -> Content:
-    when = answer.answered_at[:16].replace("T", " ")
+    when = minute(answer.answered_at)
     mark = ("  ", "") if answer.heard else ("● ", "bold $text-success")
     asked = printable(answer.asked) or "flagged, without a question"
     return Content.assemble(mark, (f"{when}  {asked}", "$text-muted"), "\n", f"  {printable(answer.answer)}", "\n")

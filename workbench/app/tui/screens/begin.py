@@ -152,10 +152,12 @@ def _work_of(one: PersonProgress) -> str:
 
 
 def _figure(found: ProjectProgress) -> BeginStep:
-    what = "each problem's pass matrix" if found.code else "accuracy by subtype"
+    by = "subtype" if found.typed is not False else "data set"
+    what = "each problem's pass matrix" if found.code else f"accuracy by {by}"
     if found.missing:
         return BeginStep("First figure", f"{what}; it waits for {', then '.join(found.missing)}", False)
-    told = "" if found.code or found.typed else "; no question has a type yet: they can be told from the references"
+    offered = "; by subtype once questions have types: they can be told from the references"
+    told = "" if found.code or found.typed else offered
     return BeginStep("First figure", f"{what}{told}", True)
 
 
@@ -179,6 +181,7 @@ class BeginScreen(LiveScreen):
     def __init__(self) -> None:
         super().__init__()
         self.standing: ProjectProgress | None = None
+        self._offered_types = False
 
     def compose(self) -> ComposeResult:
         """The steps come when the project has been read."""
@@ -313,15 +316,16 @@ class BeginScreen(LiveScreen):
             self.notify(f"The figure waits for {waits}.", markup=False)
         elif standing.code:
             self.workbench.open_screen("code")
-        elif not standing.typed:
+        elif not standing.typed and not self._offered_types:
+            self._offered_types = True
             self.action_types()
         else:
-            self._open_accuracy()
+            self._open_accuracy("subtype" if standing.typed else "dataset")
 
-    def _open_accuracy(self) -> None:
+    def _open_accuracy(self, by: str) -> None:
         from workbench.app.tui.screens.accuracy import AccuracyScreen
 
-        self.app.push_screen(AccuracyScreen(by="subtype"))
+        self.app.push_screen(AccuracyScreen(by=by))
 
     def action_types(self) -> None:
         """Show the types that references have the form of."""

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from workbench.app.tui.figure_screen import FigureQuery, FigureScreen, counting
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit import compare_view as view
-from workbench.app.tui.kit.accuracy_view import group_name
+from workbench.app.tui.kit.accuracy_view import WORDS, group_name
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.sharing import share
@@ -57,6 +57,10 @@ class CompareScreen(TableScreen, FigureScreen):
 
     CSS_PATH = "compare.tcss"
     TITLE_TEXT = "Compare"
+    WORDS: ClassVar = {
+        "right, wrong": "The verdict is as gold, or not. ✓ and ✗ are what A, B and gold say of a completion.",
+        **{word: WORDS[word] for word in ("acc", "BA", "MCC")},
+    }
     PREFIX, WIDE = "compare", 116
     asked: Pair | None
     ACTIONS: ClassVar[tuple[Action, ...]] = (

@@ -63,6 +63,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     CSS_PATH = "disagreements.tcss"
     TITLE_TEXT = "Disagreements"
+    WORDS: ClassVar = view.WORDS
     PREFIX, DETAIL, WIDE, ITEMS = "queue", True, 110, True
     asked: QueueRequest
     ACTIONS: ClassVar[tuple[Action, ...]] = (

@@ -11,7 +11,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
-from workbench.core.text.figures import counted
+from workbench.core.text.figures import counted, minute
 from workbench.labelling import coordinating
 from workbench.labelling.coordinating import Answered, Flag
 from workbench.measuring.browsing import coordinator_name
@@ -25,7 +25,7 @@ _COLUMNS: Columns[Flag] = (
     word("who", lambda flag: flag.annotator, room=(8, 14), tone="bold"),
     column("asks", lambda flag: flag.asked, lambda asked: asked or _CALLS, words=True, room=(24, 60)),
     identifier("item", lambda flag: flag.completion_id, room=(6, 16)),
-    word("when", lambda flag: flag.flagged_at[:16].replace("T", " "), room=(11, 16), tone="dim"),
+    word("when", lambda flag: minute(flag.flagged_at), room=(11, 16), tone="dim"),
 )
 
 

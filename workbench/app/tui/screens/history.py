@@ -17,6 +17,7 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import fit
 from workbench.app.tui.kit.title_bar import TitleBar, label_line, stored_words
 from workbench.app.tui.person import PersonScreen, person_action
+from workbench.core.text.figures import minute
 from workbench.labelling.adjudicating import AdjudicationSession, OwnDecision
 from workbench.labelling.annotating import AnnotationSession, OwnEntry
 from workbench.labelling.rulings import Role
@@ -127,7 +128,7 @@ class HistoryScreen(PersonScreen):
 
 def _line(entry: Entry) -> Content:
     """Two lines: what was said and when, then the beginning of the question."""
-    when = entry.created_at[:16].replace("T", " ")
+    when = minute(entry.created_at)
     question = ("\n", ""), (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
     if isinstance(entry, OwnDecision):
         past = "" if entry.stands else "  no longer in force"

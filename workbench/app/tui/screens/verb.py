@@ -25,7 +25,7 @@ from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.sharing import copy_text
 from workbench.app.tui.verb_forms import Ran, VerbForm, run_line
 from workbench.app.verbs import Verb
-from workbench.core.errors import UsageError
+from workbench.core.errors import OptionError, UsageError
 from workbench.core.text.document import RenderedLine, RenderedText, Span
 from workbench.tables.files import write_beside
 
@@ -143,6 +143,7 @@ class VerbScreen(FormScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb.run", "f4,ctrl+r", "run", "Run", "Do it.", priority=True),
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
+        Action("verb.more", "f6", "more", "More", "Show the fields that few need, or hide them.", priority=True),
         Action("verb.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
         Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
         Action("verb.back", "escape,q", "back", "Back", "Stop what runs, else go back."),
@@ -155,7 +156,7 @@ class VerbScreen(FormScreen):
         self.form: VerbForm | None = None
         self._begin = begin
         self._began: float | None = None
-        self._is_trial = False
+        self._is_trial = self._more = False
         self._clock: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -184,9 +185,40 @@ class VerbScreen(FormScreen):
             if field.option in self._begin:
                 field.value = self._begin[field.option]
         self.take_up(self.query(OptionField))
+        if form.later:
+            await box.mount(Static(id="verb-later", markup=False))
+            told = any(self._begin.get(name) or name in self._as_left for name in form.later)
+            self._show_later(shown=told)
         self._select_files()
         if (first := next(iter(self.query(OptionField)), None)) is not None:
             first.line.focus()
+
+    def _show_later(self, *, shown: bool) -> None:
+        """Show the fields that few need, or say which there are and by which key they come."""
+        assert self.form is not None
+        later = set(self.form.later)
+        for field in self.query(OptionField):
+            if field.option in later:
+                field.display = shown or field.value != self._fresh[field.option]
+        action = next(action for action in self.ACTIONS if action.run == "more")
+        key = self.workbench.shown_keys(action.id, action.keys)[0]
+        line = self.query_one("#verb-later", Static)
+        line.update(f"{key}: {len(later)} fields more, which few need: {', '.join(self.form.later)}")
+        line.display = not shown
+        self._more = shown
+
+    def action_more(self) -> None:
+        """Show the fields that few need, too, or leave those out in which nothing is said."""
+        if self.form is not None:
+            self._show_later(shown=not self._more)
+            first = self.form.later[0] if self._more else self.form.fields[0].name
+            self.query_one(f"#option-{first}", OptionField).line.focus()
+
+    def complain_at(self, error: OptionError) -> bool:
+        """A field that is not shown is shown for what is wrong with it."""
+        if self.form is not None and error.option in self.form.later:
+            self._show_later(shown=True)
+        return super().complain_at(error)
 
     @on(OptionField.Left)
     def _left(self, event: OptionField.Left) -> None:
@@ -198,6 +230,8 @@ class VerbScreen(FormScreen):
         """Only some can be tried."""
         if action == "try":
             return self.form is not None and self.form.has_dry_run
+        if action == "more":
+            return self.form is not None and bool(self.form.later)
         return super().check_action(action, parameters)
 
     # -- running -----------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ from workbench.runs import cluster as executor
 from workbench.runs import runner
 from workbench.runs.cluster import Nodes as Executor
 from workbench.runs.cluster import connected
+from workbench.runs.cluster_pool import PROGRAMS
 from workbench.runs.configuring import bound_run
 from workbench.runs.feeding import Feed
 from workbench.runs.lease import Lease
@@ -289,7 +290,7 @@ def _leases() -> None:
 
     with cluster(2):
         _lease("items", item, verdict, executor.ITEMS)
-        _lease("programs", program, execution, executor.PROGRAMS)
+        _lease("programs", program, execution, PROGRAMS)
 
 
 def _lease(name: str, piece: Callable[[int], Any], result: Any, most: int) -> None:

@@ -424,7 +424,8 @@ def opened_sandbox(
     verifier = executing(options)
     require_trust(project, verifier, options, accept=trust)
     if cluster is not None:
-        from workbench.runs.cluster import NamedRun, cluster_sandbox, require_cluster
+        from workbench.runs.cluster import require_cluster
+        from workbench.runs.cluster_pool import NamedRun, cluster_sandbox
 
         require_cluster(cluster.address, workers)
     level = require_level(project, verifier.wanted, allow_unsafe=allow_unsafe, scratch=verifier.scratch > 0)

@@ -175,7 +175,8 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
     if report.cluster is None:
         judge_solutions(verifier, report.isolation, workers, works, sink, has_room=sink.has_room)
         return
-    from workbench.runs.cluster import connected, pools_on
+    from workbench.runs.cluster import connected
+    from workbench.runs.cluster_pool import pools_on
 
     with connected(report.cluster.address) as ray:
         made = pools_on(ray, verifier, report.isolation, report.cluster, sink)

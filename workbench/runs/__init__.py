@@ -7,7 +7,7 @@ store: the SQL. runner: the process. liveness, lease: its launch and life.
 first_stage, local: verifiers on this machine.
 session, journal: calls to model servers. serving: verifiers that make them. executing: verifiers that run programs.
 stages: a stack's verifiers at work. cluster, nodes: on many machines, and what works on each.
-feeding: work as there is room for it, in leases.
+cluster_pool: their sandboxes. feeding: work as there is room for it, in leases.
 batching, batch_desk: a judge's calls, answered together.
 executor: single items for callers in any thread. generation, generating: texts that models write.
 rejudging, rejudger: a run's items judged by other options; the process that does it.

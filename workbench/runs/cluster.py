@@ -11,36 +11,27 @@ import logging
 import os
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, Self, TypeVar
 
-from msgspec import structs
-
-from workbench.core.code import Execution, Level, Program, Provenance
-from workbench.core.database.connection import Database
 from workbench.core.errors import RunError, UsageError
 from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Halt
 from workbench.runs.feeding import AHEAD, Feed, PacedIterator, Piece, always
 from workbench.runs.local import VerdictSink
-from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode, SandboxNode
-from workbench.runs.store import runs as stored_runs
-from workbench.runs.store.runs import RunRow
-from workbench.verifiers.base import AnyVerifier, SandboxedVerifier, identity
-from workbench.verifiers.execution.settings import PoolSettings
-from workbench.verifiers.execution.verifier import HARNESS_VERSION
+from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode
+from workbench.verifiers.base import AnyVerifier, identity
 
 if TYPE_CHECKING:
     from types import TracebackType
 
 ITEMS: Final = 300
 """Items of a lease for each worker of a node."""
-PROGRAMS: Final = 100
-"""Programs of a lease for each worker."""
 _TRIES: Final = 8
 """Nodes that may die over a piece of work: half as much goes out with it each time, so that in the end it is alone."""
 _LOOK_S: Final = 0.1
@@ -109,8 +100,10 @@ def connected(address: str) -> Iterator[Any]:
             "Start one: ray start --head --include-dashboard=false --disable-usage-stats",
         ) from error
     finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        # In another thread than the first it leaves them alone.
+        if threading.current_thread() is threading.main_thread():
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
     # A thread of its own prints what befalls nodes to standard output, among the lines of a command.
     said, own.print_to_stdstream = own.print_to_stdstream, _logged
     try:
@@ -165,6 +158,7 @@ class Nodes:
         made: Makes what works on a node, of how many processors it has.
         refusal: Why a node may not work, of what it says of itself; "" where it may.
         use: What nodes did in earlier starts of the run; it is kept up to date.
+        look_s: How long nodes are waited for before a look at what else there is.
     """
 
     def __init__(
@@ -174,7 +168,9 @@ class Nodes:
         refusal: Callable[[NodeAbout], str],
         use: ClusterUse,
         sink: ClusterSink,
+        look_s: float | None = None,
     ) -> None:
+        self._look_s = look_s
         self._ray, self._made, self._refusal, self._use, self._sink = ray, made, refusal, use, sink
         self._nodes: dict[str, _Node] = {}
         self._refused: dict[str, str] = {}
@@ -206,6 +202,14 @@ class Nodes:
             for found in self._turn():
                 if isinstance(found, NodeAbout):
                     return found
+
+    def attend(self) -> None:
+        """Take in nodes that have come, and see which have gone, while there is no work.
+
+        Raises:
+            Halt: None is left.
+        """
+        self._turn()
 
     def work(self, feed: Feed[Key, Payload], heed: Callable[[], None]) -> Generator[list[tuple[Key, Any]], None, None]:
         """Have all work done: keys, each with what came of it, some together, in the order they end.
@@ -259,10 +263,11 @@ class Nodes:
         self._sink.check()
         self._join()
         self._note()
+        look_s = _LOOK_S if self._look_s is None else self._look_s
         if not self._asked:
-            time.sleep(_LOOK_S)
+            time.sleep(look_s)
             return []
-        done, _ = self._ray.wait(list(self._asked), num_returns=1, timeout=_LOOK_S)
+        done, _ = self._ray.wait(list(self._asked), num_returns=1, timeout=look_s)
         return [found for ref in done if ref in self._asked and (found := self._come(ref)) is not None]
 
     def _come(self, ref: Any) -> NodeAbout | _Found | _Lost | None:
@@ -444,125 +449,3 @@ def judge_on_cluster(
         paced = PacedIterator(items, has_room)
         for found in nodes.work(Feed(paced, lambda item: item.characters, ITEMS), sink.check):
             sink.store(found)
-
-
-# -- Solutions.
-
-
-class ClusterPool:
-    """The sandboxes of all nodes, as one `SandboxPool`.
-
-    Args:
-        level: How solutions are kept in; a node where that doesn't hold is refused.
-        settings: What they get.
-        use: What nodes did before; it is kept up to date.
-    """
-
-    def __init__(self, ray: Any, level: Level, settings: PoolSettings, use: ClusterUse, sink: ClusterSink) -> None:
-        def made(on_node: Callable[[Any], Any], processors: int) -> Any:
-            return on_node(SandboxNode).remote(level, processors, settings)
-
-        self._nodes = Nodes(ray, made, self._refusal, use, sink)
-        self._first: Provenance | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._nodes.__exit__(kind, error, trace)
-
-    def provenance(self) -> Provenance:
-        """What the outcomes depend on besides the texts: the same on every node that works."""
-        if self._first is None:
-            self._nodes.first()
-        assert self._first is not None
-        return self._first
-
-    def run(
-        self, jobs: Iterable[tuple[Key, Program]], heed: Callable[[], None] | None = None
-    ) -> Generator[tuple[Key, Execution], None, None]:
-        """See `SandboxPool.run`."""
-        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS), heed or _nothing):
-            yield from found
-
-    def _refusal(self, about: NodeAbout) -> str:
-        if about.version != HARNESS_VERSION:
-            return f"its sandbox has version {about.version}, and this one {HARNESS_VERSION}"
-        if self._first is None:
-            self._first = about.provenance
-        if about.provenance == self._first:
-            return ""
-        assert about.provenance is not None
-        assert self._first is not None
-        before, after = structs.asdict(self._first), structs.asdict(about.provenance)
-        apart = ", ".join(
-            f"{name} is {after[name]}, not {before[name]}" for name in after if before[name] != after[name]
-        )
-        return f"programs run under something else there: {apart}"
-
-
-def pools_on(
-    ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ClusterSink
-) -> Callable[[int], ClusterPool]:
-    """What makes the pool of a hash seed, for `runs.executing.judge_by_execution`."""
-    return lambda seed: ClusterPool(ray, level, verifier.settings(seed), use, sink)
-
-
-@contextmanager
-def cluster_sandbox(
-    level: Level, settings: PoolSettings, use: ClusterUse, run: NamedRun | None = None
-) -> Iterator[ClusterPool]:
-    """The sandboxes of a cluster, for work in the process that calls.
-
-    Args:
-        use: The cluster; what its nodes do is kept there.
-        run: Where that is kept too.
-
-    Raises:
-        RunError: There is no such cluster, no node of it may work, or its nodes have died.
-    """
-    try:
-        with connected(use.address) as ray, ClusterPool(ray, level, settings, use, _Caller(use, run)) as pool:
-            yield pool
-    except Halt as halt:
-        raise RunError(halt.message) from halt
-
-
-class NamedRun(NamedTuple):
-    """A run of a database that the process that calls works for; it may not have begun yet."""
-
-    database: Database
-    name: str
-
-    def found(self) -> RunRow | None:
-        """It, once there is one."""
-        return stored_runs.newest_of(self.database.reader(), self.name)
-
-
-class _Caller:
-    """Stands where a run has its runner: whoever calls ends the work by an exception."""
-
-    def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
-        self._run = run
-        before = None if run is None or (row := run.found()) is None else row.cluster
-        if before is not None and before.address == use.address:
-            use.nodes = before.nodes
-
-    def check(self) -> None:
-        """Nothing but the caller ends it."""
-
-    def note_cluster(self, use: ClusterUse) -> None:
-        """See `ClusterSink`."""
-        if self._run is not None and (row := self._run.found()) is not None:
-            with self._run.database.write() as connection:
-                stored_runs.put_cluster(connection, row.id, use)
-
-
-def _nothing() -> None:
-    return
-
-
-def _characters(program: Program) -> int:
-    return len(program.source) + sum(len(test.source) + len(test.expected or "") for test in program.tests)

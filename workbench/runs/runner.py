@@ -284,7 +284,8 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
         if run.cluster is None:
             judge_by_execution(database, sandboxed, level, run.workers, chunks, sink)
             return
-        from workbench.runs.cluster import connected, pools_on
+        from workbench.runs.cluster import connected
+        from workbench.runs.cluster_pool import pools_on
 
         with connected(run.cluster.address) as ray:
             made = pools_on(ray, sandboxed, level, run.cluster, sink)

@@ -5,7 +5,8 @@ named: one that a project names. frameworks: forms of TRL, verl and OpenRLHF. ve
 inspect_ai, lm_eval, lighteval, verifiers: ``judge`` as each of these libraries calls it; only who has one imports it.
 auditing, audit, wordings, store: a share of what was judged, watched in a project; what rises among it.
 batches: ``workbench.Judge``. on_call: verifiers that ask model servers, in process. serving: the reward server's work.
-tested: tests in the place of references. testing: solutions run against them. pay: what their outcomes pay.
+tested: tests in the place of references. testing, on_nodes: solutions run against them.
+pay: what their outcomes pay.
 fair: whose turn it is. probing: a verifier probed where it is served.
 records: what is sent and answered.
 """

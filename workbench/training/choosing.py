@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from workbench.core.errors import UsageError
 from workbench.core.installed import require_app
+from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import LocalExecutor
 from workbench.training.auditing import Audit
@@ -33,6 +34,10 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
         probe: How it was last probed in the project; None if it never was, or there is no project.
         warnings: What speaks against training with it.
         audit: Where a share of what it judges as a server lands; None for none.
+        cluster: Whose nodes run solutions for a server, in the place of this machine.
+
+    Raises:
+        UsageError: It runs no solutions, and a cluster is to do so.
     """
 
     name: str
@@ -44,6 +49,14 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
     probe: ProbeSummary | None = None
     warnings: tuple[str, ...] = ()
     audit: Audit | None = None
+    cluster: ClusterUse | None = None
+
+    def __post_init__(self) -> None:
+        if self.cluster is not None and not self.by_tests:
+            raise UsageError(
+                f"{self.name!r} runs no solutions: only these go to the nodes of a cluster.",
+                "Leave --on out, and start a server on every node that trains.",
+            )
 
     @property
     def identity(self) -> str:

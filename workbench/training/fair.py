@@ -41,8 +41,14 @@ class FairLine:
     """
 
     def __init__(self, places: int) -> None:
-        self._free = places
+        self._free = self._places = places
         self._waiting: dict[int, OrderedDict[str, deque[asyncio.Future[None]]]] = {}
+
+    def widen(self, places: int) -> None:
+        """Have so many, where there are fewer."""
+        more, self._places = places - self._places, max(places, self._places)
+        for _ in range(more):
+            self._give()
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:

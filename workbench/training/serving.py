@@ -302,9 +302,7 @@ class AsyncTester:
         self, chosen: RewardVerifier, line: WaitingItems, workers: int | None = None, timeout: float | None = None
     ) -> None:
         self._line = line
-        self._executor = SolutionExecutor(
-            cast("SandboxedVerifier", chosen.verifier), workers or os.cpu_count() or 1, timeout
-        )
+        self._executor = _testing(chosen, workers, timeout)
         # One more than can run, so that no sandbox waits for the loop.
         self._turns = FairLine(self._executor.workers + 1)
         self.stages = StageTimes()
@@ -353,9 +351,22 @@ class AsyncTester:
         async with AsyncExitStack() as exits:
             with self.stages.of("line"):
                 await exits.enter_async_context(self._turns.place())
+            # Nodes of a cluster are known once it has answered, and more may come.
+            self._turns.widen(self._executor.workers + 1)
             with self.stages.of("work"):
                 self._executor.begin(job)
                 return await asyncio.wrap_future(job.answer)
+
+
+def _testing(chosen: RewardVerifier, workers: int | None, timeout: float | None) -> SolutionExecutor:
+    verifier = cast("SandboxedVerifier", chosen.verifier)
+    if chosen.cluster is None:
+        return SolutionExecutor(verifier, workers or os.cpu_count() or 1, timeout)
+    from workbench.runs.cluster import require_cluster
+    from workbench.training.on_nodes import NodesExecutor
+
+    require_cluster(chosen.cluster.address, workers)
+    return NodesExecutor(verifier, chosen.cluster, timeout)
 
 
 class AuditedJudge:

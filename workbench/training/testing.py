@@ -10,7 +10,7 @@ from concurrent.futures import Future
 
 from msgspec import structs
 
-from workbench.core.code import Level, Program
+from workbench.core.code import Execution, Level, Program
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import ExecutorClosed, State, within
@@ -147,7 +147,7 @@ class SolutionExecutor:
             thread.join()
         while not self._jobs.empty():
             if (job := self._jobs.get()) is not None:
-                _fail(job, ExecutorClosed())
+                fail(job, ExecutorClosed())
 
     def _start(self) -> None:
         if not self._threads:
@@ -167,7 +167,7 @@ class SolutionExecutor:
                     while (job := self._jobs.get()) is not None and not self._over.is_set():
                         self._run(pool, job)
                     if job is not None:
-                        _fail(job, ExecutorClosed())
+                        fail(job, ExecutorClosed())
                     return
             except Exception as error:
                 self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
@@ -175,7 +175,7 @@ class SolutionExecutor:
                 # Whoever comes next is told, and has it tried again.
                 if (job := self._jobs.get()) is None:
                     return
-                _fail(job, VerifierError(self.trouble))
+                fail(job, VerifierError(self.trouble))
 
     def _run(self, pool: SandboxPool, job: SolutionJob) -> None:
         if not job.answer.set_running_or_notify_cancel():
@@ -189,22 +189,31 @@ class SolutionExecutor:
             job.answer.set_exception(error)
             raise
         except Exception as error:
-            # A solution that the harness can't take costs nobody else.
-            detail = f"{type(error).__name__}: {error}"[:300]
-            job.answer.set_result(Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail))
+            job.answer.set_result(not_taken(error))
         finally:
             self._running.discard(job)
 
     def _verdict(self, pool: SandboxPool, job: SolutionJob) -> Verdict:
-        problem, text = job.given.problem, job.item.completion
-        programs = {suite: self._timed(one) for suite, one in self._verifier.programs(problem, text, None).items()}
-        if programs and (trouble := self._trouble(problem.language)):
-            return not_runnable(trouble)
+        programs = self._programs(job)
+        if isinstance(programs, Verdict):
+            return programs
         runs = {}
         for suite, program in programs.items():
             for key, execution in pool.run([(suite, program)], job.heed):
                 runs[key] = execution
-        verdict = self._verifier.verdict(problem, text, None, [runs]).verdict
+        return self._judged(job, runs)
+
+    def _programs(self, job: SolutionJob) -> dict[str, Program] | Verdict:
+        """What is to be run of a solution, by suite; the verdict where that is nothing."""
+        problem = job.given.problem
+        found = self._verifier.programs(problem, job.item.completion, None)
+        if found and (trouble := self._trouble(problem.language)):
+            return not_runnable(trouble)
+        return {suite: self._timed(one) for suite, one in found.items()} or self._judged(job, {})
+
+    def _judged(self, job: SolutionJob, runs: dict[str, Execution]) -> Verdict:
+        """What outcomes by suite say of a solution."""
+        verdict = self._verifier.verdict(job.given.problem, job.item.completion, None, [runs]).verdict
         return suite_verdict(verdict, job.given, runs) if runs else verdict
 
     def _timed(self, program: Program) -> Program:
@@ -221,6 +230,12 @@ class SolutionExecutor:
         return ""
 
 
-def _fail(job: SolutionJob, error: Exception) -> None:
+def not_taken(error: Exception) -> Verdict:
+    """The failure on a solution that the harness can't take: it costs nobody else anything."""
+    return Verdict(outcome=Outcome.ERROR, reason="internal", detail=f"{type(error).__name__}: {error}"[:300])
+
+
+def fail(job: SolutionJob, error: Exception) -> None:
+    """Have whoever waits for a solution that has not begun hear of an error."""
     if job.answer.set_running_or_notify_cancel():
         job.answer.set_exception(error)

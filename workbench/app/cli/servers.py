@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import click
 from msgspec import structs
 
-from workbench.app.cli.common import log_on_stderr, print_json, say, show, token_of, trusting
+from workbench.app.cli.common import cluster_at, log_on_stderr, print_json, say, say_nodes, show, token_of, trusting
 from workbench.app.cli.verb import verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -18,6 +18,7 @@ from workbench.core.options import (
     PEOPLE,
     DatabaseOrFile,
     MaxLine,
+    OnCluster,
     Options,
     Trust,
     VerifierSettings,
@@ -160,6 +161,7 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
             "Processes that serve on the port; by default one a core, four at most, where one isn't all.", ge=1, le=256
         ),
     ] = None
+    on: OnCluster = None
     timeout: Annotated[
         float | None,
         option(
@@ -227,6 +229,8 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     A verifier that asks model servers takes DB. Its calls are the run rewards/VERIFIER there, with their replies and
     costs and within its budget; equal requests are asked once. Other runs of DB wait until the server ends.
 
+    With --verifier execution and --on solutions run on the nodes of a Ray cluster; what each did is told at the end.
+
     With --audit a share of what is judged is kept, more of what is doubtful or newly frequent, in another database.
     """
     from workbench.app.web.reward.gate import RequestRules, name_of
@@ -252,7 +256,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
         options.trust,
     )
     audit = audit_of(options.audit, options.audit_share, options.audit_seed, options.audit_name)
-    found = structs.replace(found, audit=audit)
+    found = structs.replace(found, audit=audit, cluster=cluster_at(options.on))
     for warning in found.warnings:
         say(f"Warning: {warning}")
 
@@ -268,6 +272,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
 
     with log_on_stderr("workbench.reward"):
         serve(found, scale, rules, options.queue, options.workers, options.timeout, ready, options.processes)
+    say_nodes(found.cluster)
 
 
 # -- ``workbench replay FILE``

@@ -512,6 +512,8 @@ def _serve_beside(
     if chosen.journal is not None or chosen.audit is not None:
         what = "asks model servers" if chosen.journal is not None else "is audited"
         raise UsageError(f"{chosen.name!r} {what}: one process alone writes its database.", "Leave --processes out.")
+    if chosen.cluster is not None:
+        raise UsageError("One process gives solutions out to the nodes of a cluster.", "Leave --processes out.")
     board = Board(processes)
     if workers is None and chosen.by_tests:
         workers = max(1, (os.cpu_count() or 1) // processes)

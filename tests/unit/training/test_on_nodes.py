@@ -1,0 +1,197 @@
+"""Tests as a reward on two nodes of a Ray cluster: the rewards of one machine, whatever dies; skipped without Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.cluster import Nodes, cluster
+from tests.growing_served import need_a_sandbox
+from tests.rewarding import Client, launched
+from tests.unit.interchange.test_judging_solutions import HOSTILE, SUITE, solution
+from workbench.core.errors import UsageError, VerifierError
+from workbench.core.run import ClusterUse
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.runs.executor import ExecutorClosed
+from workbench.training.choosing import RewardVerifier, chosen
+from workbench.training.fair import FairLine
+from workbench.training.on_nodes import NodesExecutor
+from workbench.training.pay import SuiteVerdict
+from workbench.training.testing import SolutionExecutor
+from workbench.verifiers.base import SandboxedVerifier
+from workbench.verifiers.registry import Registry
+
+TRUTH = json.dumps({"tests": SUITE, "plus_tests": [SUITE[0]], "entry_point": "double"})
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Nodes]:
+    need_a_sandbox()
+    with cluster() as found:
+        yield found
+
+
+def verifier(**options: str) -> SandboxedVerifier:
+    return cast("SandboxedVerifier", Registry().load("execution", {"timeout": "0.5", **options}))
+
+
+def items(count: int, hostile: bool = True) -> list[VerifierInput]:
+    return [
+        VerifierInput(
+            item=n,
+            question="",
+            reference=TRUTH,
+            completion=HOSTILE[n % len(HOSTILE)] if hostile and n % 9 == 8 else solution(n),
+        )
+        for n in range(count)
+    ]
+
+
+def said(verdicts: list[Verdict]) -> list[tuple[Any, ...]]:
+    return [
+        (one.outcome, one.score, one.reason, *((one.passed, one.total) if isinstance(one, SuiteVerdict) else ()))
+        for one in verdicts
+    ]
+
+
+def test_the_verdicts_are_those_of_this_machine(nodes: Nodes) -> None:
+    """Of several threads too, of several suites, and of what needs no sandbox."""
+    use, asked = ClusterUse(address="ray"), items(200)
+    asked[7] = VerifierInput(item=7, question="", reference='{"plus_tests": ["assert 1"]}', completion="x = 1")
+    both, base = verifier(suite="base,plus"), verifier()
+    with closing(SolutionExecutor(both, 2)) as here, closing(NodesExecutor(both, use)) as there:
+        assert said(there.judge(asked)) == said(here.judge(asked))
+    with closing(SolutionExecutor(base, 2)) as here, closing(NodesExecutor(base, use)) as there:
+        expected, found = said(here.judge(asked)), dict[int, list[tuple[Any, ...]]]()
+
+        def judge(place: int) -> None:
+            found[place] = said(there.judge(asked[place : place + 50]))
+
+        threads = [threading.Thread(target=judge, args=(place,)) for place in range(0, 200, 50)]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        assert [one for _, some in sorted(found.items()) for one in some] == expected
+        assert expected[7][2] == "no_tests"
+        assert there.workers == 4 * 2
+    assert [node.judged > 0 for node in use.nodes] == [True, True]
+
+
+@pytest.mark.timeout(240)
+def test_a_node_that_is_killed_under_load_loses_no_answer(nodes: Nodes, tmp_path: Path) -> None:
+    """An actor and a node, while a client waits for many; the server tells of it at its end."""
+
+    async def load(port: int) -> list[float]:
+        body = {"items": [{"reference": TRUTH, "completion": solution(n), "id": n} for n in range(1500)]}
+        client = Client(port)
+        try:
+            waiting = asyncio.ensure_future(client.post("/reward", json.dumps(body).encode()))
+            while not nodes.actors():
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(1)
+            nodes.actors()[0].kill()
+            await asyncio.sleep(1)
+            nodes.kill()
+            assert not waiting.done()
+            return [one["reward"] for one in (await waiting).document["items"]]
+        finally:
+            client.close()
+
+    with launched(tmp_path, "--verifier", "execution", "--on", "ray") as server:
+        server.until_ready()
+        rewards = asyncio.run(load(server.port))
+        assert rewards == [float(n % 4 == 0) for n in range(1500)]
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(30) == 0
+        told = [line for line in server.log.read_text().splitlines() if line.startswith("  node ")]
+    assert len(told) >= 2
+    assert sum("died 0 times" not in line for line in told) >= 1
+
+
+def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
+    with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
+        with pytest.raises(VerifierError, match=r"No node may work: .*/\w{8}: its sandbox has version \d+, and this"):
+            executor.judge(items(3))
+        assert state(executor) == ("failed", True)
+        monkeypatch.undo()
+        # Whoever comes next is told once more, if nobody was yet, and has it tried again.
+        with suppress(VerifierError):
+            executor.judge(items(1))
+        assert [one.outcome for one in executor.judge(items(1))] == [Outcome.CORRECT]
+        assert state(executor) == ("ready", False)
+
+
+def state(executor: NodesExecutor) -> tuple[str, bool]:
+    return executor.state, executor.trouble is not None
+
+
+def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
+    executor = NodesExecutor(verifier(timeout="60"), ClusterUse(address="ray"))
+    hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
+    jobs = [executor.job(hanging, "a") for _ in range(9)]
+    for job in jobs:
+        executor.begin(job)
+    while not executor._missing:
+        time.sleep(0.01)
+    executor.close()
+    for job in jobs:
+        assert isinstance(job.answer.exception(10), ExecutorClosed)
+    with pytest.raises(ExecutorClosed):
+        executor.begin(executor.job(hanging, "b"))
+    assert not [thread for thread in threading.enumerate() if thread.name == "workbench-tests"]
+
+
+def test_nodes_that_die_while_nobody_asks_are_replaced(nodes: Nodes) -> None:
+    use = ClusterUse(address="ray")
+    with closing(NodesExecutor(verifier(), use)) as executor:
+        assert said(executor.judge(items(8, hostile=False)))[0][0] is Outcome.CORRECT
+        for actor in nodes.actors():
+            actor.kill()
+        nodes.kill()
+        assert [one.outcome is Outcome.CORRECT for one in executor.judge(items(40, hostile=False))] == [
+            n % 4 == 0 for n in range(40)
+        ]
+
+
+def test_what_runs_no_solutions_does_not_go_to_nodes() -> None:
+    with pytest.raises(UsageError, match="'rules' runs no solutions"):
+        RewardVerifier(**{**_fields(chosen("rules")), "cluster": ClusterUse(address="ray")})
+
+
+def _fields(found: RewardVerifier) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in found.__struct_fields__}
+
+
+async def test_a_line_that_widens_lets_in_who_waits() -> None:
+    line, inside = FairLine(1), list[int]()
+
+    async def enter(number: int) -> None:
+        async with line.place():
+            inside.append(number)
+            await asyncio.sleep(60)
+
+    tasks = [asyncio.ensure_future(enter(number)) for number in range(6)]
+    await asyncio.sleep(0)
+    assert inside == [0]
+    line.widen(3)
+    line.widen(2)
+    await asyncio.sleep(0)
+    assert inside == [0, 1, 2]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    for _ in range(3):
+        await line._take()
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(line._take(), 0.01)

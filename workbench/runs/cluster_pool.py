@@ -1,0 +1,176 @@
+"""The sandboxes of all nodes of a cluster as one pool: for a run, or for the process that calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeVar
+
+from msgspec import structs
+
+from workbench.core.code import Execution, Level, Program, Provenance
+from workbench.core.database.connection import Database
+from workbench.core.errors import RunError
+from workbench.core.run import ClusterUse
+from workbench.llm.records import Halt
+from workbench.runs.cluster import ClusterSink, Nodes, connected
+from workbench.runs.feeding import Feed
+from workbench.runs.nodes import NodeAbout, SandboxNode
+from workbench.runs.store import runs as stored_runs
+from workbench.runs.store.runs import RunRow
+from workbench.verifiers.base import SandboxedVerifier
+from workbench.verifiers.execution.settings import PoolSettings
+from workbench.verifiers.execution.verifier import HARNESS_VERSION
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+PROGRAMS: Final = 100
+"""Programs of a lease for each worker of a node."""
+
+Key = TypeVar("Key")
+
+
+class ClusterPool:
+    """The sandboxes of all nodes, as one `SandboxPool`.
+
+    Args:
+        level: How solutions are kept in; a node where that doesn't hold is refused.
+        settings: What they get.
+        use: What nodes did before; it is kept up to date.
+    """
+
+    def __init__(
+        self,
+        ray: Any,
+        level: Level,
+        settings: PoolSettings,
+        use: ClusterUse,
+        sink: ClusterSink,
+        look_s: float | None = None,
+    ) -> None:
+        def made(on_node: Callable[[Any], Any], processors: int) -> Any:
+            return on_node(SandboxNode).remote(level, processors, settings)
+
+        self._nodes = Nodes(ray, made, self._refusal, use, sink, look_s)
+        self._first: Provenance | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._nodes.__exit__(kind, error, trace)
+
+    def provenance(self) -> Provenance:
+        """What the outcomes depend on besides the texts: the same on every node that works."""
+        if self._first is None:
+            self._nodes.first()
+        assert self._first is not None
+        return self._first
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a node has answered that may work."""
+        return self._first is not None
+
+    def attend(self) -> None:
+        """See `Nodes.attend`."""
+        self._nodes.attend()
+
+    def run(
+        self, jobs: Iterable[tuple[Key, Program]], heed: Callable[[], None] | None = None
+    ) -> Generator[tuple[Key, Execution], None, None]:
+        """See `SandboxPool.run`."""
+        for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS), heed or _nothing):
+            yield from found
+
+    def _refusal(self, about: NodeAbout) -> str:
+        if about.version != HARNESS_VERSION:
+            return f"its sandbox has version {about.version}, and this one {HARNESS_VERSION}"
+        if self._first is None:
+            self._first = about.provenance
+        if about.provenance == self._first:
+            return ""
+        assert about.provenance is not None
+        assert self._first is not None
+        before, after = structs.asdict(self._first), structs.asdict(about.provenance)
+        apart = ", ".join(
+            f"{name} is {after[name]}, not {before[name]}" for name in after if before[name] != after[name]
+        )
+        return f"programs run under something else there: {apart}"
+
+
+def pools_on(
+    ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ClusterSink
+) -> Callable[[int], ClusterPool]:
+    """What makes the pool of a hash seed, for `runs.executing.judge_by_execution`."""
+    return lambda seed: ClusterPool(ray, level, verifier.settings(seed), use, sink)
+
+
+@contextmanager
+def cluster_sandbox(
+    level: Level,
+    settings: PoolSettings,
+    use: ClusterUse,
+    run: NamedRun | None = None,
+    *,
+    look_s: float | None = None,
+) -> Iterator[ClusterPool]:
+    """The sandboxes of a cluster, for work in the process that calls.
+
+    Args:
+        use: The cluster; what its nodes do is kept there.
+        run: Where that is kept too.
+        look_s: See `Nodes`.
+
+    Raises:
+        RunError: There is no such cluster, no node of it may work, or its nodes have died.
+    """
+    try:
+        with (
+            connected(use.address) as ray,
+            ClusterPool(ray, level, settings, use, _Caller(use, run), look_s) as pool,
+        ):
+            yield pool
+    except Halt as halt:
+        raise RunError(halt.message) from halt
+
+
+class NamedRun(NamedTuple):
+    """A run of a database that the process that calls works for; it may not have begun yet."""
+
+    database: Database
+    name: str
+
+    def found(self) -> RunRow | None:
+        """It, once there is one."""
+        return stored_runs.newest_of(self.database.reader(), self.name)
+
+
+class _Caller:
+    """Stands where a run has its runner: whoever calls ends the work by an exception."""
+
+    def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
+        self._run = run
+        before = None if run is None or (row := run.found()) is None else row.cluster
+        if before is not None and before.address == use.address:
+            use.nodes = before.nodes
+
+    def check(self) -> None:
+        """Nothing but the caller ends it."""
+
+    def note_cluster(self, use: ClusterUse) -> None:
+        """See `ClusterSink`."""
+        if self._run is not None and (row := self._run.found()) is not None:
+            with self._run.database.write() as connection:
+                stored_runs.put_cluster(connection, row.id, use)
+
+
+def _nothing() -> None:
+    return
+
+
+def _characters(program: Program) -> int:
+    return len(program.source) + sum(len(test.source) + len(test.expected or "") for test in program.tests)

@@ -1,0 +1,152 @@
+"""Solutions that others wait for, run against their tests on the nodes of a cluster."""
+
+from __future__ import annotations
+
+import queue
+from collections import deque
+from collections.abc import Iterator
+from typing import Final
+
+from workbench.core.code import Execution, Program
+from workbench.core.errors import VerifierError
+from workbench.core.run import ClusterUse
+from workbench.core.verdict import Verdict
+from workbench.runs.cluster import require_cluster
+from workbench.runs.cluster_pool import ClusterPool, cluster_sandbox
+from workbench.runs.executor import ExecutorClosed
+from workbench.training.testing import SolutionExecutor, SolutionJob, fail, not_taken
+from workbench.verifiers.base import SandboxedVerifier
+
+_EACH: Final = 4
+"""Solutions in hand for each processor of the nodes: what runs there, what waits there, and what is on its way."""
+_LOOK_S: Final = 0.01
+_IDLE_S: Final = 0.5
+_Piece = tuple[tuple[SolutionJob, str], Program]
+
+
+class _Closed(Exception):
+    """Nothing more is to be run."""
+
+
+class NodesExecutor(SolutionExecutor):
+    """`SolutionExecutor` on a cluster: one thread gives solutions out, and takes what comes back.
+
+    A node that dies loses no solution, and a weaker one is refused, as in runs.
+
+    Args:
+        use: The cluster; what its nodes do is kept there.
+        timeout: See `SolutionExecutor`.
+
+    Raises:
+        UsageError: It can't be a cluster, or Ray is not installed; else as of `SolutionExecutor`, as the other errors
+            are.
+    """
+
+    def __init__(self, verifier: SandboxedVerifier, use: ClusterUse, timeout: float | None = None) -> None:
+        require_cluster(use.address, None)
+        super().__init__(verifier, 1, timeout)
+        self._use = use
+        self._missing: dict[SolutionJob, dict[str, Execution | None]] = {}
+
+    @property
+    def workers(self) -> int:
+        """Solutions in hand at a time; more once nodes are known."""
+        return _EACH * max(1, sum(node.workers for node in self._use.nodes if not node.refused))
+
+    def _work(self) -> None:
+        """Have nodes run what comes; a cluster that fails is connected to again for whoever comes next."""
+        settings = self._verifier.settings(self._verifier.seeds[0])
+        while not self._over.is_set():
+            try:
+                with cluster_sandbox(self.level, settings, self._use, look_s=_LOOK_S) as pool:
+                    while not pool.is_ready:
+                        self._heed()
+                        pool.attend()
+                    self.state, self.trouble = "ready", None
+                    self._serve(pool)
+            except _Closed:
+                self._drop(ExecutorClosed())
+            except Exception as error:
+                self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
+                self.state = "failed"
+                self._drop(VerifierError(self.trouble))
+                if (job := self._jobs.get()) is not None:
+                    fail(job, VerifierError(self.trouble))
+
+    def _serve(self, pool: ClusterPool) -> None:
+        arrivals = _Arrivals(self)
+        while True:
+            try:
+                arrivals.add(self._jobs.get(timeout=_IDLE_S))
+            except queue.Empty:
+                # Nodes come and go while there is nothing to do, too.
+                pool.attend()
+                continue
+            for (job, suite), execution in pool.run(arrivals, self._heed):
+                self._came(job, suite, execution)
+
+    def _heed(self) -> None:
+        if self._over.is_set():
+            raise _Closed
+
+    def arrived(self) -> SolutionJob | None:
+        """One that has come; None for the end.
+
+        Raises:
+            queue.Empty: There is none now.
+        """
+        return self._jobs.get_nowait()
+
+    def pieces(self, job: SolutionJob) -> Iterator[_Piece]:
+        """What is to be run of a solution that somebody waits for; where that is nothing, it is answered at once."""
+        if not job.answer.set_running_or_notify_cancel():
+            return
+        try:
+            programs = self._programs(job)
+        except Exception as error:
+            programs = not_taken(error)
+        if isinstance(programs, Verdict):
+            job.answer.set_result(programs)
+            return
+        self._missing[job] = dict.fromkeys(programs)
+        yield from (((job, suite), program) for suite, program in programs.items())
+
+    def _came(self, job: SolutionJob, suite: str, execution: Execution) -> None:
+        runs = self._missing[job]
+        runs[suite] = execution
+        found = {suite: one for suite, one in runs.items() if one is not None}
+        if len(found) < len(runs):
+            return
+        del self._missing[job]
+        try:
+            verdict = self._judged(job, found)
+        except Exception as error:
+            verdict = not_taken(error)
+        job.answer.set_result(verdict)
+
+    def _drop(self, error: Exception) -> None:
+        for job in self._missing:
+            job.answer.set_exception(error)
+        self._missing.clear()
+
+
+class _Arrivals(Iterator[_Piece]):
+    """What is to be run of the solutions that have come; none for now where all are on their way, and more later."""
+
+    def __init__(self, executor: NodesExecutor) -> None:
+        self._executor = executor
+        self._ready: deque[_Piece] = deque()
+
+    def add(self, job: SolutionJob | None) -> None:
+        """One that was waited for; None for the end."""
+        if job is None:
+            raise _Closed
+        self._ready.extend(self._executor.pieces(job))
+
+    def __next__(self) -> _Piece:
+        while not self._ready:
+            try:
+                self.add(self._executor.arrived())
+            except queue.Empty:
+                raise StopIteration from None
+        return self._ready.popleft()

@@ -167,6 +167,7 @@ MEANINGS: Final = (
     Meaning("f6", "save", "Save it under its name.", "set-up-run.save"),
     Meaning("f7", "replay", "Let recorded replies stand for a model server.", "replay"),
     Meaning("f8", "stop", "End what is served.", "replay.stop"),
+    Meaning("f9", "more", "The fields of a form that few need.", "more"),
     Meaning("ctrl+y", "as command", "Show it as a command, and copy that.", "command"),
     Meaning("e", "export", "To a file, or to be copied.", "export save write publish"),
     Meaning(

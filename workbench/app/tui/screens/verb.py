@@ -143,7 +143,7 @@ class VerbScreen(FormScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("verb.run", "f4,ctrl+r", "run", "Run", "Do it.", priority=True),
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
-        Action("verb.more", "f6", "more", "More", "Show the fields that few need, or hide them.", priority=True),
+        Action("verb.more", "f9", "more", "More", "Show the fields that few need, or hide them.", priority=True),
         Action("verb.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
         Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
         Action("verb.back", "escape,q", "back", "Back", "Stop what runs, else go back."),

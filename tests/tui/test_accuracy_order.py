@@ -182,9 +182,9 @@ async def test_a_run_on_its_way_is_followed_and_nothing_jumps(tmp_path: Path, mo
         await to_cell(pilot, "going", "A")
         await press(pilot, "s", "space")
         (row,) = (row for row in matrix_of(app).rows if row.key == "going")
-        assert row.after == "62 %"
-        assert "62 %" in matrix_of(app).render_line(2).text
-        assert "judged so far" in text_of(app, "#accuracy-legend")
+        assert row.after == "62 % run"
+        assert "62 % run " in matrix_of(app).render_line(2).text
+        assert "% run: judged so far" in text_of(app, "#accuracy-legend")
         assert cells(app)["going", "A"] == "▅52.0(25)"
         before = names(app)
         more_verdicts(project, run, range(26, 36))

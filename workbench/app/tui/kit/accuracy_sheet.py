@@ -102,6 +102,11 @@ class AccuracySheet:
         share = self.report.unfinished.get(verifier)
         return "" if share is None else f"{int(100 * share)} %"
 
+    def judged(self, verifier: str) -> str:
+        """The same beside a name, among figures in percent: it is none of them."""
+        progress = self.progress(verifier)
+        return progress and f"{progress} run"
+
     def mark(self, verifier: str, pinned: Collection[str] = ()) -> str:
         """Two symbols before a name: pinned or not, and what kind of row it is."""
         row = self._rows[verifier, None]
@@ -153,7 +158,7 @@ class AccuracySheet:
                 name,
                 self.mark(name, pinned),
                 name,
-                self.progress(name),
+                self.judged(name),
                 tuple(self._cell(self.row(name, group), figure, n, starred=starred) for group, n, starred in usual),
             )
             for name in names
@@ -318,7 +323,7 @@ def _group_title(sheet: AccuracySheet, group: str | None, figure: Figure, line: 
 
 def _marked_name(sheet: AccuracySheet, row: AccuracyRow, pinned: Collection[str]) -> str:
     """A verifier with its marks, and how far it is."""
-    progress = sheet.progress(row.verifier)
+    progress = sheet.judged(row.verifier)
     name = sheet.mark(row.verifier, pinned) + printable(row.verifier)
     return fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name
 

@@ -204,7 +204,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
         (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
         (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),
         (pinned, f"{PIN} pinned"),
-        (bool(report.unfinished), "%: judged so far"),
+        (bool(report.unfinished), "% run: judged so far"),
     )
     return " · ".join(words for there, words in found if there)
 

@@ -14,7 +14,8 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
+from tests.tui.solved import solved_project
+from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.triage_view import _answer
@@ -26,7 +27,13 @@ from workbench.core.verdict import Outcome
 from workbench.labelling.people import add_annotators
 from workbench.measuring import browsing
 from workbench.measuring.browsing import coordinator_name
-from workbench.measuring.records.review import ERROR_CATEGORIES, ERRORS_IN_SHORT, ErrorCategory
+from workbench.measuring.records.review import (
+    ERROR_CATEGORIES,
+    ERRORS_IN_SHORT,
+    OF_CODE,
+    OF_CODE_IN_SHORT,
+    ErrorCategory,
+)
 from workbench.measuring.reviewing import deciding, triage
 from workbench.measuring.reviewing.differences import differences
 from workbench.measuring.reviewing.triage import KEYED
@@ -523,3 +530,25 @@ async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_t
             await press(pilot, *"1" if not screen.app.screen.closing else "n")  # type: ignore[attr-defined]
         await press(pilot, "n")
         assert "No verifier has an open case." in notices(screen.app)[-1]
+
+
+@pytest.mark.parametrize(("size", "meanings"), [((80, 24), OF_CODE_IN_SHORT), ((120, 40), OF_CODE)])
+async def test_programs_are_shown_as_they_are_and_have_no_final_answer(
+    tmp_path: Path, size: tuple[int, int], meanings: dict[ErrorCategory, str]
+) -> None:
+    project = solved_project(tmp_path)
+    async with opened(project, size=size) as (app, pilot):
+        app.push_screen(TriageScreen(lambda project: triage.of_verifier(project, "judge")))
+        await settle(pilot)
+        screen = screen_of(app, TriageScreen)
+        said = shown(screen)
+        assert "final answer" not in said
+        for guess in (" differs ", " alike  ", "stands in", "last line", "↵"):
+            assert guess not in said
+        assert "  ┃ def clip(x):\n  ┃     return x" in said
+        assert "  ┃     return max(0, min(9, x))" in said
+        for cause in KEYED:
+            assert any(cause.name in line and meanings[cause.category] in line for line in said.splitlines())
+        assert len(said.splitlines()) <= screen.query_one("#triage-card").content_size.height
+        await press(pilot, "space", "6")
+        assert [mark.completion for mark in screen.tally.marks] == [2]  # type: ignore[union-attr]

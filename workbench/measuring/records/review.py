@@ -68,6 +68,25 @@ ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
 }
 """The same in so few words that they stand beside their names."""
 
+OF_CODE: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
+    "extraction": "It took another text for the program.",
+    "equivalence": "It did not see that two programs do the same, or took unlike ones for alike.",
+    "format": "It judged how the program is written, not what it does.",
+    "units": "Types, precision or rounding led it astray.",
+    "multiple-answers": "It missed one of several cases or outputs.",
+    "reasoning": "It traced the program or solved the problem itself, and got it wrong.",
+    "reference-unclear": "The reference solution, or a test, is wrong.",
+    "question-unclear": "The problem allows more than one behaviour.",
+}
+"""What the categories are of verdicts on programs, which have no final answer."""
+OF_CODE_IN_SHORT: Final[dict[ErrorCategory, str]] = ERRORS_IN_SHORT | {
+    "equivalence": "wrong on alike programs",
+    "units": "types, precision, rounding",
+    "multiple-answers": "missed a case",
+    "reasoning": "traced it wrongly",
+    "question-unclear": "more than one behaviour",
+}
+
 ReviewKind = Literal["confirmed", "reannotate", "error", "retraction"]
 GoldWord = Literal["correct", "incorrect", "none"]
 

@@ -62,6 +62,7 @@ class TriageCase(Struct, frozen=True, kw_only=True):
         read: The answers that the first of them compared, where it read others than these; else empty.
         reason: The reason it gave; empty without one.
         reviews: What stands decided of the item, the newest last.
+        is_code: Reference and completion are programs, whole in the place of final answers; what differs isn't named.
     """
 
     id: int
@@ -82,11 +83,12 @@ class TriageCase(Struct, frozen=True, kw_only=True):
     read: tuple[str, str] | None = None
     reason: str = ""
     reviews: tuple[Review, ...] = ()
+    is_code: bool = False
 
     @property
-    def likeness(self) -> tuple[tuple[DifferenceKind, ...], GoldWord]:
-        """What like cases have in common: what differs, and on which side gold is."""
-        return self.differences.kinds, self.gold
+    def likeness(self) -> tuple[tuple[DifferenceKind, ...], GoldWord, int]:
+        """What like cases have in common: what differs, and on which side gold is; no two programs are alike."""
+        return self.differences.kinds, self.gold, self.id if self.is_code else 0
 
     @property
     def said(self) -> OutcomeWord:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import FinalAnswer
 from workbench.core.project import Project
@@ -32,7 +34,7 @@ from workbench.measuring.records.triage import (
     TriageTally,
 )
 from workbench.measuring.reviewing import deciding
-from workbench.measuring.reviewing.differences import LONGEST, differences
+from workbench.measuring.reviewing.differences import LONGEST, Differences, differences
 from workbench.measuring.reviewing.queues import ReviewQueue, queue
 from workbench.measuring.store import reviews
 from workbench.tables.document import Table
@@ -46,6 +48,9 @@ _QUESTION = 4_000
 """Characters of a question's end on a card: it asks there."""
 _BEFORE, _AFTER = 240, 120
 """Characters round the final answer on a card."""
+_CODE = 8_000
+"""Characters of a program on a card."""
+_PROGRAM = "program"
 _SENTENCE_ENDS = (". ", "? ", "! ", "。", "\n\n")
 
 # -- What is triaged.
@@ -158,13 +163,35 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
     erring = _erring(item, scope.verifiers)
     if not erring:
         return None
-    reference, answer = browsing.final_answers(item)
-    before, after = _sentence(item.completion, answer)
-    return TriageCase(
+    shown = TriageCase(
         id=item.id,
         completion_id=item.completion_id,
         subtype=item.subtype,
         question=_end_of(item.question),
+        reference=item.reference[:_CODE],
+        reference_found=_PROGRAM,
+        reference_end="",
+        answer=item.completion[:_CODE],
+        answer_found=_PROGRAM,
+        before="",
+        after="",
+        differences=Differences((), ()),
+        gold=item.gold,  # type: ignore[arg-type]
+        votes=tuple(_vote(verdict) for verdict in item.verdicts if verdict.verifier != BASELINE),
+        erring=tuple(map(_vote, erring)),
+        reason=erring[0].reason or "",
+        reviews=tuple(deciding.reviews_of(project, completion)),
+        is_code=reviews.is_code(project.database.reader(), completion),
+    )
+    return shown if shown.is_code else _with_answers(shown, item, erring[0])
+
+
+def _with_answers(case: TriageCase, item: ItemDetail, erring: ItemVerdict) -> TriageCase:
+    """A case with the final answers of its texts, and what differs between them."""
+    reference, answer = browsing.final_answers(item)
+    before, after = _sentence(item.completion, answer)
+    return structs.replace(
+        case,
         reference=reference.text[:LONGEST],
         reference_found=browsing.origin(reference),
         reference_end="" if reference.found else item.reference[-_BEFORE:],
@@ -173,12 +200,7 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
         before=before,
         after=after,
         differences=differences(reference.text, answer.text),
-        gold=item.gold,  # type: ignore[arg-type]
-        votes=tuple(_vote(verdict) for verdict in item.verdicts if verdict.verifier != BASELINE),
-        erring=tuple(map(_vote, erring)),
-        read=_read(erring[0], reference, answer),
-        reason=erring[0].reason or "",
-        reviews=tuple(deciding.reviews_of(project, completion)),
+        read=_read(erring, reference, answer),
     )
 
 

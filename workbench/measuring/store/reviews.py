@@ -265,3 +265,13 @@ def run_before(connection: sqlite3.Connection, run: int) -> int | None:
         (run,),
     ).fetchone()
     return row[0]
+
+
+def is_code(connection: sqlite3.Connection, completion: int) -> bool:
+    """Whether a completion is a solution of a code problem."""
+    row: tuple[int] = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM completions AS c JOIN code_problems AS p ON p.question_id = c.question_id "
+        "WHERE c.id = ?)",
+        (completion,),
+    ).fetchone()
+    return bool(row[0])

@@ -7,7 +7,7 @@ answer has, ``‸`` where the other one has more.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -21,7 +21,13 @@ from workbench.app.tui.kit.queue_view import review_words
 from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted
-from workbench.measuring.records.review import ERROR_CATEGORIES, ERRORS_IN_SHORT, ErrorCategory
+from workbench.measuring.records.review import (
+    ERROR_CATEGORIES,
+    ERRORS_IN_SHORT,
+    OF_CODE,
+    OF_CODE_IN_SHORT,
+    ErrorCategory,
+)
 from workbench.measuring.records.triage import Cause, OpenCases, TriageCase, TriageTally
 from workbench.measuring.reviewing.triage import KEYED, paragraph, triage_table
 from workbench.tables.table_text import plain_table
@@ -61,19 +67,27 @@ def card(case: TriageCase, state: CardState, width: int, height: int) -> Content
     tall = height >= _TALL
     places = case.differences.places
     question = _question(case, width)
+    if case.is_code:
+        compared, stands_in = [], []
+    else:
+        compared = [_line("differs", Content.styled(case.differences.words, "bold $text-warning"))]
+        stands_in = list(_sentence(case, width, 4 if tall else 2))
     facts = [
-        _line("differs", Content.styled(case.differences.words, "bold $text-warning")),
+        *compared,
         *_group(case, state, width),
         _line("verdicts", _strip(case)),
         *_read(case, width),
-        *_sentence(case, width, 4 if tall else 2),
+        *stands_in,
         *_decided(case, width),
     ]
-    causes = [_rule(state.said, width), *_causes(state.tally, width, told=tall)]
+    causes = [_rule(state.said, width), *_causes(state.tally, width, _meanings(case, told=tall), told=tall)]
     asked = min(len(question), 3 if tall else 2)
     room = max(height - asked - len(facts) - len(causes) - 2, 4)
-    first = list(_answer(case.reference, [place.reference for place in places], width)) or list(_end(case, width))
-    second = list(_answer(case.answer, [place.completion for place in places], width)) or [Content(f"{_BAR}–")]
+    if case.is_code:
+        first, second = (list(_program(text, width)) for text in (case.reference, case.answer))
+    else:
+        first = list(_answer(case.reference, [place.reference for place in places], width)) or list(_end(case, width))
+        second = list(_answer(case.answer, [place.completion for place in places], width)) or [Content(f"{_BAR}–")]
     least = max(room - len(second), room // 2)
     reference = [_named("reference", case.reference_found), *_cut(first, least)]
     answer = [_named("completion", case.answer_found), *_cut(second, max(room - len(first), room - least))]
@@ -117,6 +131,12 @@ def _answer(text: str, places: Sequence[tuple[int, int]], width: int) -> Iterato
         marks = " " * len(shown)
     for start, end in pieces:
         yield from _row(shown[start:end], marks[start:end])
+
+
+def _program(text: str, width: int) -> Iterator[Content]:
+    """A program line by line; no line takes more than one."""
+    for line in text.expandtabs(4).strip("\n").split("\n") or ["–"]:
+        yield Content.assemble((_BAR, "bold"), fit(line, width - cell_len(_BAR)).rstrip())
 
 
 def _end(case: TriageCase, width: int) -> Iterator[Content]:
@@ -239,12 +259,19 @@ def _rule(said: str, width: int) -> Content:
     return Content.assemble(("──", "$text-muted"), (told, "$text-success"), (line, "$text-muted"))
 
 
-def _causes(tally: TriageTally, width: int, *, told: bool) -> Iterator[Content]:
+def _meanings(case: TriageCase, *, told: bool) -> Mapping[ErrorCategory, str]:
+    """What the categories of causes mean of such a case, in a sentence or in a few words."""
+    if told:
+        return OF_CODE if case.is_code else ERROR_CATEGORIES
+    return OF_CODE_IN_SHORT if case.is_code else ERRORS_IN_SHORT
+
+
+def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str], *, told: bool) -> Iterator[Content]:
     """The causes side by side, each with what it means in short; where there is room, one a line with all of that."""
     counts = Counter(mark.cause for mark in tally.marks)
     others = sum(n for cause, n in counts.items() if cause not in KEYED)
-    means = {cause.name: _meaning(cause.category, told=told) for cause in KEYED}
-    means["another cause"] = "Another kind, or one of your own." if told else _meaning("other", told=False)
+    means = {cause.name: meanings[cause.category] for cause in KEYED}
+    means["another cause"] = "Another kind, or one of your own." if told else meanings["other"]
     given = [*(counts[cause] for cause in KEYED), others]
     across = 1 if told else max(width // _CAUSE, 1)
     cells = [
@@ -252,10 +279,6 @@ def _causes(tally: TriageTally, width: int, *, told: bool) -> Iterator[Content]:
         for number, ((name, meaning), n) in enumerate(zip(means.items(), given, strict=True), 1)
     ]
     return (Content("").join(cells[place : place + across]) for place in range(0, len(cells), across))
-
-
-def _meaning(category: ErrorCategory, *, told: bool) -> str:
-    return (ERROR_CATEGORIES if told else ERRORS_IN_SHORT)[category]
 
 
 def _cause(key: str, name: str, meaning: str, n: int, width: int) -> Content:

@@ -20,8 +20,8 @@ from workbench.data.formats.reading import FilePlan, built_rows, plan_rows
 from workbench.verifiers.execution.given import COLUMNS, problem_of, tests_columns
 
 _FIELDS: Final = ("completion", "reference")
-_PROBLEMS: Final = 256
-"""Problems kept at hand: solutions of one problem mostly come one after the other."""
+_PROBLEMS: Final = 64
+"""Problems kept at hand, as many as rows go on their way together: those of one problem mostly follow one another."""
 
 
 def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
@@ -37,7 +37,8 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
     if plan.format not in ("jsonl", "parquet"):
         return plan
     for field, known in zip(_FIELDS, (FIELDS["completion"], COLUMNS), strict=True):
-        there = [column for column in known if column in keys]
+        # A file without rows, as writers of many files leave some, holds no solutions.
+        there = [column for column in known if column in keys or not keys]
         if field not in plan.columns and not there:
             what = "completion" if field == "completion" else "tests"
             raise FormatError(f"{path}: no column holds the {what}.", f"Name it: --map {field}=COLUMN")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 from workbench.core.code import Execution, Program
@@ -21,6 +22,7 @@ _EACH: Final = 4
 """Solutions in hand for each processor of the nodes: what runs there, what waits there, and what is on its way."""
 _LOOK_S: Final = 0.01
 _IDLE_S: Final = 0.5
+_AGAIN_S: Final = 30.0
 _Piece = tuple[tuple[SolutionJob, str], Program]
 
 
@@ -54,7 +56,7 @@ class NodesExecutor(SolutionExecutor):
         return _EACH * max(1, sum(node.workers for node in self._use.nodes if not node.refused))
 
     def _work(self) -> None:
-        """Have nodes run what comes; a cluster that fails is connected to again for whoever comes next."""
+        """Have nodes run what comes; a cluster that fails is tried again after a while, or for whoever comes."""
         settings = self._verifier.settings(self._verifier.seeds[0])
         while not self._over.is_set():
             try:
@@ -70,8 +72,9 @@ class NodesExecutor(SolutionExecutor):
                 self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
                 self.state = "failed"
                 self._drop(VerifierError(self.trouble))
-                if (job := self._jobs.get()) is not None:
-                    fail(job, VerifierError(self.trouble))
+                with suppress(queue.Empty):
+                    if (job := self._jobs.get(timeout=_AGAIN_S)) is not None:
+                        fail(job, VerifierError(self.trouble))
 
     def _serve(self, pool: ClusterPool) -> None:
         arrivals = _Arrivals(self)

@@ -299,6 +299,17 @@ def test_a_slow_row_keeps_no_more_of_the_file_in_memory_than_is_meant(
     assert 20 <= max(most) <= 7 + 20 + 7 + 4
 
 
+def test_a_file_without_rows_is_one(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.jsonl").write_text("")
+    none = pa.table({"said": pa.array([], pa.string()), "tests": pa.array([], pa.list_(pa.string()))})
+    pq.write_table(none, tmp_path / "in" / "b.parquet")
+    report = judge(tmp_path / "in", tmp_path / "out")
+    assert (report.files, report.rows, report.unread) == (2, 0, [])
+    assert (tmp_path / "out" / "a.jsonl").read_bytes() == b""
+    assert pq.read_table(tmp_path / "out" / "b.parquet").column_names == ["said", "tests", *NEW]
+
+
 def test_files_without_solutions_or_tests_are_told(tmp_path: Path) -> None:
     out = tmp_path / "out.jsonl"
     for row, said, columns in (

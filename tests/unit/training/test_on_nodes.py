@@ -22,6 +22,7 @@ from workbench.core.errors import UsageError, VerifierError
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import ExecutorClosed
+from workbench.training import on_nodes
 from workbench.training.choosing import RewardVerifier, chosen
 from workbench.training.fair import FairLine
 from workbench.training.on_nodes import NodesExecutor
@@ -130,6 +131,20 @@ def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, mo
             executor.judge(items(1))
         assert [one.outcome for one in executor.judge(items(1))] == [Outcome.CORRECT]
         assert state(executor) == ("ready", False)
+
+
+def test_a_cluster_that_comes_is_found_by_itself(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits until a server is ready sends nothing before."""
+    monkeypatch.setattr(on_nodes, "_AGAIN_S", 0.05)
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.9:1")
+    with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
+        executor.warm()
+        while state(executor) != ("failed", True):
+            time.sleep(0.01)
+        assert "No cluster of Ray answers at ray" in (executor.trouble or "")
+        monkeypatch.setenv("RAY_ADDRESS", nodes.address)
+        while state(executor) != ("ready", False):
+            time.sleep(0.01)
 
 
 def state(executor: NodesExecutor) -> tuple[str, bool]:

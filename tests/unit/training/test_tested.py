@@ -54,6 +54,8 @@ def paid(reward: Reward, completions: list[str], **columns: Any) -> list[float |
         (json.dumps({"task_id": "t", "prompt": "p", "tests": SUITE, "origins": []}), RIGHT),
         (json.dumps({"reward_model": {"style": "rule", "ground_truth": json.dumps(TRUTH)}}), RIGHT),
         (json.dumps({"assert_case": SUITE}), RIGHT),
+        (json.dumps({**TRUTH, "plus_tests": None, "suites": None, "inputs": None}), RIGHT),
+        (json.dumps({**CALLS, "tests": None, "setup": None}), RIGHT),
         (json.dumps(CALLS), RIGHT),
         (json.dumps(PAIRS), READS),
         (json.dumps([{"input": "1\n", "output": "2\n"}]), READS),

@@ -132,6 +132,8 @@ def problem_of(given: str) -> GivenProblem:
         return GivenProblem(Problem(task_id="", suites={BASE: _statements(given)}), None)
     if isinstance(document, list):
         document = {"tests": document}
+    # Where rows are columns, each has the keys of all.
+    document = {name: value for name, value in document.items() if value is not None}
     if isinstance(inner := document.get("reward_model"), dict) and "tests" not in document:
         return problem_of(tests_text("reward_model.ground_truth", inner.get("ground_truth")))
     if "inputs" in document:

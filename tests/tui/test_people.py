@@ -344,7 +344,7 @@ async def test_an_adjudicator_sees_what_was_stored_and_the_past_decisions(projec
         await press(pilot, "left_square_bracket")
         assert "your decision" in title(app)
         assert "incorrect" in text_of(app, "#opinions-earlier")
-        await press(pilot, "1")
+        await press(pilot, "1", "y")
         assert "saved ✓ correct" in title(app)
         await press(pilot, "escape", *":l", "enter")
         lines = app.screen.query_one(OptionList)

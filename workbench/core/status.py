@@ -53,6 +53,7 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
         away: Items they took along in a bundle that has not come back.
         paused: They get no items for now.
         settled: Conflicts they have settled.
+        accepted: Answer types they have accepted, as a column or a model proposed them.
     """
 
     name: str
@@ -63,6 +64,7 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
     away: int = 0
     paused: bool = False
     settled: int = 0
+    accepted: int = 0
 
 
 class Status(Struct, frozen=True, kw_only=True):
@@ -70,6 +72,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     Attributes:
         states: Items by public state.
+        accepted: How many of the items "labelled" no person has labelled: only the type of their question was accepted.
         checks: How many of the items are checks: their answer is known, and they are part of no benchmark.
         runs: How many runs there are.
         running: How many of them are queued or running.
@@ -81,6 +84,7 @@ class Status(Struct, frozen=True, kw_only=True):
     items: int
     questions: int
     states: dict[str, int]
+    accepted: int
     checks: int
     runs: int
     running: int
@@ -89,3 +93,14 @@ class Status(Struct, frozen=True, kw_only=True):
     datasets: list[DatasetInfo]
     people: list[PersonProgress]
     briefing: list[Matter] = []
+
+    @property
+    def shown_states(self) -> dict[str, int]:
+        """Items by state as people are shown them: what was only accepted stands by itself, where there is such."""
+        labelled = {"labelled": self.states["labelled"] - self.accepted, "accepted": self.accepted}
+        return {
+            shown: count
+            for state, number in self.states.items()
+            for shown, count in (labelled.items() if state == "labelled" else [(state, number)])
+            if count or shown != "accepted"
+        }

@@ -95,8 +95,9 @@ class AdjudicationSession:
         return None if found is None else self.open(*found)
 
     def settled(self) -> int:
-        """How many decisions of this person stand."""
-        return events.count_own(self._database.reader(), self.person.id, "adjudication")
+        """How many decisions of this person stand, without the types they have accepted."""
+        reader, person = self._database.reader(), self.person.id
+        return events.count_own(reader, person, "adjudication") - events.count_accepted(reader, person)
 
     def left(self) -> int:
         """How many conflicts this person may settle."""

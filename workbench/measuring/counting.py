@@ -16,6 +16,7 @@ def status(project: Project) -> Status:
         return Status(
             items=sum(by_state.values()),
             states=by_state,
+            accepted=overview.accepted(reader),
             checks=check_items.count(reader),
             flags=flags.count_open(reader),
             datasets=overview.datasets(reader),

@@ -320,7 +320,7 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
     yield ", ".join(
         counted(n, noun) for n, noun in ((counts.items, "item"), (counts.questions, "question"), (counts.runs, "run"))
     )
-    for state, number in counts.states.items():
+    for state, number in counts.shown_states.items():
         yield f"  {state:<11}{number:>9}"
     if counts.checks:
         yield f"  {counts.checks} of them are checks, which are part of no benchmark"
@@ -328,6 +328,7 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
         away = f"{person.away} in a bundle, " if person.away else ""
         work = f"{person.done} labelled, {person.left} left"
         settled = f", {person.settled} settled" if person.settled else ""
+        settled += f", {person.accepted} types accepted" if person.accepted else ""
         yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle{settled}"
     if counts.flags:
         yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags {database}"

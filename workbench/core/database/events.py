@@ -217,6 +217,17 @@ def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -
     return row[0]
 
 
+def count_accepted(connection: sqlite3.Connection, annotator: int) -> int:
+    """How many answer types stand that a person accepted: decided where no two people had said one."""
+    row: tuple[int] = connection.execute(
+        "SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'adjudication' "
+        f"AND e.task = 'type' AND {IN_FORCE} AND (SELECT count(DISTINCT l.annotator_id) FROM label_events AS l "
+        "WHERE l.task = 'type' AND l.subject = e.subject AND l.kind = 'label') < 2",
+        (annotator,),
+    ).fetchone()
+    return row[0]
+
+
 _GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extract(e.seen, '$[0]')), e.id)"
 """When a label was given: one that an undo brought back was given when the one it repeats was."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.core.database import states
 from workbench.core.database.connection import Database
-from workbench.core.database.events import count_own
+from workbench.core.database.events import count_accepted, count_own
 from workbench.core.database.people import COORDINATOR, everyone
 from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION, shown_question
 from workbench.core.database.values import vector
@@ -64,7 +64,7 @@ def people(database: Database) -> list[PersonProgress]:
         labels = count_own(reader, person.id, "label")
         if person.role == COORDINATOR and person.id not in named and not labels:
             continue
-        counts = claiming.counts(reader, person.id)
+        counts, accepted = claiming.counts(reader, person.id), count_accepted(reader, person.id)
         found.append(
             PersonProgress(
                 name=person.name,
@@ -74,7 +74,8 @@ def people(database: Database) -> list[PersonProgress]:
                 conflicts=conflicts.count(reader, person.id),
                 away=counts.away,
                 paused=person.paused_at is not None,
-                settled=count_own(reader, person.id, "adjudication"),
+                settled=count_own(reader, person.id, "adjudication") - accepted,
+                accepted=accepted,
             )
         )
     return found
@@ -87,6 +88,18 @@ class Totals(NamedTuple):
     runs: int
     running: int
     quarantined: int
+
+
+def accepted(connection: sqlite3.Connection) -> int:
+    """How many items have the state "labelled" though nobody has labelled them or their question's type."""
+    row: tuple[int] = connection.execute(
+        "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - "
+        "(SELECT count(*) FROM item_states WHERE state = 'labelled' AND completion_id IN ("
+        "SELECT subject FROM label_events WHERE task = 'correctness' AND kind = 'label' UNION "
+        "SELECT c.id FROM label_events AS e CROSS JOIN completions AS c ON c.question_id = e.subject "
+        "WHERE e.task = 'type' AND e.kind = 'label'))"
+    ).fetchone()
+    return row[0]
 
 
 def totals(connection: sqlite3.Connection) -> Totals:

@@ -14,6 +14,7 @@ from workbench.core.text.figures import bar, compact_count, percent
 STATE_MARKS: dict[str, tuple[str, str]] = {
     "unlabelled": ("·", "$foreground-muted"),
     "labelled": ("◐", "$text-accent"),
+    "accepted": ("◇", "$text-accent"),
     "conflict": ("≠", "$text-warning"),
     "final": ("✓", "$text-success"),
     "excluded": ("⊘", "$foreground-muted"),
@@ -43,7 +44,7 @@ def states_panel(status: Status, width: int = NARROW) -> Content:
     """Items by state."""
     room = max(8, width - 36)
     lines = []
-    for state, count in status.states.items():
+    for state, count in status.shown_states.items():
         mark, style = STATE_MARKS[state]
         part = share(count, status.items)
         lines.append(
@@ -82,7 +83,8 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
     names = 12 if width <= NARROW else 20
     conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
     labels = f"{person.done:>6,} done {person.left:>6,} left"
-    settled = f"{compact_count(person.settled)} settled" if person.settled else ""
+    counts = {"settled": person.settled, "accepted": person.accepted}
+    settled = ", ".join(f"{compact_count(number)} {word}" for word, number in counts.items() if number)
     beside = [f"{compact_count(person.away)} in a bundle"] if person.away else []
     if not whole:
         part = share(person.settled, person.settled + person.conflicts)

@@ -1,0 +1,46 @@
+"""Accepted answer types have a word of their own: nobody has labelled such items, and no conflict was settled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.helpers import make_project, numbered
+from tests.unit.labelling.said import Record
+from workbench.app.tui.kit.overview import person_line, states_panel
+from workbench.benchmarks.curating.type_forms import proposed_types
+from workbench.benchmarks.curating.types import settle_types
+from workbench.labelling.adjudicating import AdjudicationSession, Ruling
+from workbench.labelling.people import add_annotators
+from workbench.measuring.counting import status
+
+
+def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: Path) -> None:
+    untyped = [row | {"type": None, "subtype": None, "types": "labelled"} for row in numbered(6)]
+    project = make_project(tmp_path, untyped)
+    Record(project).table(("ann", "bob"), ("A1 A1", "A2 A1"), task="type")
+    add_annotators(project, ["cy"])
+    adjudication = AdjudicationSession(project, "cy")
+    conflict = adjudication.next()
+    assert conflict is not None
+    adjudication.decide(conflict, Ruling(subtype="A1"))
+    offered = [(one.of, "A1") for one in proposed_types(project)]
+    assert len(offered) == 1, "the question nobody has typed"
+    settle_types(project, offered, by="cy")
+
+    counts = status(project)
+    cy = next(person for person in counts.people if person.name == "cy")
+    assert (cy.done, cy.settled, cy.accepted) == (0, 1, 1)
+    assert adjudication.settled() == 1
+    assert "1 settled, 1 accepted" in str(person_line(cy, 100))
+    assert (counts.states["labelled"], counts.accepted) == (6, 2)
+    assert (counts.shown_states["labelled"], counts.shown_states["accepted"]) == (4, 2)
+    assert sum(counts.shown_states.values()) == counts.items == 6
+    assert "◇ accepted" in str(states_panel(counts, 80))
+    project.close()
+
+
+def test_without_them_nothing_is_said_of_them(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    Record(project).say("ann", 1, "c")
+    assert list(status(project).shown_states) == ["unlabelled", "labelled", "conflict", "final", "excluded"]
+    project.close()

@@ -18,7 +18,7 @@ from workbench.app.tui import registry
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
 from workbench.app.tui.keymap import NO_KEY, key_names
-from workbench.app.tui.kit.title_bar import way_here
+from workbench.app.tui.kit.title_bar import TitleBar, way_here
 from workbench.app.tui.meanings import DESKS, MEANINGS, meaning_of
 from workbench.app.tui.screens.go_to import GoToScreen
 from workbench.app.tui.screens.item import ItemScreen
@@ -232,3 +232,23 @@ async def test_old_keys_work_as_they_did(tmp_path: Path) -> None:
         await pilot.press("q")
         await pilot.pause(0.2)
         assert not app.is_running
+
+
+async def test_the_way_here_does_not_grow_with_jumps_and_ends_where_escape_leads(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    async with opened(project, size=(120, 40)) as (app, pilot):
+
+        def way() -> list[str]:
+            bar = app.screen.query_one(TitleBar)
+            return str(bar.render()).partition("  ")[0].split(" › ")
+
+        await press(pilot, *":y", "enter")
+        assert way() == ["Home", "Accuracy"]
+        await press(pilot, *":b", "enter")
+        assert way() == ["…", "Accuracy", "Browse"]
+        for letter in "vcrl":
+            before = way()[-1]
+            await press(pilot, ":", letter, "enter")
+            assert way()[:-1] == ["…", before]
+        await press(pilot, "escape")
+        assert way()[-1] == before

@@ -396,10 +396,13 @@ class WorkbenchApp(App[None]):
             self.push_screen(GoToScreen(self.screen, self.places, items=self.annotator is None), self._go)
 
     def _go(self, found: str | list[int] | None) -> None:
+        below = len(self.screen_stack)
         if isinstance(found, str):
             self.open_screen(found)
         elif found:
             self._open_items(found)
+        if isinstance(self.screen, WorkbenchScreen) and len(self.screen_stack) > below:
+            self.screen.is_jump = True
 
     def _open_items(self, items: Sequence[int]) -> None:
         from workbench.app.tui.screens.item import ItemScreen

@@ -65,6 +65,8 @@ class WorkbenchScreen(Screen[None]):
     BINDINGS: ClassVar[list[Any]] = []
     WORDS: ClassVar[Mapping[str, str]] = {}
     """Words that stand on the screen, explained where its keys are shown."""
+    is_jump = False
+    """Whether one came here by name from somewhere else: the way to that place is none of the way here."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "ACTIONS" in cls.__dict__:

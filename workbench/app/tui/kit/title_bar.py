@@ -93,11 +93,17 @@ class TitleBar(Static):
         self.update(line, layout=False)
 
     def _passed(self) -> list[str]:
-        """The titles of the screens below, Home's first; one that comes twice in a row, once."""
+        """The titles of the screens below, Home's first; one that comes twice in a row, once.
+
+        Of the way to a place from which one has jumped only that place counts: there escape leads.
+        """
         stack = self.app.screen_stack
-        below = stack[: stack.index(self.screen)] if self.screen in stack else []
-        titles = [bar.title for screen in below for bar in screen.query(TitleBar)]
-        return [title for title, above in pairwise((*titles, self.title)) if title != above]
+        here = stack.index(self.screen) if self.screen in stack else 0
+        jumped = max((place for place in range(here + 1) if getattr(stack[place], "is_jump", False)), default=0)
+        first = max(jumped - 1, 0)
+        titles = [bar.title for screen in stack[first:here] for bar in screen.query(TitleBar)]
+        passed = [title for title, above in pairwise((*titles, self.title)) if title != above]
+        return ["…", *passed] if any(screen.query(TitleBar) for screen in stack[:first]) else passed
 
 
 def way_here(titles: Sequence[str], room: int) -> str:

@@ -191,10 +191,12 @@ def _app(
 ) -> RecentProject | None:
     """The app, until the person leaves; what was left, where that was for another project."""
     from workbench.app.tui.app import WorkbenchApp, run
-    from workbench.app.tui.lending import LentApp, is_lent
+    from workbench.app.tui.lending import LentApp, hold, is_lent
     from workbench.config.settings import RecentProject
 
     goes_on = run(project, annotator, settings, screen, items, LentApp if is_lent() else WorkbenchApp)
+    if is_lent():
+        hold("Giving the app back …")
     return RecentProject(str(project.path), annotator) if goes_on else None
 
 

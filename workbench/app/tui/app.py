@@ -29,6 +29,7 @@ from workbench.app.tui.key_order import KeyOrder
 from workbench.app.tui.keymap import Action, bindings, key_names, yielding
 from workbench.app.tui.kit.commands import SaidCommands
 from workbench.app.tui.kit.matrix import printable
+from workbench.app.tui.notices import keep_clear
 from workbench.app.tui.pace import AtWork, Pace
 from workbench.app.tui.pictures import write_screenshot
 from workbench.app.tui.replays import ReplayServers
@@ -204,6 +205,12 @@ class WorkbenchApp(App[None]):
     def on_unmount(self) -> None:
         """What was begun for as long as the app lives ends."""
         self.replays.stop()
+
+    def notify(self, message: str, **more: Any) -> None:
+        """Say something beside where the person is at work."""
+        keep_clear(self.screen)
+        say = super().notify  # who says it tells whether it is markup
+        say(message, **more)
 
     async def on_event(self, event: events.Event) -> None:
         """Every key and mouse event comes here first, whichever screen or widget it is for."""

@@ -12,18 +12,26 @@ from textual.binding import Binding, BindingType
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.keymap import Action, bindings
 from workbench.core.project import Project
+from workbench.core.text.inert import inert
 
 _LENT: Final = "WORKBENCH_LENT"
 """The variable that tells a process of the app that another one waits for it."""
 
+_APART: Final = "\x1b[?1049h\x1b[2J\x1b[2;3H"
+"""Goes to the terminal's other screen, which apps use, clears it and goes near its corner."""
 _GIVE_BACK: Final = "Give back"
 
 
 def lend(project: Project, name: str) -> None:
     """Let a person work in an app of their own until they leave it."""
-    print(f"Opening the app for {name}, blind …", flush=True)  # noqa: T201 (the terminal is bare meanwhile)
+    hold(f"Opening the app for {name}, blind …")
     command = [sys.executable, "-P", "-m", "workbench", "open", f"--as={name}", "--at", "work"]
     subprocess.run([*command, "--", str(project.path)], check=False, env={**os.environ, _LENT: "1"})
+
+
+def hold(words: str) -> None:
+    """Let words stand alone in the terminal, in place of the shell, until an app draws its first screen."""
+    print(f"{_APART}{inert(words)}", end="", flush=True)  # noqa: T201 (no app has the terminal)
 
 
 def is_lent() -> bool:

@@ -1,0 +1,27 @@
+"""Where notices stand: not over the line at which a person is at work."""
+
+from __future__ import annotations
+
+from textual.screen import Screen
+
+ABOVE = "-notices-above"
+"""The class of a screen whose notices stand at its top."""
+_TALL = 4
+"""Lines of a widget whose whole is looked at."""
+
+
+def keep_clear(screen: Screen[object]) -> None:
+    """Let notices stand in the half of the screen where the person isn't."""
+    screen.set_class(_attended(screen) * 2 >= screen.size.height, ABOVE)
+
+
+def _attended(screen: Screen[object]) -> int:
+    """The line of the cursor; the first line where nobody can tell."""
+    from workbench.app.tui.kit.virtual_table import VirtualTable  # what Home begins without
+
+    focused = screen.focused
+    if isinstance(focused, VirtualTable):
+        return focused.region.y + 1 + (focused.cursor or 0) - focused.scroll_offset.y
+    if focused is None or focused.region.height > _TALL:
+        return 0
+    return focused.region.bottom

@@ -10,6 +10,7 @@ import click
 import pytest
 from textual.app import App
 from textual.pilot import Pilot
+from textual.widgets import Input
 
 from tests.commands import parsed
 from tests.helpers import make_project, numbered
@@ -436,3 +437,49 @@ async def test_a_field_that_few_need_is_shown_where_the_form_begins_with_it(proj
         form = screen_of(app, VerbScreen)
         await until(pilot, lambda: bool(form.query("#option-per-question")))
         assert form.query_one("#option-per-question", OptionField).display
+
+
+async def test_enter_on_the_beginning_of_a_name_takes_it_where_a_file_is_read_and_never_where_one_is_written(
+    project: Project, tmp_path: Path
+) -> None:
+    for name in ("labels.jsonl", "odd 1.jsonl", "odd 2.jsonl"):
+        (tmp_path / name).write_text("")
+    async with opened(project) as (app, pilot):
+        form = await form_for(app, pilot, "template check")
+        assert form.form is not None
+        (name,) = form.form.read
+        field = form.query_one(f"#option-{name}", OptionField)
+        field.line.focus()
+        field.value = str(tmp_path / "la")
+        await press(pilot, "enter")
+        await until(pilot, lambda: field.value == str(tmp_path / "labels.jsonl"))
+        assert app.screen is form, "it is not run before it has been seen"
+        field.value = str(tmp_path / "odd")
+        await press(pilot, "enter")
+        await until(pilot, lambda: "2 begin so. Right takes odd 1.jsonl" in field.wrong)
+        form = await form_for(app, pilot, "export")
+        assert form.form is not None
+        assert form.form.read == []
+        field = form.query_one("#option-file", OptionField)
+        field.value = str(tmp_path / "la")
+        await press(pilot, "enter")
+        assert field.value == str(tmp_path / "la")
+
+
+async def test_what_a_name_could_be_completed_to_does_not_look_like_what_was_typed(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "labels.jsonl").write_text("")
+    monkeypatch.chdir(tmp_path)
+    async with opened(project) as (app, pilot):
+        form = await form_for(app, pilot, "template check")
+        line = form.query_one(f"#option-{form.form.read[0] if form.form else ''}", OptionField).line
+        assert isinstance(line, Input)
+        line.focus()
+        line.value = "la"
+        line.cursor_position = 0
+        await until(pilot, lambda: bool(line._suggestion))
+        drawn = list(line.render_line(0))
+        typed, offered = ([one for one in drawn if words in one.text] for words in ("a", "els.jsonl"))
+        assert {bool(one.style and one.style.italic) for one in typed if "els" not in one.text} == {False}
+        assert {bool(one.style and one.style.italic) for one in offered} == {True}

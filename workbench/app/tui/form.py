@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 
 from msgspec import Struct
 from textual import on
@@ -14,7 +15,7 @@ from workbench.app.tui.kit import reader_messages
 from workbench.app.tui.kit.choices import Choice
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.path_suggester import PathSuggester
+from workbench.app.tui.kit.path_suggester import PathSuggester, begun, several_begin
 from workbench.app.tui.kit.prompt_bar import PromptBar
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screen import PromptScreen, WorkbenchScreen
@@ -86,6 +87,26 @@ class FormScreen(WorkbenchScreen):
             self._fresh[field.option] = field.value
             if (typed := self._as_left.get(field.option)) is not None:
                 field.value = typed
+
+    def complete(self, field: OptionField, go_on: Callable[[], None]) -> None:
+        """Take the only name that begins as what stands in a field of a file to be read, or say that several do.
+
+        Args:
+            go_on: Called where there is such a file, or none that begins so.
+        """
+        typed = field.value
+
+        def taken(found: list[str]) -> None:
+            if field.value != typed:
+                return
+            if len(found) == 1:
+                field.value = found[0]
+            elif found:
+                field.complain(several_begin(found))
+            else:
+                go_on()
+
+        self.in_background(partial(begun, typed), taken, group="form-name")
 
     def keep(self) -> None:
         """Keep what differs from what stood there at first."""

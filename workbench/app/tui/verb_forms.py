@@ -42,6 +42,7 @@ class VerbForm:
     Attributes:
         fields: A line for each option, those that must be said first.
         written: Those of the fields that name a file to be written.
+        read: Those that name a file to be read.
         has_dry_run: Whether it can be tried first.
         later: Those that are shown once more is asked for; they stand last.
 
@@ -62,6 +63,7 @@ class VerbForm:
         self.written = [name for name in asked if self._options[name].written.output is not None]
         self._paths = [name for name in asked if _is_path(self._options[name])]
         self.later = [name for name in asked if self._options[name].written.later]
+        self.read = [name for name in self._paths if name not in self.written]
         self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
 
     def _line(self, name: str, field: RecordField) -> FormField:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Sequence
 
 from textual.suggester import Suggester
 
@@ -22,6 +23,17 @@ class PathSuggester(Suggester):
 def completed(text: str) -> str | None:
     """See `PathSuggester.get_suggestion`."""
     return next(iter(completions(text)), None)
+
+
+def begun(text: str) -> list[str]:
+    """All that a name can be completed to which nothing is there by."""
+    return [] if os.path.exists(os.path.expanduser(text)) else completions(text)
+
+
+def several_begin(found: Sequence[str]) -> str:
+    """What is said of a name that is the beginning of several."""
+    first = os.path.basename(found[0].rstrip(os.sep))
+    return f"There is no file of this name; {len(found)} begin so. Right takes {first}, or type on."
 
 
 def completions(text: str) -> list[str]:

@@ -224,7 +224,12 @@ LONGEST: Final = 2_000
 
 
 class Line(Input):
-    """An input in which the lines of a pasted text come one after the other, and too long a text is cut."""
+    """An input in which the lines of a pasted text come one after the other, and too long a text is cut.
+
+    What it could be completed to stands there in italics, as nothing that was typed does.
+    """
+
+    DEFAULT_CSS = "Line>.input--suggestion { text-style: italic; }"
 
     def __init__(self, *arguments: Any, max_length: int = LONGEST, **options: Any) -> None:
         super().__init__(*arguments, max_length=max_length, **options)

@@ -24,7 +24,7 @@ from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.option_field import OptionField
-from workbench.app.tui.kit.path_suggester import completions
+from workbench.app.tui.kit.path_suggester import begun, several_begin
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.verb_forms import VerbForm
 from workbench.app.tui.wording import plain
@@ -169,7 +169,7 @@ class ImportScreen(FormScreen):
         if not name:
             self.trouble(OptionError("There is no file yet.", option=_FILE, wrong="Name a file."))
         elif self.look is None or Path(name).expanduser() != self._path:
-            self.in_background(partial(_completed, name), partial(self._named, name), group="import-name")
+            self.in_background(partial(begun, name), partial(self._named, name), group="import-name")
         else:
             self.focus_next()
 
@@ -178,8 +178,7 @@ class ImportScreen(FormScreen):
         if self._field(_FILE).value != typed:
             return
         if len(found) > 1:
-            first = Path(found[0]).name
-            said = f"There is no file of this name; {len(found)} begin so. Right takes {first}, or type on."
+            said = several_begin(found)
             self.trouble(OptionError(said, option=_FILE, wrong=said))
         elif found and found[0].endswith(os.sep):
             self._field(_FILE).value = found[0]
@@ -402,11 +401,6 @@ class ImportScreen(FormScreen):
             return
         work = partial(_command, request, self.project.path)
         self.in_background(work, partial(show_command, self), group="import-command")
-
-
-def _completed(name: str) -> list[str]:
-    """What a name can be completed to that nothing is there by; runs in a thread."""
-    return [] if os.path.exists(os.path.expanduser(name)) else completions(name)
 
 
 def _with_values(look: FirstLook, column: str) -> str:

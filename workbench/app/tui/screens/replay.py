@@ -87,6 +87,9 @@ class ReplayScreen(FormScreen):
         return super().check_action(action, parameters)
 
     @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.complete(self.query_one(f"#option-{_FILE}", OptionField), self.action_serve)
+
     def action_serve(self) -> None:
         """Serve what stands in the fields."""
         values = {field.option: field.value for field in self.query(OptionField)}

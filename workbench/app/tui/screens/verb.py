@@ -246,6 +246,14 @@ class VerbScreen(FormScreen):
         self._run(dry_run=True)
 
     @on(Input.Submitted)
+    def _entered(self, event: Input.Submitted) -> None:
+        """Do it, once the name of a file to be read is whole."""
+        field = next((one for one in self.query(OptionField) if one.line is event.input), None)
+        if self.form is not None and field is not None and field.value and field.option in self.form.read:
+            self.complete(field, self.action_run)
+        else:
+            self.action_run()
+
     def action_run(self) -> None:
         """Do it."""
         self._run(dry_run=False)

@@ -39,6 +39,7 @@ _JOIN_S: Final = 2.0
 _ALONE_S: Final = 30.0
 """So long a cluster may be without a node that can work."""
 _ANSWER_S: Final = 5.0
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _log: Final = logging.getLogger(__name__)
 _NOTE_S: Final = 1.0
 
@@ -89,7 +90,7 @@ def connected(address: str) -> Iterator[Any]:
     import ray.util.scheduling_strategies
 
     # It puts a handler of its own in the place of the runner's.
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
         where = "auto" if address == "ray" else address
         _require_listener(where)
@@ -100,7 +101,7 @@ def connected(address: str) -> Iterator[Any]:
             "Start one: ray start --head --include-dashboard=false --disable-usage-stats",
         ) from error
     finally:
-        # In another thread than the first it leaves them alone.
+        # From another thread the first one has to do it: `own_signals`.
         if threading.current_thread() is threading.main_thread():
             for number, handler in handlers.items():
                 signal.signal(number, handler)
@@ -111,6 +112,15 @@ def connected(address: str) -> Iterator[Any]:
     finally:
         ray.shutdown()
         own.print_to_stdstream = said
+
+
+def own_signals() -> None:
+    """Have signals do again what this process wants; for the main thread, where another one has connected.
+
+    Ray's own handler, which the kernel calls before Python's, ends the process three seconds after SIGTERM.
+    """
+    for number in _SIGNALS:
+        signal.signal(number, signal.getsignal(number))
 
 
 def _logged(data: Mapping[str, Any], ignore_prefix: bool) -> None:
@@ -171,6 +181,7 @@ class Nodes:
         look_s: float | None = None,
     ) -> None:
         self._look_s = look_s
+        self._feed: Feed[Any, Any] | None = None
         self._ray, self._made, self._refusal, self._use, self._sink = ray, made, refusal, use, sink
         self._nodes: dict[str, _Node] = {}
         self._refused: dict[str, str] = {}
@@ -203,6 +214,20 @@ class Nodes:
                 if isinstance(found, NodeAbout):
                     return found
 
+    def drop(self, is_gone: Callable[[Any], bool]) -> None:
+        """Give up work that nobody waits for any more, wherever it is.
+
+        Args:
+            is_gone: Whether a piece of work is such, by its key.
+        """
+        if self._feed is not None:
+            self._feed.drop(is_gone)
+        for node in self._nodes.values():
+            if gone := [number for number, piece in node.held.items() if is_gone(piece.key)]:
+                for number in gone:
+                    del node.held[number]
+                node.actor.drop.remote(gone)
+
     def attend(self) -> None:
         """Take in nodes that have come, and see which have gone, while there is no work.
 
@@ -217,6 +242,7 @@ class Nodes:
         Raises:
             Halt: No node is left, or several have died over the same piece; what was done is stored.
         """
+        self._feed = feed
         try:
             while self._hand_out(feed):
                 for found in self._turn():

@@ -75,6 +75,10 @@ class ClusterPool:
         """Whether a node has answered that may work."""
         return self._first is not None
 
+    def drop(self, is_gone: Callable[[Any], bool]) -> None:
+        """See `Nodes.drop`."""
+        self._nodes.drop(is_gone)
+
     def attend(self) -> None:
         """See `Nodes.attend`."""
         self._nodes.attend()

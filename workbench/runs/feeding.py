@@ -82,6 +82,10 @@ class Feed(Generic[Key, Payload]):
         """Take back what was not done; it goes out first."""
         self._ahead.extendleft(reversed(pieces))
 
+    def drop(self, is_gone: Callable[[Key], bool]) -> None:
+        """Leave out what need not be done any more."""
+        self._ahead = deque(piece for piece in self._ahead if not is_gone(piece.key))
+
     def take(self, workers: int, nodes: int) -> list[Piece[Key, Payload]]:
         """The next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
         size = min(self._most * workers, _MOST)

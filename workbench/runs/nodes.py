@@ -111,6 +111,13 @@ class SandboxNode:
             done += self._pool.turn(_taken(waiting), self._under_way)
         return NodeReply(done, [number for number, _ in waiting])
 
+    def drop(self, numbers: Sequence[int]) -> None:
+        """Let programs go that nobody waits for any more, whatever they are doing."""
+        gone = set(numbers)
+        for slot in [slot for slot, number in self._under_way.items() if number in gone]:
+            slot.abandon()
+            del self._under_way[slot]
+
 
 def _taken(waiting: deque[tuple[int, Program]]) -> Iterator[tuple[int, Program]]:
     while waiting:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import queue
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from workbench.core.code import Execution, Program
@@ -38,16 +39,23 @@ class NodesExecutor(SolutionExecutor):
     Args:
         use: The cluster; what its nodes do is kept there.
         timeout: See `SolutionExecutor`.
+        connected: Called in that thread each time Ray is connected to: see `runs.cluster.own_signals`.
 
     Raises:
         UsageError: It can't be a cluster, or Ray is not installed; else as of `SolutionExecutor`, as the other errors
             are.
     """
 
-    def __init__(self, verifier: SandboxedVerifier, use: ClusterUse, timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        verifier: SandboxedVerifier,
+        use: ClusterUse,
+        timeout: float | None = None,
+        connected: Callable[[], object] = lambda: None,
+    ) -> None:
         require_cluster(use.address, None)
         super().__init__(verifier, 1, timeout)
-        self._use = use
+        self._use, self._connected = use, connected
         self._missing: dict[SolutionJob, dict[str, Execution | None]] = {}
 
     @property
@@ -61,8 +69,9 @@ class NodesExecutor(SolutionExecutor):
         while not self._over.is_set():
             try:
                 with cluster_sandbox(self.level, settings, self._use, look_s=_LOOK_S) as pool:
+                    self._connected()
                     while not pool.is_ready:
-                        self._heed()
+                        self._heed(pool)
                         pool.attend()
                     self.state, self.trouble = "ready", None
                     self._serve(pool)
@@ -85,12 +94,18 @@ class NodesExecutor(SolutionExecutor):
                 # Nodes come and go while there is nothing to do, too.
                 pool.attend()
                 continue
-            for (job, suite), execution in pool.run(arrivals, self._heed):
-                self._came(job, suite, execution)
+            for (job, suite), execution in pool.run(arrivals, partial(self._heed, pool)):
+                if job in self._missing:
+                    self._came(job, suite, execution)
 
-    def _heed(self) -> None:
+    def _heed(self, pool: ClusterPool) -> None:
         if self._over.is_set():
             raise _Closed
+        if gone := {job for job in self._missing if job.gone}:
+            pool.drop(lambda key: key[0] in gone)
+            for job in gone:
+                del self._missing[job]
+                job.answer.set_exception(ExecutorClosed())
 
     def arrived(self) -> SolutionJob | None:
         """One that has come; None for the end.

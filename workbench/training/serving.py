@@ -14,6 +14,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from workbench.core.errors import UsageError, VerifierError
@@ -362,11 +363,12 @@ def _testing(chosen: RewardVerifier, workers: int | None, timeout: float | None)
     verifier = cast("SandboxedVerifier", chosen.verifier)
     if chosen.cluster is None:
         return SolutionExecutor(verifier, workers or os.cpu_count() or 1, timeout)
-    from workbench.runs.cluster import require_cluster
+    from workbench.runs.cluster import own_signals, require_cluster
     from workbench.training.on_nodes import NodesExecutor
 
     require_cluster(chosen.cluster.address, workers)
-    return NodesExecutor(verifier, chosen.cluster, timeout)
+    signals_back = partial(asyncio.get_running_loop().call_soon_threadsafe, own_signals)
+    return NodesExecutor(verifier, chosen.cluster, timeout, signals_back)
 
 
 class AuditedJudge:

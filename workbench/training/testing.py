@@ -44,6 +44,11 @@ class SolutionJob:
         self._gone = True
         self.answer.cancel()
 
+    @property
+    def gone(self) -> bool:
+        """Whether nobody waits any more."""
+        return self._gone
+
     def heed(self) -> None:
         """Raise `_Abandoned` once nobody waits."""
         if self._gone:

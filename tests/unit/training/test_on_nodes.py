@@ -16,7 +16,7 @@ import pytest
 
 from tests.cluster import Nodes, cluster
 from tests.growing_served import need_a_sandbox
-from tests.rewarding import Client, launched
+from tests.rewarding import Client, Launched, launched
 from tests.unit.interchange.test_judging_solutions import HOSTILE, SUITE, solution
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.run import ClusterUse
@@ -112,11 +112,42 @@ def test_a_node_that_is_killed_under_load_loses_no_answer(nodes: Nodes, tmp_path
         server.until_ready()
         rewards = asyncio.run(load(server.port))
         assert rewards == [float(n % 4 == 0) for n in range(1500)]
-        server.process.send_signal(signal.SIGTERM)
+        told_to_end = asyncio.run(end_under_load(server))
+        assert told_to_end == [float(n % 4 == 0) for n in range(1500)]
         assert server.process.wait(30) == 0
+        assert "SIGTERM" not in server.log.read_text()
         told = [line for line in server.log.read_text().splitlines() if line.startswith("  node ")]
     assert len(told) >= 2
     assert sum("died 0 times" not in line for line in told) >= 1
+
+
+async def end_under_load(server: Launched) -> list[float]:
+    """What a server answers that has more than three seconds of work left when it is told to end."""
+    body = {"items": [{"reference": TRUTH, "completion": solution(n)} for n in range(1500)]}
+    client = Client(server.port)
+    waiting = asyncio.ensure_future(client.post("/reward", json.dumps(body).encode()))
+    await asyncio.sleep(1)
+    server.process.send_signal(signal.SIGTERM)
+    answer = (await waiting).document
+    client.close()
+    return [one["reward"] for one in answer["items"]]
+
+
+def test_what_nobody_waits_for_holds_up_nobody(nodes: Nodes) -> None:
+    """Solutions of somebody who has gone, which would keep all nodes busy for half an hour."""
+    use = ClusterUse(address="ray")
+    hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
+    with closing(NodesExecutor(verifier(timeout="600", budget="1800"), use)) as executor:
+        jobs = [executor.job(hanging, "a") for _ in range(9)]
+        for job in jobs:
+            executor.begin(job)
+        while len(executor._missing) < 9:
+            time.sleep(0.01)
+        for job in jobs:
+            job.abandon()
+        assert executor.judge(items(4, hostile=False), deadline=60)[0].outcome is Outcome.CORRECT
+        assert not executor._missing
+        assert all(job.answer.done() for job in jobs)
 
 
 def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger("workbench.tui")
 Result = TypeVar("Result")
 
+SHORT = 24
+"""Lines below which panes share a screen's lines: the one in use has most of them."""
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
 """For ``HORIZONTAL_BREAKPOINTS``: below 100 columns panes are stacked."""
 

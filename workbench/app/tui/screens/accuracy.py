@@ -28,6 +28,7 @@ from workbench.app.tui.kit.table_messages import RowHighlighted, RowSelected
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.live import LiveScreen
+from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.core.selection import Condition, Selection
@@ -327,8 +328,16 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Other titles and columns at another width."""
+        self._give_room()
         if self.is_attached:
             self.call_after_refresh(self._fill)
+
+    def on_descendant_focus(self) -> None:
+        """The table in use has the lines of a short screen."""
+        self._give_room()
+
+    def _give_room(self) -> None:
+        self.set_class(self.size.height < SHORT and self.focused is self.query_one("#accuracy-detail"), "below")
 
     # -- down and up -------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from workbench.app.tui.kit.choices import Choice, ChoiceMenu, ManyMenu
 from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
+from workbench.app.tui.screen import SHORT
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
@@ -205,6 +206,7 @@ class CombineScreen(FilterScreen, FigureScreen):
     def on_resize(self, event: events.Resize) -> None:
         """More words where there is room."""
         self.set_class(event.size.height >= TALL, "tall")
+        self.set_class(event.size.height < SHORT, "short")
 
     # -- reading and showing -----------------------------------------------------------------------
 

@@ -432,6 +432,7 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
     Attributes:
         swapped_types: The two type columns were found the wrong way round and taken the right way.
         mapping: Our field -> their column.
+        repeated: Rows without ids, of those unchanged, that equal another row of their file: they are one item.
         mended: Rows of earlier imports that left quarantine, since they were taken now.
         reasons: Code -> number of rows in quarantine.
         quarantine: The first 20 of them, by line.
@@ -457,6 +458,7 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
     mapping: dict[str, str]
     reasons: dict[str, int]
     quarantine: list[QuarantinedRow]
+    repeated: int | UnsetType = UNSET
     mended: int | UnsetType = UNSET
     code: CodeCounts | UnsetType = UNSET
     broken: int | UnsetType = UNSET
@@ -532,6 +534,7 @@ def of_file(
         mapping=plan.columns,
         reasons=reasons,
         quarantine=quarantine,
+        repeated=counts.repeated or UNSET,
         mended=counts.mended or UNSET,
         code=code if code is not None and code.problems else UNSET,
         broken=len(broken) or UNSET,
@@ -567,6 +570,7 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
         mapping=reports[0].mapping,
         reasons=dict(sorted(reasons.items())),
         quarantine=[row for report in reports for row in report.quarantine][:SHOWN],
+        repeated=sum(report.repeated or 0 for report in reports) or UNSET,
         mended=sum(report.mended or 0 for report in reports) or UNSET,
         code=sum(codes, CodeCounts()) if codes else UNSET,
         broken=sum(report.broken or 0 for report in reports) or UNSET,

@@ -33,6 +33,7 @@ from workbench.labelling import believing, checks, ledger
 from workbench.labelling.answers import contradictions
 from workbench.labelling.believing import MalformedError, check_past, fault_of_other, require_no_decision_back
 from workbench.labelling.store import assignments, foreign
+from workbench.runs.verdict_files import verdict_lines
 
 # -- The labels in files of other annotation tools, as label lines.
 
@@ -246,6 +247,32 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
     if sheet is not None:
         report.columns, report.ignored, report.missing = sheet.columns, sheet.ignored, dict(sheet.missing)
     return report
+
+
+def import_verdicts(project: Project, verifier: str) -> LabelsImported:
+    """Take what a verifier calls correct or incorrect as decisions of somebody of its name: tests as gold, say.
+
+    What it abstains on, or ended in an error on, is decided by nobody. The same again changes nothing; another verdict
+    on an item than was taken before is refused.
+
+    Raises:
+        UsageError: There is no verifier of that name.
+    """
+    return put_lines(
+        project,
+        [
+            LabelLine(
+                dataset=line.dataset,
+                question_id=line.question_id,
+                completion_id=line.completion_id,
+                annotator=verifier,
+                verdict=line.verdict,
+                role="adjudicator",
+            )
+            for line in verdict_lines(project, verifier)
+            if line.verdict == "correct" or line.verdict == "incorrect"
+        ],
+    )
 
 
 def put_lines(project: Project, lines: Sequence[LabelLine], first: Before | None = None) -> LabelsImported:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 
 from tests.coding import ADD, ScriptedSandbox, make_code_project, ran
+from tests.commands import in_process
 from tests.growing import ActingModel, ActingSandbox, K, own_project
 from tests.older import make_older
 from tests.scored_code import put_scores, scored_project
@@ -94,6 +96,24 @@ def test_files_leave_it_out_and_say_how_it_is_run_again(project: Project, tmp_pa
     assert [one.words for one in lines.left_out.not_run] == [words]
     report = export(project, ExportOptions(file=tmp_path / "tests.csv", table="tests"))
     assert (report.written, [one.killed for one in report.not_run]) == (6, [1])
+
+
+def test_tests_are_gold_by_one_command_and_say_nothing_of_it(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    take = partial(in_process(monkeypatch, capfd), "labels", project.database.path, "import")
+    code, out, err = take("--verdicts", "execution")
+    assert (code, out.splitlines()[0]) == (0, "3 imported, 0 unchanged, 0 refused"), err
+    gold = "SELECT completion_id, gold, gold_from FROM gold ORDER BY completion_id"
+    assert project.database.reader().execute(gold).fetchall() == [
+        (1, 1, "adjudicated"),
+        (2, 0, "adjudicated"),
+        (3, 0, "adjudicated"),
+        (4, None, None),
+    ]
+    assert take("--verdicts", "execution")[1].splitlines()[0] == "0 imported, 3 unchanged, 0 refused"
+    for words in ((), ("--verdicts", "nobody"), ("--verdicts", "execution", "x.jsonl")):
+        assert take(*words)[0] == 2, words
 
 
 def test_the_second_count_leaves_it_out_too(project: Project) -> None:

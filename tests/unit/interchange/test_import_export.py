@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
+from msgspec import UNSET
 
 from tests.released import released_row, released_rows
 from workbench.core.errors import FormatError, UsageError
@@ -377,3 +378,21 @@ def test_a_data_set_has_a_name_that_can_be_shown(project: Project, tmp_path: Pat
     for action in (import_files, preview_import):
         with pytest.raises(UsageError, match="no name for a data set"):
             action(project, plans, dataset=name)
+
+
+def test_equal_samples_without_ids_are_counted_since_they_are_one_item(project: Project, tmp_path: Path) -> None:
+    rows = [
+        {"question": "1+1?", "reference": "2", "completion": "2"},
+        {"question": "1+1?", "reference": "2", "completion": "2"},
+        {"question_id": "q", "question": "2+2?", "reference": "4", "completion": "4"},
+        {"question_id": "q", "question": "2+2?", "reference": "4", "completion": "4"},
+        {"question_id": "q", "completion_id": "c", "question": "2+2?", "reference": "4", "completion": "5"},
+        {"question_id": "q", "completion_id": "c", "question": "2+2?", "reference": "4", "completion": "5"},
+    ]
+    path = tmp_path / "samples.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for report in (preview_import(project, plan_import([path])), import_files(project, plan_import([path]))):
+        assert (report.imported, report.unchanged, report.repeated) == (3, 3, 2)
+    path.write_text(path.read_text() + "\n")
+    again = import_files(project, plan_import([path]))
+    assert (again.imported, again.unchanged, again.repeated) == (0, 6, UNSET)

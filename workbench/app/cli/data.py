@@ -152,6 +152,10 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         f"{report.dataset}: {counted(report.read, 'row')} read, {report.imported} {done}, "
         f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
     )
+    if report.repeated:
+        rows = f"{counted(report.repeated, 'row')} without ids {'equals' if report.repeated == 1 else 'equal'}"
+        show(f"{rows} another of the file and {'is' if report.repeated == 1 else 'are'} no item beside it: give")
+        show("samples that are to count by themselves an id in a column (--map completion_id=COLUMN).")
     if report.mended:
         show(f"{report.mended} rows that were refused earlier are taken now, and have left quarantine.")
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)

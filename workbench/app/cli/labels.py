@@ -38,7 +38,15 @@ if TYPE_CHECKING:
 
 class LabelsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["import", "export"], argument()]
-    file: Annotated[Path, argument(output="stream")]
+    file: Annotated[Path | None, argument(output="stream")] = None
+    verdicts: Annotated[
+        str | None,
+        option(
+            "Import what verifier NAME says, correct or incorrect, as decisions of that name, in place of a file: "
+            "with execution the tests are gold.",
+            metavar="NAME",
+        ),
+    ] = None
     history: Annotated[bool, option("Export every event, not only the labels in force.")] = False
     force: Annotated[bool, option("Replace an existing file on export.")] = False
     only: Annotated[
@@ -58,15 +66,30 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
     Importing a file twice changes nothing. A file is believed for everybody it names, and it is said for whom and what;
     --only believes one person, and no decisions. Exit code 3: some lines were refused.
     """
+    file = options.file
+    if options.verdicts is not None:
+        return _take_verdicts(project, options, options.verdicts)
+    if file is None:
+        raise UsageError("No file is named.", f"Write: workbench labels DB {options.verb} FILE")
     if options.verb == "export":
         from workbench.labelling.label_export import export_labels
 
-        written = export_labels(project, options.file, history=options.history, force=options.force)
-        return Output({"written": written}, lambda _: [f"{counted(written, 'line')} written to {shown(options.file)}"])
+        written = export_labels(project, file, history=options.history, force=options.force)
+        return Output({"written": written}, lambda _: [f"{counted(written, 'line')} written to {shown(file)}"])
     from workbench.labelling.labels import import_labels
 
-    report = import_labels(project, options.file, options.only)
-    told = [f"{options.file}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
+    report = import_labels(project, file, options.only)
+    told = [f"{file}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
+    return Output(report, _lines, after=some(told), code=REFUSED_SOME if report.refused else 0)
+
+
+def _take_verdicts(project: Project, options: LabelsOptions, verifier: str) -> Output:
+    from workbench.labelling.labels import import_verdicts
+
+    if options.verb != "import" or options.file is not None or options.only is not None:
+        raise UsageError("--verdicts stands in the place of a file to import.", "It goes without FILE and --only.")
+    report = import_verdicts(project, verifier)
+    told = [f"decision {one['line']}: {one['message']}" for one in report.refusals]
     return Output(report, _lines, after=some(told), code=REFUSED_SOME if report.refused else 0)
 
 

@@ -163,6 +163,7 @@ class ImportCounts(Struct, kw_only=True):
     unchanged: int = 0
     quarantined: int = 0
     mended: int = 0
+    repeated: int = 0
 
 
 class EarlierImport(Struct, frozen=True, kw_only=True):
@@ -387,6 +388,7 @@ def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
     counts.read += matched.imported + matched.unchanged + quarantined
     counts.imported += matched.imported
     counts.unchanged += matched.unchanged
+    counts.repeated += matched.repeated
     counts.quarantined += quarantined
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from workbench.core.database.hashes import content_hash
 from workbench.core.item import KEPT_RAW, ItemRecord, Refusal
-from workbench.data.formats.rows import is_derived
+from workbench.data.formats.rows import derived, is_derived
 from workbench.data.store.licences import Licences
 
 # -- Which row an item of an import contradicts, and in which fields.
@@ -99,11 +99,16 @@ _INSERT_COMPLETION_TEXT = "INSERT INTO completion_text (id, text, extra, layout)
 
 
 class Matched(NamedTuple):
-    """What became of a batch of items."""
+    """What became of a batch of items.
+
+    Attributes:
+        repeated: Those unchanged whose completion has no id and equals another of the file.
+    """
 
     imported: int
     unchanged: int
     refused: list[Refusal]
+    repeated: int = 0
 
 
 class ItemInserter:
@@ -175,7 +180,7 @@ class ItemInserter:
 
     def add(self, items: Iterable[ItemRecord]) -> Matched:
         """Insert the new ones of a batch, in the caller's transaction."""
-        unchanged = imported = 0
+        unchanged = imported = repeated = 0
         refused: list[Refusal] = []
         for item in items:
             licensed = self.other_licence(item)
@@ -187,10 +192,16 @@ class ItemInserter:
                 imported += 1
             elif contradiction == "":
                 unchanged += 1
+                repeated += self._is_repeated(item)
             else:
                 refused.append(self.refusal_of(item, contradiction))
         self.flush()
-        return Matched(imported, unchanged, refused)
+        return Matched(imported, unchanged, refused, repeated)
+
+    def _is_repeated(self, item: ItemRecord) -> bool:
+        if hash((self._asked_id, item.completion_key)) not in self._completions:
+            return False
+        return item.completion_key == derived(item.question_key, item.model, item.completion)
 
     def other_licence(self, item: ItemRecord) -> Refusal | None:
         """Why an item can't be taken, where its source has another licence than it says."""

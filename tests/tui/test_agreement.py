@@ -295,13 +295,30 @@ async def test_many_people_show_those_with_the_most_labels(tmp_path: Path, monke
         assert len(rows_of(app)) == 3
 
 
-async def test_without_labels_it_stands_empty(tmp_path: Path) -> None:
-    async with opened(make_project(tmp_path, numbered(2))) as (app, pilot):
+@pytest.mark.parametrize("size", SIZES)
+async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    project = make_project(tmp_path, numbered(2))
+    async with opened(project, size=size) as (app, pilot):
         await press(pilot, *":g", "enter")
-        await drawn(app, pilot)
+        screen = await drawn(app, pilot)
         assert "0 items" in text_of(app, "#agreement-figures")
-        await press(pilot, "enter", "w", "o", "t", "b")
+        said = " ".join(text_of(app, "#agreement-conclusion").split())
+        assert said.startswith("Nobody has labelled yet. Assign, among the commands (^p)")
+        assert screen.query_one("#agreement-conclusion").region.height <= 5
+        tables = [*screen.query(DataTable), *screen.query(VirtualTable)]
+        assert not any(table.display for table in tables)
+        await press(pilot, "enter", "w", "o", "b")
         assert isinstance(app.screen, AgreementScreen)
+        await press(pilot, "t")
+        await until(pilot, lambda: "People are asked for types where" in text_of(app, "#agreement-conclusion"))
+        await press(pilot, "t", "t")
+        record = Record(project)
+        record.table(("ann", "bob"), ("c i", "c c"))
+        await press(pilot, "escape", *":g", "enter")
+        await drawn(app, pilot)
+        assert all(table.display for table in (*app.screen.query(DataTable), *app.screen.query(VirtualTable)))
 
 
 async def test_the_report_is_written_beside_the_database(tmp_path: Path) -> None:

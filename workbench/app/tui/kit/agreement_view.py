@@ -37,6 +37,12 @@ _LEVELS = "▁▂▃▄▅▆▇█"
 _SAID = 5
 
 
+_FIRST: Final = (
+    "Assign, among the commands (^p), has two people or more label the same items; each does in Annotate, blind. "
+    "How far they agree stands here then."
+)
+_OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file; t goes on."
+"""What to do where there is no label."""
 _BLIND = "Blind labels count: in Annotate, ^r in the list of people (P) hands this app to one of them, blind."
 
 
@@ -44,7 +50,9 @@ def conclusion(report: AgreementReport) -> str:
     """How far people agree, or why nothing can be said of that, and what to do."""
     why = words.why_nothing(report)
     said = f"{agreement_sentence(report)} {words.why_low(report)}".strip()
-    return said or (f"{why} {_BLIND}" if report.unblinded else why)
+    if said or (report.labels and not report.unblinded):
+        return said or why
+    return f"{why} {_BLIND if report.unblinded else _OF_TYPES if report.task == 'type' else _FIRST}"
 
 
 def figures(report: AgreementReport) -> Content:

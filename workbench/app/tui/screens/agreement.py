@@ -33,6 +33,8 @@ from workbench.tables.table import Columns, column, identifier, word
 
 MOST = 40
 """People in the matrix: those with the most labels; the tables below have everyone."""
+_OF_LABELS = "#agreement-measure, #agreement-matrix, #agreement-cell, #agreement-view, #agreement-table"
+"""What has nothing but heads while there is no label."""
 _NAME_WIDTH = 12
 _CELL_WIDTH = 12
 
@@ -114,6 +116,8 @@ class AgreementScreen(LiveScreen):
         line.display = bool(said)
         line.update(said)
         self.query_one("#agreement-figures", Static).update(view.figures(report))
+        for part in self.query(_OF_LABELS):
+            part.display = bool(report.labels)
         self._fill_matrix()
         self._fill_table()
 

@@ -318,15 +318,21 @@ def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = N
 def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
     """Why predictions don't help; None where they do."""
     from workbench.statistics.intervals import compact
-    from workbench.statistics.prediction_powered import FEWEST
+    from workbench.statistics.prediction_powered import FEWEST, alike
 
     if not row.unlabelled:
         return "Every item has gold: there is nothing to predict."
     if power:
         return None
-    others = len(compact(share.question[share.truth < 0])[1])
+    bare = share.question[share.truth < 0]
+    others, worth = len(compact(bare)[1]), alike(bare)
     if others < FEWEST:
         return f"Only {figures.counted(others, 'question')} without gold: predictions count from {FEWEST} on."
+    if worth < FEWEST:
+        return (
+            f"The {figures.counted(others, 'question')} without gold are of so unequal size that they tell as much as "
+            f"{worth:.1f}: predictions count from {FEWEST} on."
+        )
     known = share.truth[share.truth >= 0]
     if known.min() == known.max():
         return "All labels are alike: how far predictions can be trusted can't be told."

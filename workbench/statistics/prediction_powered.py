@@ -32,9 +32,11 @@ from workbench.statistics.intervals import (
 _FREE = 2
 """A mean and a slope are fitted to the labelled questions."""
 FEWEST = 10
-"""Questions of a stratum without labels from which predictions count: how far fewer scatter, nobody can tell."""
+"""Questions of equal size, by Kish, without labels from which a stratum's predictions count: how far fewer scatter,
+nobody can tell."""
 _HALF = 0.5
 """Of an item, added to each of the four cells of label by prediction where their relation is measured."""
+_ROUNDING = 1e-9
 
 
 class Powered(Struct, frozen=True, kw_only=True):
@@ -75,11 +77,12 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     With weights w that make both kinds of items stand for all (1 / n without strata), estimate = sum w Y + lambda (mean
     prediction of unlabelled items - mean prediction of labelled ones). The variances and the covariance of both parts
     are summed by question, so that completions of one question, labelled or not, may go together; lambda is what makes
-    the variance least. Half an item in each cell of label by prediction keeps a handful of labels that happen to be
-    predicted without fault from passing for certainty. The interval is that of `share_ends` for 1 / R times as many
-    labels, in as many times as many questions: R is the share of the variance that is left, times (g - 1) / (g - 2)
-    for lambda fitted to g labelled questions; for up to 2 of them lambda is 0, and predictions of a stratum with fewer
-    than `FEWEST` questions without labels are left aside. A question's size is what its labels count together: few
+    the variance least. Half an item in each cell of label by prediction, an item of which as many would carry the
+    estimate as labels of such weights do, keeps a handful of labels that happen to be predicted without fault from
+    passing for certainty. The interval is that of `share_ends` for 1 / R times as many labels, in as many times as many
+    questions: R is the share of the variance that is left, times (g - 1) / (g - 2) for lambda fitted to labelled
+    questions worth g of equal size; for up to 2 of them lambda is 0, and predictions of a stratum with fewer than
+    `FEWEST` such questions without labels are left aside. A question's size is what its labels count together: few
     labels that stand for many items are few, whatever others there are. With predictions that say nothing it is the
     classical clustered interval.
 
@@ -103,18 +106,22 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
     means = np.bincount(cells.of_item, weights=predicted, minlength=cells.size.size) / np.maximum(cells.size, 1).ravel()
     shift = -float((means * cells.size.ravel()) @ predicting.ravel())
     parts = _influence(truth, predicted, labelled, question, stratum, cells, predicting, means)
-    extra = _HALF / n**2
+    counting = cells.weight[stratum[labelled], 1]
+    extra = _HALF * float(counting @ counting) ** 2
     labels, predictions = (float(part @ part) + extra for part in parts)
     together = float(parts.labels @ parts.predictions)
-    counting = cells.weight[stratum[labelled], 1]
     mass = np.bincount(compact(question[labelled])[0], weights=counting / counting.min())
     questions = len(mass)
-    power = min(max(together / predictions, 0.0), 1.0) if questions > _FREE else 0.0
+    known = design_effects(mass, mass, np.zeros(questions, dtype=np.int8), 1)
+    worth = float(known.alike[0])
+    known = known._replace(
+        deff=np.array([_deff(parts.labels, share, n, questions)]),
+        alike=np.minimum(known.alike, _sparsest(question[labelled], stratum[labelled], cells)),
+    )
+    power = min(max(together / predictions, 0.0), 1.0) if worth > _FREE else 0.0
     left = 1 - power * (2 * together - power * predictions) / labels
     if power:
-        left = min(left * (questions - 1) / (questions - _FREE), 1.0)
-    known = design_effects(mass, mass, np.zeros(questions, dtype=np.int8), 1)
-    known = known._replace(deff=np.array([_deff(parts.labels, share, n, questions)]))
+        left = min(left * (worth - 1) / (worth - _FREE), 1.0)
     estimate = min(max(share + power * shift, 0.0), 1.0)
     return Powered(
         estimate=estimate,
@@ -124,6 +131,18 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
         power=power,
         effective=n / left,
     )
+
+
+def _sparsest(question: IntArray, stratum: IntArray, cells: _Cells) -> float:
+    """How many questions of equal size labels are worth if all errors are of the stratum they say the least of.
+
+    A share p of a stratum that holds w of all items is w p of all: g questions there tell as much of it as g / w.
+    """
+    parts = clusters(question, stratum, len(cells.size))
+    of_all = cells.size.sum(axis=1)
+    there = of_all > 0
+    worth = design_effects(parts.items, parts.items, parts.group, len(cells.size)).alike
+    return float((worth[there] / (of_all[there] / of_all.sum())).min())
 
 
 def _ends(share: float, n: float, known: Clustering) -> Ends | None:
@@ -170,8 +189,15 @@ def _share(right: IntArray, stratum: IntArray, cells: _Cells) -> float:
 def _paired(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
     """Strata with enough questions among these, all without a label: only there predictions can help."""
     others = clusters(question, stratum, strata)
-    enough: BoolArray = np.bincount(others.group, minlength=strata) >= FEWEST
+    known = design_effects(others.items, others.items, others.group, strata)
+    enough: BoolArray = known.alike >= FEWEST - _ROUNDING
     return enough
+
+
+def alike(question: IntArray) -> float:
+    """How many questions of equal size items of these are worth, by Kish."""
+    sizes = np.bincount(compact(question)[0]).astype(np.float64)
+    return float(sizes.sum() ** 2 / max(float(sizes @ sizes), 1.0))
 
 
 def _influence(

@@ -201,7 +201,8 @@ def test_strata_weigh_groups_by_their_items() -> None:
     share = found.classical
     # Two labels of .375 and eight of .03125 are as few as these would be, were all alike, or did all differ.
     squares, fourths = 2 * 0.375**2 + 8 * 0.03125**2, 2 * 0.375**4 + 8 * 0.03125**4
-    size = min(10 / max(1, 10 / 9 * variance / (share * (1 - share) / 10)), 1 / squares)
+    # And as few as 2 / (30 / 40), if all errors are of the kind that has two labels.
+    size = min(10 / max(1, 10 / 9 * variance / (share * (1 - share) / 10)), 1 / squares, 2 / 0.75)
     assert (1 - share) * squares**2 / fourths < 3
     wrong = (1 - share) * size
     exact = beta.ppf(0.025, share * size, wrong + 1), beta.ppf(0.975, share * size + 1, wrong)
@@ -221,6 +222,40 @@ def test_few_labels_that_stand_for_many_items_are_no_certainty(items: int, rates
         low, high = ends(powered(truth, predicted, question, stratum).ci)
         held += low <= sum(rates) / 2 <= high
     assert held / 600 >= 0.93
+
+
+@pytest.mark.parametrize(
+    ("items", "labels", "rates"),
+    # Half of the items, or nine tenths, have few labels, and errors of their own: they may show none, or one or two.
+    [((1000, 1000), (75, 25), (1.0, 0.9)), ((200, 1800), (100, 20), (0.3, 0.95))],
+)
+def test_a_stratum_of_few_labels_makes_an_interval_as_wide_as_these_are_few(
+    items: tuple[int, int], labels: tuple[int, int], rates: tuple[float, float]
+) -> None:
+    generator = np.random.default_rng(22)
+    stratum = np.repeat([0, 1], items)
+    share = sum(number * rate for number, rate in zip(items, rates, strict=True)) / sum(items)
+    held = 0
+    for _ in range(500):
+        gold = (generator.random(len(stratum)) < np.array(rates)[stratum]).astype(int)
+        predicted = np.where(generator.random(len(stratum)) < 0.9, gold, 1 - gold).astype(float)
+        truth = np.full(len(stratum), -1)
+        for kind, number in enumerate(labels):
+            known = generator.choice(np.flatnonzero(stratum == kind), number, replace=False)
+            truth[known] = gold[known]
+        low, high = ends(powered(truth, predicted, np.arange(len(stratum)), stratum).ci)
+        held += low <= share <= high
+    assert held / 500 >= 0.93  # .85 and .92 where all labels are taken to tell alike
+
+
+def test_predictions_of_one_giant_question_without_labels_are_left_aside() -> None:
+    question = np.append(np.arange(40), np.repeat([40, *range(41, 41 + FEWEST)], [400, *[4] * FEWEST]))
+    truth = np.where(question < 40, question % 5 > 0, -1)
+    predicted = np.where(question < 40, question % 5 > 0, question % 7 > 2).astype(float)
+    giant = powered(truth, predicted, question)
+    assert (giant.power, giant.estimate, giant.ci) == (0, giant.classical, giant.classical_ci)
+    even = question != 40
+    assert powered(truth[even], predicted[even], question[even]).power > 0
 
 
 def test_strata_correct_a_mix_that_differs() -> None:

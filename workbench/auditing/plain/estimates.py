@@ -7,7 +7,7 @@ from typing import Any
 from workbench.auditing.plain.rates import Value
 
 _FEWEST = 10
-"""Questions without labels below which predictions of a stratum are left aside."""
+"""Questions without labels, of equal size, below which predictions of a stratum are left aside."""
 
 
 def of_accuracy(own: Any, others: list[Any]) -> Any:
@@ -50,16 +50,18 @@ def figures(frame: Any, strata: str | None = None) -> dict[str, Value]:
         return {"estimate": None, "classical": None, "power": None, "effective": None}
     share, shift = 0.0, 0.0
     label_part: dict[int, float] = {}
+    weights: list[tuple[int, float]] = []
     prediction_part: dict[int, float] = {}
     for _, part in frame.groupby("stratum"):
         weight = len(part) / len(frame)
         known, rest = part[part["truth"].notna()], part[part["truth"].isna()]
-        helps = rest["question"].nunique() >= _FEWEST
+        helps = _alike(rest["question"].value_counts()) >= _FEWEST - 1e-9
         mean, mean_known = float(known["truth"].mean()), float(known["predicted"].mean())
         mean_rest = float(rest["predicted"].mean()) if len(rest) else 0.0
         share += weight * mean
         shift += weight * (mean_rest - mean_known) if helps else 0.0
         for question, truth, predicted in zip(known["question"], known["truth"], known["predicted"], strict=True):
+            weights.append((question, weight / len(known)))
             label_part[question] = label_part.get(question, 0.0) + weight * (truth - mean) / len(known)
             if helps:
                 off = weight * (predicted - mean_known) / len(known)
@@ -68,14 +70,24 @@ def figures(frame: Any, strata: str | None = None) -> dict[str, Value]:
             if helps:
                 off = weight * (predicted - mean_rest) / len(rest)
                 prediction_part[question] = prediction_part.get(question, 0.0) - off
-    n, questions = len(labelled), labelled["question"].nunique()
-    half = 0.5 / n**2
+    n = len(labelled)
+    by_question: dict[int, float] = {}
+    for question, weight in weights:
+        by_question[question] = by_question.get(question, 0.0) + weight
+    alike = _alike(by_question.values())
+    half = 0.5 * sum(weight**2 for _, weight in weights) ** 2
     labels = sum(value**2 for value in label_part.values()) + half
     predictions = sum(value**2 for value in prediction_part.values()) + half
     together = sum(value * prediction_part.get(question, 0.0) for question, value in label_part.items())
-    power = min(max(together / predictions, 0.0), 1.0) if questions > 2 else 0.0
+    power = min(max(together / predictions, 0.0), 1.0) if alike > 2 else 0.0
     left = 1 - power * (2 * together - power * predictions) / labels
     if power:
-        left = min(left * (questions - 1) / (questions - 2), 1.0)
+        left = min(left * (alike - 1) / (alike - 2), 1.0)
     estimate = min(max(share + power * shift, 0.0), 1.0)
     return {"estimate": estimate, "classical": share, "power": power, "effective": n / left}
+
+
+def _alike(sizes: Any) -> float:
+    """How many of equal size would be worth as much: the square of the sum over the sum of squares."""
+    known = list(sizes)
+    return float(sum(known) ** 2 / sum(size**2 for size in known)) if known else 0.0

@@ -4,15 +4,18 @@ Usage: python -m bench.coverage [--simulations 1000] [--seed 0] [--kind KIND]
 
 Kinds. shares: accuracy, over questions x sizes x intra-class correlation x accuracy. classes: balanced accuracy and
 MCC, over questions x sizes x share of correct completions x both rates. differences: accuracy of A less that of B, over
-questions x sizes x correlation x share of items that only one judges rightly x how many of them only A does.
-class-differences: the same of balanced accuracy and MCC, over shares of correct completions. ppi: shares estimated
-with predictions, labels drawn by item, by question, or of one type three times as often, with types as strata. power:
-how often two verifiers are told apart whose difference is what `detectable` says in the mean. tests: how often p is
-below .05, and how often any q is, in data in which no group differs. agreement: kappa, alpha and AC1 of two people
-(`bench.agreeing`). Questions are right with a chance of their own (beta distribution), completions independently given
-it; sizes are 4 each, geometric with the mean 4, or Pareto's with the exponent 1.2 up to 200. Data sets are the groups
-of one table, so that the intervals are those that are shown. A line of JSON for each row, and one for the worst of each
-figure, those that are not ok first.
+questions x sizes x correlation x share of items that only one judges rightly x how many of them only A does. class-
+differences: the same of balanced accuracy and MCC, over shares of correct completions. ppi: shares estimated with
+predictions, labels drawn by item, by question, or of types unlike often, with types as strata; there one question may
+have half of the items, a type no error, or the largest type few labels; "unhelped" is how often predictions are left
+aside, so that the interval is that of the labels alone. power: how often two verifiers are told apart whose difference
+is what `detectable` says of two that don't differ, in new data with questions of the same sizes, over questions x sizes
+x correlation x discordant items x how far these point the same way within a question; ok is .78 to .82, with two
+standard errors. tests: how often p is below .05, and how often any q is, in data in which no group differs. agreement:
+kappa, alpha and AC1 of two people (`bench.agreeing`). Questions are right with a chance of their own (beta
+distribution), completions independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with the
+exponent 1.2 up to 200. Data sets are the groups of one table, so that the intervals are those that are shown. A line of
+JSON for each row, and one for the worst of each figure, those that are not ok first.
 """
 
 from __future__ import annotations
@@ -21,20 +24,20 @@ import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import Final
+from math import sqrt
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from bench import agreeing
 from workbench.statistics.compare import (
     PairedItems,
-    detectable,
-    difference_deff,
     difference_interval,
     metric_differences,
     permutation,
 )
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.detecting import detectable
 from workbench.statistics.intervals import FEWEST, design_effects, intervals, is_carried
 from workbench.statistics.permutations import Pieces, cell_tests
 from workbench.statistics.prediction_powered import powered
@@ -54,9 +57,11 @@ PAIRS: Final = (
     ((0.95, 0.97), (0.5, 0.6), 0.3),
 )
 """TPR and TNR of A, of B, and the share of items that both judge by the same chance."""
-DRAWN: Final = ("items", "questions", "types")
+DRAWN: Final = ("items", "questions", "types", "a type that never errs", "few of the largest type")
 _GOAL, _SIZE = 0.93, 0.06
 _POWER: Final = (0.78, 0.82)
+_SELDOM = 0.05
+"""The share of data sets below which a setting has no figure to speak of."""
 _LARGEST = 200
 
 Row = dict[str, object]
@@ -95,6 +100,8 @@ def sizes_of(kind: str, shape: tuple[int, int], generator: np.random.Generator) 
 
 
 SIZES: Final = ("equal", "geometric", "heavy-tailed")
+GIANT: Final = "one giant"
+"""4 each, and one question that has as many as all others."""
 BY_GROUP: Final = "by group"
 """1, 2, 4 or 8 completions, one size a group: questions of groups are not exchangeable then."""
 
@@ -233,12 +240,17 @@ def _paired(
 
 
 def _ppi(simulations: int, seed: int) -> Iterator[Row]:
-    settings = product((50, 100, 300), SIZES, (0.0, 0.3), (0.8, 0.95), DRAWN)
+    settings = product((50, 100, 300), (*SIZES, GIANT), (0.0, 0.3), (0.8, 0.95), DRAWN)
     for place, (questions, kind, correlation, share, drawn) in enumerate(settings):
         generator = np.random.default_rng([seed, 5, place])
-        found: Ends = [_estimated(questions, kind, correlation, share, drawn, generator) for _ in range(simulations)]
+        found = [_estimated(questions, kind, correlation, share, drawn, generator) for _ in range(simulations)]
         yield {
-            **_row("coverage of prediction-powered shares", found, np.full(simulations, share)),
+            **_row(
+                "coverage of prediction-powered shares",
+                [one.ci for one in found],
+                np.array([one.truth for one in found]),
+            ),
+            "unhelped": float(np.mean([one.unhelped for one in found])),
             "questions": questions,
             "sizes": kind,
             "correlation": correlation,
@@ -247,71 +259,105 @@ def _ppi(simulations: int, seed: int) -> Iterator[Row]:
         }
 
 
+class _Estimated(NamedTuple):
+    """An interval with predictions, what it is of, and whether predictions were left aside."""
+
+    ci: tuple[float, float] | None
+    truth: float
+    unhelped: bool
+
+
+class _Stratum(NamedTuple):
+    """One type: its part of all questions, its share, and how often an item of it has a label."""
+
+    part: float
+    share: float
+    often: float
+
+
+def _strata(share: float, drawn: str) -> list[_Stratum]:
+    if drawn == "types":
+        return [_Stratum(0.5, share - (1 - share) / 2, 1 / 6), _Stratum(0.5, share + (1 - share) / 2, 1 / 2)]
+    if drawn == "a type that never errs":
+        return [_Stratum(0.5, 2 * share - 1, 1 / 3), _Stratum(0.5, 1.0, 1 / 3)]
+    if drawn == "few of the largest type":
+        return [_Stratum(0.1, 0.3, 1 / 2), _Stratum(0.9, share, 1 / 15)]
+    return [_Stratum(1.0, share, 1 / 3)]
+
+
 def _estimated(
     questions: int, kind: str, correlation: float, share: float, drawn: str, generator: np.random.Generator
-) -> tuple[float, float] | None:
-    """An interval from labels of about a third of the items, and a predictor that is right nine times in ten."""
-    size = sizes_of(kind, (1, questions), generator)[0]
+) -> _Estimated:
+    """From labels of about a third of the items, and a predictor that is right nine times in ten."""
+    strata = _strata(share, drawn)
+    size = np.full(questions, 4)
+    if kind == GIANT:
+        size[0] = size[1:].sum()
+    else:
+        size = sizes_of(kind, (1, questions), generator)[0]
     question = np.repeat(np.arange(questions), size)
-    types = np.arange(questions) % 2
-    apart = (1 - share) / 2 * (2 * types - 1) if drawn == "types" else np.zeros(questions)
-    of_type = [chances(share + one, correlation, (1, questions), generator)[0] for one in np.unique(apart).tolist()]
-    right = (
-        generator.random(len(question))
-        < (of_type[0] if len(of_type) == 1 else np.where(types, *of_type[::-1]))[question]
-    )
+    parts = np.cumsum([one.part for one in strata])
+    of_question = np.searchsorted(parts, (generator.permutation(questions) + 0.5) / questions)
+    stratum = of_question[question]
+    shares, often = (np.array([getattr(one, name) for one in strata]) for name in ("share", "often"))
+    chance = np.empty(questions)
+    for place, one in enumerate(strata):
+        alike = correlation if one.share < 1 else 0.0
+        inside = of_question == place
+        chance[inside] = chances(one.share, alike, (1, int(inside.sum())), generator)[0]
+    right = generator.random(len(question)) < chance[question]
     predicted = (right ^ (generator.random(len(question)) < 0.1)).astype(float)
-    often = np.where(types[question], 0.5, 1 / 6) if drawn == "types" else np.full(len(question), 1 / 3)
     dealt = generator.random(questions)[question] if drawn == "questions" else generator.random(len(question))
-    truth = np.where(dealt < often, right, -1)
-    stratum = types[question] if drawn == "types" else np.zeros(len(question), dtype=np.int64)
+    truth = np.where(dealt < often[stratum], right, -1)
+    mean = float(shares[stratum].mean())
+    stratum = np.unique(stratum, return_inverse=True)[1]
     if (np.bincount(stratum[truth >= 0], minlength=int(stratum.max()) + 1) == 0).any():
-        return None
-    return powered(truth, predicted, question, stratum).ci
+        return _Estimated(None, mean, unhelped=True)
+    found = powered(truth, predicted, question, stratum)
+    return _Estimated(found.ci, mean, unhelped=found.power == 0)
 
 
 def _power(simulations: int, seed: int) -> Iterator[Row]:
-    for place, setting in enumerate(product((50, 100, 300), SIZES, (0.0, 0.3), (0.1, 0.3))):
-        questions, kind, correlation, discordance = setting
+    settings = product((30, 50, 100, 300), SIZES, (0.0, 0.3), (0.03, 0.1, 0.3), (0.0, 0.5))
+    for place, (questions, kind, *clustered) in enumerate(settings):
         generator = np.random.default_rng([seed, 6, place])
-
-        at = discordance / 2
-        for _ in range(5):
-            at = min(
-                discordance,
-                float(np.mean([_detectable(*one) for one in zip(*_alone(setting, at, 200, generator), strict=True)])),
-            )
-        found = [
-            permutation(a - b) <= 0.05 for _, a, b in zip(*_alone(setting, at, simulations, generator), strict=True)
-        ]
-        value = float(np.mean(found))
+        given, found = [], []
+        for size in sizes_of(kind, (simulations, questions), generator):
+            at = detectable(size, *_alone(size, 0.0, clustered, generator))
+            if at is not None:
+                only_a, only_b = _alone(size, at, clustered, generator)
+                given.append(at)
+                found.append(permutation(only_a - only_b) <= 0.05)
+        value = float(np.mean(found)) if found else 0.8
+        sure = 2 * sqrt(0.8 * 0.2 / max(len(found), 1))
         yield {
             "figure": "power at detectable",
             "value": value,
-            "ok": _POWER[0] <= value <= _POWER[1],
-            "detectable": round(at, 4),
+            "ok": _POWER[0] - sure <= value <= _POWER[1] + sure or len(found) < _SELDOM * simulations,
+            "within": _POWER[0] <= value <= _POWER[1],
+            "too_few": 1 - len(found) / simulations,
+            "detectable": round(float(np.mean(given)), 4) if given else None,
             "questions": questions,
             "sizes": kind,
-            "correlation": correlation,
-            "discordance": discordance,
+            **dict(zip(("correlation", "discordance", "alike"), clustered, strict=True)),
         }
 
 
 def _alone(
-    setting: tuple[int, str, float, float], difference: float, data_sets: int, generator: np.random.Generator
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Sizes, and items that only A, and only B, judges rightly: data sets x questions."""
-    questions, kind, correlation, discordance = setting
-    shape = (data_sets, questions)
-    size = sizes_of(kind, shape, generator)
-    differ = generator.binomial(size, chances(discordance, correlation, shape, generator))
-    only_a = generator.binomial(differ, (difference / discordance + 1) / 2)
-    return size, only_a, differ - only_a
+    size: IntArray, difference: float, clustered: Sequence[float], generator: np.random.Generator
+) -> tuple[IntArray, IntArray]:
+    """How many items of each question only A, and only B, judges rightly.
 
-
-def _detectable(size: IntArray, only_a: IntArray, only_b: IntArray) -> float:
-    n, a, b = int(size.sum()), int(only_a.sum()), int(only_b.sum())
-    return detectable((a + b) / n, n / difference_deff(size, only_a - only_b, a, b)) or 0.0
+    Args:
+        clustered: The correlation of being discordant, the share that is, or as many as the difference takes, and the
+            correlation of which of both is right.
+    """
+    correlation, discordance, alike = clustered
+    shape, share = (1, len(size)), max(discordance, difference)
+    differ = generator.binomial(size, chances(share, correlation, shape, generator)[0])
+    ahead = (1 + difference / share) / 2
+    only_a = generator.binomial(differ, chances(ahead, alike if ahead < 1 else 0.0, shape, generator)[0])
+    return only_a, differ - only_a
 
 
 def _mcc(prevalence: float, tpr: float, tnr: float) -> float:

@@ -1,11 +1,13 @@
-"""How often accuracy tables announce a group that differs in projects where none does, through the real commands.
+"""How often figures find what isn't there in projects in which nothing differs, through the real commands.
 
 Usage: python -m bench.null_projects [--projects 500] [--seed 0]
 
-Each project is imported (``workbench import``, ``workbench verdicts import``) and asked (``workbench accuracy --json``)
-by subtype and by model: 80 questions of geometric sizes, in four types of two subtypes each, of unequal frequency, with
-completions by three models of unequal frequency. Two verifiers are right with a chance of the question's own. One JSON
-line a table: the share of projects in which any q is at most .05.
+Each project is imported (``workbench import``, ``workbench verdicts import``) and asked (``accuracy``, ``compare``,
+``estimate``, ``downstream``, all ``--json``): 80 questions of geometric sizes, in four types of two subtypes each, of
+unequal frequency, with completions by three models of unequal frequency. Four verifiers are right with a chance of the
+question's own, three of them with the same in the mean; for ``estimate`` gold is there for a third of the items, or of
+the questions; scores of models trained with them are random. A JSON line for each kind of p has the share of all that
+are at most .05, one for each kind of adjusted p the share of projects in which any is.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from click.testing import CliRunner
@@ -24,10 +28,26 @@ from workbench.app.cli import root
 TABLES: Final = ("subtype", "model")
 SUBTYPES: Final = ("A1", "A2", "B1", "B2", "C1", "C2", "D1", "D2")
 MODELS: Final = ("small", "middle", "large")
+ALIKE: Final = ("one", "second", "third")
 _QUESTIONS: Final = 80
 _CORRELATION: Final = 0.3
-_ACCURACIES: Final = {"one": 0.9, "other": 0.75}
+_ACCURACIES: Final = {**dict.fromkeys(ALIKE, 0.9), "other": 0.75}
+_LEVEL: Final = 0.05
 _GOAL: Final = 0.06
+
+
+class Found(NamedTuple):
+    """What a table of a project says: one kind of value for each of its tests.
+
+    Attributes:
+        name: The table and the kind of value.
+        values: p-values, or adjusted ones.
+        adjusted: Whether they keep errors of the whole table at their level.
+    """
+
+    name: str
+    values: list[float]
+    adjusted: bool
 
 
 def main() -> None:
@@ -36,31 +56,67 @@ def main() -> None:
     parser.add_argument("--projects", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     options, _ = parser.parse_known_args()
-    found: dict[str, list[bool]] = {table: [] for table in TABLES}
-    tested = dict.fromkeys(TABLES, 0)
+    of_all: dict[tuple[str, bool], list[list[float]]] = defaultdict(list)
     for number in range(options.projects):
         with tempfile.TemporaryDirectory() as folder:
-            for table, q in _announced(Path(folder), np.random.default_rng([options.seed, number])).items():
-                tested[table] += len(q)
-                found[table].append(min(q, default=1.0) <= 0.05)
-    for table, announced in found.items():
-        value = float(np.mean(announced))
-        line = {"figure": f"null projects with any q <= .05 by {table}", "value": value, "goal": f"<= {_GOAL}"}
-        print(
-            json.dumps({**line, "ok": value <= _GOAL, "projects": len(announced), "cells": tested[table]}), flush=True
-        )
+            for found in _found(Path(folder), np.random.default_rng([options.seed, number])):
+                of_all[found.name, found.adjusted].append(found.values)
+    for (name, adjusted), projects in of_all.items():
+        low = [[value <= _LEVEL for value in values] for values in projects]
+        each = [any(values) for values in low] if adjusted else [value for values in low for value in values]
+        value = float(np.mean(each)) if each else 0.0
+        line = {
+            "figure": f"null projects with any {name} <= .05" if adjusted else f"size of {name}",
+            "value": value,
+            "goal": f"<= {_GOAL}",
+            "ok": value <= _GOAL,
+            "projects": len(projects),
+            "tests": sum(map(len, low)),
+        }
+        print(json.dumps(line), flush=True)
 
 
-def _announced(folder: Path, generator: np.random.Generator) -> dict[str, list[float]]:
-    """The q-values of each table of a project in which no group differs."""
+def _found(folder: Path, generator: np.random.Generator) -> Iterator[Found]:
+    """What every table says of a project in which nothing differs."""
     items, verdicts = _drawn(generator)
-    for name, lines in (("items.jsonl", items), ("verdicts.jsonl", verdicts)):
-        (folder / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
-    database = str(folder / "p.db")
-    _run("import", database, str(folder / "items.jsonl"), "--dataset", "null")
-    _run("verdicts", database, "import", str(folder / "verdicts.jsonl"))
-    reports = {table: json.loads(_run("accuracy", database, "--by", table, "--json")) for table in TABLES}
-    return {table: [row["q"] for row in report["rows"] if row["q"] is not None] for table, report in reports.items()}
+    whole, partly = folder / "whole.db", folder / "partly.db"
+    _made(whole, items, verdicts)
+    for table in TABLES:
+        rows = _asked("accuracy", whole, "--by", table)["rows"]
+        yield _values(f"p of accuracy by {table}", rows, "p")
+        yield _values(f"q of accuracy by {table}", rows, "q", adjusted=True)
+    for table in TABLES:
+        pair = _asked("compare", whole, *ALIKE[:2], "--by", table)
+        if table == TABLES[0]:
+            yield _values("permutation p of two", [pair], "permutation_p")
+            yield _values("McNemar's p of two", [pair], "mcnemar_p")
+        yield _values(f"p of two by {table}", pair["groups"], "permutation_p")
+        yield _values(f"q of two by {table}", pair["groups"], "q", adjusted=True)
+    family = _asked("compare", whole, *ALIKE)["family"]
+    yield _values("Holm's p of a family", family, "holm_p", adjusted=True)
+    yield _values("q of a family", family, "q", adjusted=True)
+    lines = [
+        {"verifier": name, "benchmark": "random", "score": score}
+        for name, score in zip(_ACCURACIES, generator.random(len(_ACCURACIES)).tolist(), strict=True)
+    ]
+    scores = [
+        row[name]
+        for row in _asked("downstream", whole, _written(folder / "scores.jsonl", lines))["rows"]
+        for name in ("spearman", "kendall")
+    ]
+    yield _values("p of a rank correlation", scores, "p")
+    for drawn, of_question in (("items", False), ("questions", True)):
+        database = partly.with_stem(drawn)
+        _made(database, _partly(items, generator, by_question=of_question), verdicts)
+        checked = _asked("estimate", database, "one")["checks"]
+        yield _values(f"p of a check of labels, drawn by {drawn}", checked, "p")
+        # As `uneven` has them: Bonferroni's.
+        known = [one["p"] * len(checked) for one in checked if one["p"] is not None]
+        yield Found(f"adjusted p of a check of labels, drawn by {drawn},", known, adjusted=True)
+
+
+def _values(name: str, rows: Sequence[dict[str, Any]], field: str, *, adjusted: bool = False) -> Found:
+    return Found(name, [row[field] for row in rows if row[field] is not None], adjusted)
 
 
 def _drawn(generator: np.random.Generator) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -84,10 +140,38 @@ def _drawn(generator: np.random.Generator) -> tuple[list[dict[str, Any]], list[d
     return items, verdicts
 
 
-def _run(*arguments: str) -> str:
-    result = CliRunner().invoke(root, list(arguments), catch_exceptions=False)
+def _partly(
+    items: Sequence[dict[str, Any]], generator: np.random.Generator, *, by_question: bool
+) -> list[dict[str, Any]]:
+    """The same with gold for a third only."""
+    units = [item["question_id" if by_question else "completion_id"] for item in items]
+    kept = {unit for unit in dict.fromkeys(units) if generator.random() < 1 / 3} or {units[0]}
+    return [
+        item if unit in kept else {name: value for name, value in item.items() if name != "gold"}
+        for item, unit in zip(items, units, strict=True)
+    ]
+
+
+def _made(database: Path, items: Sequence[dict[str, Any]], verdicts: Sequence[dict[str, Any]]) -> None:
+    """Import items and verdicts."""
+    _run("import", database, _written(database.with_suffix(".items.jsonl"), items), "--dataset", "null")
+    _run("verdicts", database, "import", _written(database.with_suffix(".verdicts.jsonl"), verdicts))
+
+
+def _written(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def _asked(command: str, database: Path, *words: str | Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_run(command, database, *words, "--json"))
+    return found
+
+
+def _run(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(root, list(map(str, arguments)), catch_exceptions=False)
     if result.exit_code:
-        raise RuntimeError(f"workbench {' '.join(arguments)}: {result.output}")
+        raise RuntimeError(f"workbench {' '.join(map(str, arguments))}: {result.output}")
     return result.stdout
 
 

@@ -33,14 +33,20 @@ def test_null_projects_go_through_the_commands(
     monkeypatch.setattr(sys, "argv", ["null_projects", "--projects", "1", "--seed", "3"])
     null_projects.main()
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["figure"] for line in lines] == [
-        f"null projects with any q <= .05 by {table}" for table in null_projects.TABLES
-    ]
-    for line, groups in zip(lines, (null_projects.SUBTYPES, null_projects.MODELS), strict=True):
+    found = {line["figure"]: line for line in lines}
+    for line in lines:
         assert line["projects"] == 1
-        # Of both verifiers each group is a cell; a group may be the only one of its type, or have too few questions.
-        assert len(groups) <= line["cells"] <= 2 * len(groups)
-        assert line["value"] in (0, 1)
+        if line["figure"].startswith("null projects with any"):
+            assert line["value"] in (0, 1)
+    verifiers = len(null_projects.ALIKE) + 1
+    for table, groups in zip(null_projects.TABLES, (null_projects.SUBTYPES, null_projects.MODELS), strict=True):
+        # Of each verifier a group is a cell; a group may be the only one of its type, or have too few questions.
+        cells = found[f"size of p of accuracy by {table}"]["tests"]
+        assert cells == found[f"null projects with any q of accuracy by {table} <= .05"]["tests"]
+        assert len(groups) <= cells <= verifiers * len(groups)
+    assert found["size of permutation p of two"]["tests"] == 1
+    assert found["null projects with any Holm's p of a family <= .05"]["tests"] == 3
+    assert all(found[f"size of p of a check of labels, drawn by {unit}"]["tests"] for unit in ("items", "questions"))
 
 
 def test_null_projects_are_among_all_benchmarks(monkeypatch: pytest.MonkeyPatch) -> None:

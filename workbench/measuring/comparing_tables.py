@@ -11,10 +11,9 @@ from msgspec import structs
 from workbench.core.options import TableForm
 from workbench.core.selection import group_name
 from workbench.core.text.emphasis import what_marks_mean, with_mark
-from workbench.core.text.figures import counted, p_value, percent, signed, signed_interval
+from workbench.core.text.figures import NONE, counted, number, p_value, signed, signed_interval
 from workbench.core.text.inert import inert
 from workbench.measuring.family import (
-    detectable,
     error_tables,
     errors_text,
     family_tables,
@@ -22,6 +21,7 @@ from workbench.measuring.family import (
     plain_tables,
 )
 from workbench.measuring.judged import counting
+from workbench.measuring.notes import could_be_seen
 from workbench.statistics.records.comparison import (
     LEVEL,
     CompareReport,
@@ -34,7 +34,7 @@ from workbench.statistics.records.comparison import (
 )
 from workbench.tables.document import Table
 from workbench.tables.files import figures_csv, flat, with_counting, written
-from workbench.tables.table import Columns, column, count, ends, figure, table, text, word
+from workbench.tables.table import Columns, column, count, ends, figure, table, word
 
 Report = CompareReport | FamilyReport | JointErrorReport
 
@@ -197,12 +197,13 @@ def groups_table(report: CompareReport) -> Table:
         ends(lambda group: group.ci, signed_interval),
         column("p", lambda group: group.permutation_p, p_value),
         column("q", lambda group: group.q, p_value),
-        text("detectable", detectable),
+        column("detectable", lambda group: group.detectable, number),
     )
     apart = [group_name(group.group, report.by) for group in report.groups if group.q < LEVEL]
     notes = (
         "p by permutation of questions; q after Benjamini and Hochberg over these groups; detectable: the true "
-        "difference that would show in four of five cases.",
+        f"difference that would show (p below {LEVEL}) in four of five cases, {NONE} where too few questions differ to "
+        "say.",
         f"q below {LEVEL}: {', '.join(apart)}." if apart else f"No q is below {LEVEL}.",
     )
     return table(f"Wins and losses by {report.by}", columns, report.groups, notes=notes)
@@ -223,7 +224,7 @@ def told(figures: PairedFigures, a: str, b: str) -> str:
     if tests and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
         return f"{better} is right more often than {worse}, by {points}; chance alone seldom gives so much."
-    seen = "" if figures.detectable is None else _could_be_seen(figures.detectable)
+    seen = f" {could_be_seen(figures.detectable)}"
     ahead = f"are {points} apart" if figures.difference else "are right equally often"
     if tests or interval:
         return f"{a} and {b} {ahead}, a close call: the tests and the interval don't agree that it is no chance.{seen}"
@@ -239,12 +240,6 @@ def _signs(figures: PairedFigures) -> tuple[bool, bool]:
     """Whether both tests, and the interval, say that a difference is no chance."""
     tests = max(figures.mcnemar_p or 0.0, figures.permutation_p) < LEVEL
     return tests, not figures.ci[0] <= 0 <= figures.ci[1]
-
-
-def _could_be_seen(difference: float) -> str:
-    if difference >= 1:
-        return " They are too few to show any difference reliably."
-    return f" A true difference of {percent(difference)} points would show in four of five cases."
 
 
 def _head(report: CompareReport) -> str:

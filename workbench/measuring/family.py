@@ -283,14 +283,15 @@ def pairs_table(report: FamilyReport) -> Table:
         column("p", lambda pair: pair.permutation_p, p_value),
         column("Holm's p", lambda pair: pair.holm_p, p_value),
         column("q", lambda pair: pair.q, p_value),
-        text("detectable", detectable),
+        column("detectable", lambda pair: pair.detectable, number),
         text("in words", lambda pair: standing(pair, report.level)),
     )
     notes = (
         f"p by permutation of questions; Holm's p keeps the chance of any false difference among "
         f"{counted(len(report.family), 'pair')} at its level, however they depend on each other; q (Benjamini and "
         "Hochberg) keeps the share of false ones. Each interval is for its pair alone. detectable: the true difference "
-        "that a test of one pair at 5 % would show in four of five cases.",
+        f"that a test of one pair at 5 % would show in four of five cases, {NONE} where too few questions differ to "
+        "say.",
         *(f"{a} and {b} have no item in common that counts." for a, b in report.apart if not {a, b} & {*report.failed}),
     )
     return table(f"All with {report.against}" if report.against else "Pairs", columns, report.family, notes=notes)
@@ -299,11 +300,6 @@ def pairs_table(report: FamilyReport) -> Table:
 def standing(pair: FamilyPair, level: float) -> str:
     """What a pair's tests say of A, one of `STANDINGS`."""
     return STANDINGS[2] if pair.holm_p >= level else STANDINGS[pair.difference < 0]
-
-
-def detectable(figures: PairedFigures) -> str:
-    """The difference such data would show in four of five cases; none above 1."""
-    return NONE if figures.detectable is None or figures.detectable > 1 else f"{figures.detectable:.3f}"
 
 
 def ranking(report: FamilyReport) -> str:

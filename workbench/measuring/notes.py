@@ -164,13 +164,19 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
     by_name = {entry.name: entry for entry in entries.verifiers}
     one, other = by_name[a], by_name[b]
     found = entries.remembered("power", (one, other), lambda: _power(one, other, entries))
-    if found is None or found.detectable is None:
+    if found is None or not found.discordance:
         return
     yield (
         f"{a} and {b}, the most accurate, differ in who is right on {percent(found.discordance)} % of "
-        f"{counted(found.n, 'item')}: a true difference of {percent(min(found.detectable, 1.0))} points would show in "
-        "four of five cases."
+        f"{counted(found.n, 'item')}. {could_be_seen(found.detectable)}"
     )
+
+
+def could_be_seen(difference: float | None) -> str:
+    """What a comparison of two that differ could show."""
+    if difference is None:
+        return "Too few questions, or too few on which they differ, to say what difference would show."
+    return f"A true difference of {percent(difference)} points would show in four of five cases."
 
 
 def _power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:

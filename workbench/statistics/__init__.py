@@ -1,7 +1,7 @@
 """Pure functions on arrays, each with its source; no database, no text.
 
 confusion, accuracy, subgroups, scores, calibration: one verifier against gold; intervals, rates: how sure that is;
-permutations: how likely by chance. compare, bootstrap: two. flips: before and after.
+permutations: how likely by chance. compare, bootstrap: two; detecting: what that could show. flips: before and after.
 joint_errors, ensembles: several. stacks, stack_search: one behind the other.
 agreement: people. disagreement: which items are worth a look.
 correlation, ranking: scores and orders. prediction_powered: few labels and many predictions. attacks: probes.

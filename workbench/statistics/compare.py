@@ -12,8 +12,8 @@ from msgspec import structs
 from workbench.statistics.accuracy import group_order
 from workbench.statistics.agreement.coefficients import divided
 from workbench.statistics.confusion import BoolArray, FloatArray, Graded, IntArray
+from workbench.statistics.detecting import detectable
 from workbench.statistics.intervals import (
-    Z95,
     Ends,
     compact,
     countable,
@@ -118,10 +118,6 @@ def _turned(place: IntArray, points: int) -> FloatArray:
     return np.asarray(place % points * (2 * pi / points), dtype=np.float64)
 
 
-Z80 = 0.8416212335729143
-"""The 0.8 quantile of the standard normal distribution."""
-
-
 class Quadrants(NamedTuple):
     """Where each of two verifiers is right: masks over the items."""
 
@@ -141,7 +137,7 @@ class ComparisonPower(NamedTuple):
     Attributes:
         n: Items both are counted on.
         discordance: Share of them only one of the two judges rightly.
-        detectable: As `detectable`, with the clusters' design effect.
+        detectable: As `detecting.detectable`.
     """
 
     n: int
@@ -193,7 +189,7 @@ def _paired(table: IntArray) -> PairedFigures:
         questions=len(sizes),
         deff=deff,
         permutation_p=permutation(a_alone - b_alone),
-        detectable=detectable((only_a + only_b) / n, n / deff),
+        detectable=detectable(sizes, a_alone, b_alone),
     )
 
 
@@ -208,9 +204,7 @@ def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
     only_a, only_b, n = int(a_alone.sum()), int(b_alone.sum()), int(sizes.sum())
     if n == 0:
         return None
-    deff = difference_deff(sizes, a_alone - b_alone, only_a, only_b)
-    discordance = (only_a + only_b) / n
-    return ComparisonPower(n, discordance, detectable(discordance, n / deff))
+    return ComparisonPower(n, (only_a + only_b) / n, detectable(sizes, a_alone, b_alone))
 
 
 def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:
@@ -338,19 +332,6 @@ def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends
         products = np.outer(step * way, step * way) * known.correlation
         ends.append(at + sign * sqrt(float(np.maximum(products, 0.0).sum())))
     return max(-1.0, ends[0]), min(1.0, ends[1])
-
-
-def detectable(discordance: float, n: float) -> float | None:
-    """The true difference a two-sided 5 % test finds with 80 % power: (z.975 + z.8) sqrt(discordance / n).
-
-    None when the two never differ. Source: Connor, "Sample size for testing differences in proportions for the
-    paired-sample design", Biometrics 43, 1987, to first order.
-
-    Args:
-        discordance: Share of items only one of the two judges rightly.
-        n: Items, or effective items.
-    """
-    return (Z95 + Z80) * sqrt(discordance / n) if discordance else None
 
 
 def _by_question(right_a: BoolArray, right_b: BoolArray, kept: BoolArray | None, question: IntArray) -> IntArray:

@@ -203,9 +203,18 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
     assert constant.startswith("always-incorrect is right on 62.5 % of items")
     assert "3 of 3 verifiers are right more often on the items of both, 3 by more than chance" in constant
     # Of the 60 items both have judged, good is wrong on two.
-    assert power.startswith("half and good, the most accurate, differ in who is right on 3.3 % of 60 items")
-    assert "would show in four of five cases" in power
+    assert power == (
+        "half and good, the most accurate, differ in who is right on 3.3 % of 60 items. Too few questions, or too few "
+        "on which they differ, to say what difference would show."
+    )
     assert "half has no verdict on 60 of 120 items with gold." in others
+
+
+def test_the_notes_say_what_difference_two_that_differ_often_enough_could_show(project: Project) -> None:
+    say(project, "near", wrong={1, 9, 18, 27, 35})
+    shown = next(note for note in accuracy(project).notes if "the most accurate" in note)
+    assert shown.startswith("good and near, the most accurate, differ in who is right on 5.8 % of 120 items. A true ")
+    assert shown.endswith(" points would show in four of five cases.")
 
 
 def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_is_named(project: Project) -> None:

@@ -23,7 +23,6 @@ from workbench.statistics.compare import (
     compare,
     compare_counted,
     compare_graded,
-    detectable,
     difference_deff,
     difference_interval,
     mcnemar,
@@ -197,18 +196,7 @@ def test_a_whole_comparison_worked_by_hand() -> None:
     deff = max(1.0, 1.5 * squares / (4 - 6 / 9))
     assert found.deff == pytest.approx(deff)
     assert found.ci == pytest.approx(put_together(items))
-    assert found.detectable == pytest.approx(2.801585218112969 * sqrt(4 / 6 * deff / 6))
-
-
-@pytest.mark.parametrize(("discordance", "points"), [(0.05, 2.0), (0.1, 2.8), (0.2, 4.0), (0.3, 4.9)])
-def test_what_a_thousand_items_can_tell(discordance: float, points: float) -> None:
-    found = detectable(discordance, 1000)
-    assert found is not None
-    assert round(100 * found, 1) == points
-
-
-def test_nothing_is_detectable_where_two_never_differ() -> None:
-    assert detectable(0, 1000) is None
+    assert found.detectable is None  # three questions are too few to say
 
 
 @settings(deadline=None)

@@ -281,7 +281,8 @@ def _pairs(found: FamilyReport) -> Table:
     notes = (
         "Intervals are clustered by question. The permutation test swaps A and B in all items of a question at once; "
         "McNemar’s stands only where items of a question don’t go together.",
-        "Detectable: the true difference in points that such data would show in four of five cases.",
+        f"Detectable: the true difference in points that such data would show in four of five cases, {NONE} where too "
+        "few questions differ to say.",
     )
     return table(caption, _PAIRS, found.family, notes=notes)
 

@@ -33,9 +33,10 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
         ci: The difference's 95 % interval, clustered by question, in closed form: Newcombe's, from the intervals of
             the shares that only one judges rightly.
         questions: Questions the items belong to; the interval's clusters.
-        deff: The design effect of the difference, at least 1, behind ``detectable``.
+        deff: The design effect of the difference, at least 1.
         permutation_p: Two-sided p-value of the paired permutation test that swaps A and B a question at a time.
-        detectable: The true difference such data would show in four of five cases; None where A and B never differ.
+        detectable: The true difference that the permutation test would find in four of five data sets of questions of
+            these sizes, as discordant and as clustered; None where too few questions, or too few that differ, say so.
     """
 
     n: int

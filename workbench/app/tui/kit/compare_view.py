@@ -152,4 +152,4 @@ def _sure(group: GroupComparison) -> Tone:
 
 
 def _detectable(share: float | None) -> str:
-    return NONE if share is None or share > 1 else f"{100 * share:.1f}"
+    return NONE if share is None else f"{100 * share:.1f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -23,7 +24,7 @@ _EACH: Final = 4
 """Solutions in hand for each processor of the nodes: what runs there, what waits there, and what is on its way."""
 _LOOK_S: Final = 0.01
 _IDLE_S: Final = 0.5
-_AGAIN_S: Final = 30.0
+_AGAIN_S: Final = 5.0
 _Piece = tuple[tuple[SolutionJob, str], Program]
 
 
@@ -64,7 +65,7 @@ class NodesExecutor(SolutionExecutor):
         return _EACH * max(1, sum(node.workers for node in self._use.nodes if not node.refused))
 
     def _work(self) -> None:
-        """Have nodes run what comes; a cluster that fails is tried again after a while, or for whoever comes."""
+        """Have nodes run what comes; a cluster that fails is tried again after a while."""
         settings = self._verifier.settings(self._verifier.seeds[0])
         while not self._over.is_set():
             try:
@@ -81,9 +82,14 @@ class NodesExecutor(SolutionExecutor):
                 self.trouble = f"{self._verifier.name!r} can't run solutions: {error}"
                 self.state = "failed"
                 self._drop(VerifierError(self.trouble))
-                with suppress(queue.Empty):
-                    if (job := self._jobs.get(timeout=_AGAIN_S)) is not None:
-                        fail(job, VerifierError(self.trouble))
+                self._refuse(self.trouble, time.monotonic() + _AGAIN_S)
+
+    def _refuse(self, trouble: str, until: float) -> None:
+        """Tell whoever comes meanwhile at once, however many they are: to look for a cluster may take half a minute."""
+        while not self._over.is_set() and (left := until - time.monotonic()) > 0:
+            with suppress(queue.Empty):
+                if (job := self._jobs.get(timeout=left)) is not None:
+                    fail(job, VerifierError(trouble))
 
     def _serve(self, pool: ClusterPool) -> None:
         arrivals = _Arrivals(self)

@@ -8,9 +8,9 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import pytest
 
@@ -18,7 +18,7 @@ from tests.cluster import Nodes, cluster
 from tests.growing_served import need_a_sandbox
 from tests.rewarding import Client, Launched, launched
 from tests.unit.interchange.test_judging_solutions import HOSTILE, SUITE, solution
-from workbench.core.errors import UsageError, VerifierError
+from workbench.core.errors import RunError, UsageError, VerifierError
 from workbench.core.run import ClusterUse
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs.executor import ExecutorClosed
@@ -29,6 +29,7 @@ from workbench.training.on_nodes import NodesExecutor
 from workbench.training.pay import SuiteVerdict
 from workbench.training.testing import SolutionExecutor
 from workbench.verifiers.base import SandboxedVerifier
+from workbench.verifiers.execution.verifier import HARNESS_VERSION
 from workbench.verifiers.registry import Registry
 
 TRUTH = json.dumps({"tests": SUITE, "plus_tests": [SUITE[0]], "entry_point": "double"})
@@ -152,16 +153,34 @@ def test_what_nobody_waits_for_holds_up_nobody(nodes: Nodes) -> None:
 
 def test_a_weaker_node_is_refused_by_name_and_who_waits_is_told(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", "0")
+    monkeypatch.setattr(on_nodes, "_AGAIN_S", 0.1)
     with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
         with pytest.raises(VerifierError, match=r"No node may work: .*/\w{8}: its sandbox has version \d+, and this"):
             executor.judge(items(3))
         assert state(executor) == ("failed", True)
-        monkeypatch.undo()
-        # Whoever comes next is told once more, if nobody was yet, and has it tried again.
-        with suppress(VerifierError):
-            executor.judge(items(1))
+        monkeypatch.setattr("workbench.runs.cluster_pool.HARNESS_VERSION", HARNESS_VERSION)
+        while state(executor) != ("ready", False):
+            time.sleep(0.01)
         assert [one.outcome for one in executor.judge(items(1))] == [Outcome.CORRECT]
         assert state(executor) == ("ready", False)
+
+
+def test_without_a_cluster_everybody_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for one may take half a minute, which nobody waits as often as there are solutions."""
+    pytest.importorskip("ray", reason="Ray is heavy, and no part of what tests need: pip install ray")
+    looked = 0
+
+    def none(*_: object, **__: object) -> NoReturn:
+        nonlocal looked
+        looked += 1
+        raise RunError("No node of the cluster is left.")
+
+    monkeypatch.setattr(on_nodes, "cluster_sandbox", none)
+    with closing(NodesExecutor(verifier(), ClusterUse(address="ray"))) as executor:
+        for _ in range(50):
+            with pytest.raises(VerifierError, match="No node of the cluster is left"):
+                executor.judge(items(3))
+    assert looked <= 3
 
 
 def test_a_cluster_that_comes_is_found_by_itself(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:

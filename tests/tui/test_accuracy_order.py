@@ -262,3 +262,15 @@ async def test_a_filter_that_nothing_meets_or_nobody_can_read_leaves_the_screen_
         assert "There is no column" in text_of(app, "PromptBar .trouble")
         await press(pilot, "escape", "F")
         assert len(names(app)) == len(IN_REPORT)
+
+
+async def test_a_run_that_has_begun_is_no_part_of_what_is_concluded(tmp_path: Path) -> None:
+    project = make_project(tmp_path, [*numbered(40, subtype="A1"), *numbered(40, subtype="C1", dataset="more")])
+    add_run(project, "whole", dict.fromkeys(range(1, 81), Outcome.CORRECT))
+    add_run(project, "begun", dict.fromkeys(range(2, 42, 2), Outcome.CORRECT), complete=False, items=80)
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":y", "enter")
+        said = text_of(app, "#accuracy-conclusion")
+        assert "whole" in said
+        assert "begun" not in said
+        assert "begun" in names(app)

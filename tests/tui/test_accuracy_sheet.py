@@ -153,7 +153,7 @@ def test_a_column_is_sorted_beside_its_best_baseline() -> None:
         "rule",
         "judge",
         "always-incorrect",
-        "slow 99 %",
+        "slow 99 % run",
     ]
     assert "┊ always-incorrect 75.0" in str(found.title)
     assert sum(column.ideal_width for column in found.columns) + len(found.columns) + 1 < 80

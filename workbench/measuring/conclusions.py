@@ -54,7 +54,8 @@ def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | N
     Args:
         verifier: Only its cells: the least accurate of those that are weak beyond chance goes first.
     """
-    over_all = {row.verifier: row.accuracy or 0.0 for row in verifiers_of(report) if verifier in (None, row.verifier)}
+    measured = measured_whole(report) if verifier is None else verifiers_of(report)
+    over_all = {row.verifier: row.accuracy or 0.0 for row in measured if verifier in (None, row.verifier)}
     cells = [row for row in report.rows if row.group is not None and row.verifier in over_all and row.ci is not None]
     stretched = NormalDist().inv_cdf(1 - _ONE_SIDED / max(len(cells), 1)) / NormalDist().inv_cdf(1 - _ONE_SIDED)
 
@@ -89,6 +90,13 @@ def verifiers_of(report: AccuracyReport) -> list[AccuracyRow]:
     return sorted(known, key=lambda row: row.accuracy or 0.0, reverse=True)
 
 
+def measured_whole(report: AccuracyReport) -> list[AccuracyRow]:
+    """The same without those whose run is on its way: some of their items say nothing of the others; all where none is
+    through."""
+    known = verifiers_of(report)
+    return [row for row in known if row.verifier not in report.unfinished] or known
+
+
 def is_baseline(row: AccuracyRow) -> bool:
     """Whether a row is of what looks at no completion, though it may have been run like a verifier."""
     return row.kind == "baseline" or row.verifier in BASELINES
@@ -96,7 +104,7 @@ def is_baseline(row: AccuracyRow) -> bool:
 
 def conclusion(report: AccuracyReport) -> tuple[str, ...]:
     """Which verifier is most accurate, who is behind a constant verdict, and which cell is the weakest of all."""
-    known = verifiers_of(report)
+    known = measured_whole(report)
     if not known:
         return ()
     return tuple(filter(None, (_best(known), behind_constant(known), _weakest(report, known))))

@@ -49,7 +49,7 @@ COMMANDS: dict[str, str] = {
     "flags answer": "flags DB answer FLAGGED two",
     "labels export": "labels DB export FILE.jsonl --history",
     "labels import": "labels DB import IN/labels.jsonl",
-    "labels import verdicts": "labels DB import --verdicts rules",
+    "labels import verdicts": "labels DB import --verdicts often",
     "conflicts settle": "conflicts DB settle --as chidi --class correct/incorrect --verdict correct",
     "conflicts undo": "conflicts DB settle --as chidi --class correct/incorrect --verdict correct ; "
     "conflicts DB undo --as chidi",

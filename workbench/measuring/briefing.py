@@ -305,13 +305,14 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
 
     found = weakest(facts.report, best.verifier)
     by = facts.report.by or ""
+    as_good = sum(row.accuracy == best.accuracy for row in facts.measured)
     first = best is facts.best and len(facts.standing.verifiers) > 1
+    who = f"{best.verifier}{f', {_of(as_good)}the most accurate,' if first else ''}"
     if found is None:
         if too_few_to_say(facts.report, best.verifier):
             yield Matter(
                 kind="weakest-cell",
-                sentence=f"On which {by} {best.verifier}{', the most accurate,' if first else ''} is weakest: "
-                "too few questions to say.",
+                sentence=f"On which {by} {who} is weakest: too few questions to say.",
                 about={"verifier": best.verifier, "by": by},
                 size=best.n,
                 screen="accuracy",
@@ -321,7 +322,6 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     group, worst = found.row.group or "", found.row
     where = shlex.quote(f"{by}={group}")
     place = f"{'' if group == UNTYPED else f'{by} '}{found.place(facts.report)}"
-    who = f"{best.verifier}{', the most accurate,' if first else ''}"
     said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
     if found.may_be_chance and (most := _errs_most(facts, best)) is not None:
         said = (
@@ -337,6 +337,10 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
         command="workbench disagreements DB --queue verifier-gold "
         f"--verifier {shlex.quote(best.verifier)} --where {where}",
     )
+
+
+def _of(as_good: int) -> str:
+    return "one of " if as_good > 1 else ""
 
 
 def _errs_most(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:

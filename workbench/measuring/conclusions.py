@@ -111,13 +111,16 @@ def conclusion(report: AccuracyReport) -> tuple[str, ...]:
 
 
 def _best(known: Sequence[AccuracyRow]) -> str:
-    best = known[0]
-    ties = sum(row.accuracy == best.accuracy for row in known) - 1
+    alike = [row for row in known if row.accuracy == known[0].accuracy]
+    best = max(alike, key=lambda row: row.n)
+    ties = len(alike) - 1
     figures = in_words(best)
     if best.accuracy == 1:
         figures = f"right on all {counted(best.n, 'item')} {percent_interval(best.ci) if best.ci else _TOO_FEW}"
     if len(known) == 1:
         return f"{best.verifier} is {figures if best.accuracy == 1 else f'right on {figures}'}."
+    if any(row.n != best.n for row in alike):
+        figures = f"{best.verifier} {'is' if best.accuracy == 1 else 'on'} {figures}"
     return f"{best.verifier}{_and_others(ties)} {'are' if ties else 'is'} the most accurate: {figures}."
 
 

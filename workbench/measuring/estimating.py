@@ -395,10 +395,8 @@ def verdict(report: EstimateReport) -> str:
     within = "too few questions for an interval"
     if one.ci is not None:
         within = f"95 % interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
-    said = (
-        f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {counted(_items(one), 'item')}, "
-        f"{within}{weighed}"
-    )
+    that_count = f"{counted(_items(one), 'item')}{' that it decides' if report.protocol == 'decided' else ''}"
+    said = f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {that_count}, {within}{weighed}"
     if one.reason is not None:
         return f"{said}. {one.reason}"
     return (

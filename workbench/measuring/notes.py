@@ -157,17 +157,19 @@ def _no_chance(clear: Sequence[str]) -> str:
 
 def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
     """What difference between the two best such data could show."""
-    ranked = sorted(verifiers, key=lambda row: row.accuracy or 0.0, reverse=True)[:2]
+    ranked = sorted(verifiers, key=lambda row: row.accuracy or 0.0, reverse=True)
     if len(ranked) < 2:
         return
-    a, b = (row.verifier for row in ranked)
+    a, b = (row.verifier for row in ranked[:2])
+    tied = any(row.accuracy == ranked[1].accuracy for row in ranked[2:])
     by_name = {entry.name: entry for entry in entries.verifiers}
     one, other = by_name[a], by_name[b]
     found = entries.remembered("power", (one, other), lambda: _power(one, other, entries))
     if found is None or not found.discordance:
         return
+    of = "two of " if tied else ""
     yield (
-        f"{a} and {b}, the most accurate, differ in who is right on {percent(found.discordance)} % of "
+        f"{a} and {b}, {of}the most accurate, differ in who is right on {percent(found.discordance)} % of "
         f"{counted(found.n, 'item')}. {could_be_seen(found.detectable)}"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +216,9 @@ def test_the_notes_say_what_difference_two_that_differ_often_enough_could_show(p
     shown = next(note for note in accuracy(project).notes if "the most accurate" in note)
     assert shown.startswith("good and near, the most accurate, differ in who is right on 5.8 % of 120 items. A true ")
     assert shown.endswith(" points would show in four of five cases.")
+    say(project, "as-near", wrong={2, 10, 17, 28, 36})
+    tied = next(note for note in accuracy(project).notes if "the most accurate" in note)
+    assert re.match(r"good and (as-)?near, two of the most accurate, differ", tied)
 
 
 def test_a_verifier_without_an_error_is_weakest_nowhere_and_the_next_that_errs_is_named(project: Project) -> None:
@@ -234,6 +238,19 @@ def test_of_several_as_accurate_one_is_named_and_the_others_are_counted(project:
     assert found is not None
     cells = [row for row in report.rows if row.verifier == "good" and row.group is not None]
     assert found.ties == sum(row.accuracy == found.row.accuracy for row in cells) - 1
+
+
+def test_figures_of_one_of_several_as_accurate_are_said_to_be_its_own(project: Project) -> None:
+    say(project, "few", wrong=set(), of=range(1, 41))
+    say(project, "many", wrong=set())
+    said = conclusion(accuracy(project))[0]
+    assert said.startswith("many and 1 other are the most accurate: many is right on all 120 items [")
+    say(project, "half-as-many", wrong={1, 3, 5, 7}, of=range(1, 61))
+    say(project, "as-good", wrong={1, 3, 5, 7, 61, 63, 65, 67})
+    known = ("half-as-many", "as-good")
+    assert conclusion(accuracy(project, verifiers=known))[0].startswith(
+        "as-good and 1 other are the most accurate: as-good on 93.3 % ["
+    )
 
 
 def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None:

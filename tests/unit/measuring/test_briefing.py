@@ -405,6 +405,15 @@ def test_a_forecast_goes_by_days_and_not_by_the_first_hour(tmp_path: Path) -> No
     assert "at 2 labels a day" in said(project)["progress"]
 
 
+def test_one_of_two_as_accurate_is_not_called_the_most_accurate(tmp_path: Path) -> None:
+    rows = [{**row, "gold": True, "subtype": f"A{1 + number // 20}"} for number, row in enumerate(numbered(60))]
+    project = make_project(tmp_path, rows)
+    for name, wrong in (("first", range(1, 11)), ("second", range(21, 31)), ("third", range(5, 30))):
+        add_run(project, name, {n: Outcome.INCORRECT if n in wrong else Outcome.CORRECT for n in range(1, 61)})
+    (said,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
+    assert ", one of the most accurate, is weak" in said
+
+
 def test_a_cell_that_may_be_chance_is_not_called_the_weakest_while_another_verifier_errs_more(tmp_path: Path) -> None:
     rows = [{**row, "gold": True, "subtype": f"A{1 + number // 6}"} for number, row in enumerate(numbered(18))]
     project = make_project(tmp_path, rows)

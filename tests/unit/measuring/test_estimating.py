@@ -16,7 +16,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.estimating import estimate, estimate_text
+from workbench.measuring.estimating import estimate, estimate_text, verdict
 from workbench.statistics.prediction_powered import powered
 from workbench.statistics.records.combined import EstimateReport, EstimateRow, Quantity
 
@@ -114,6 +114,16 @@ def test_it_is_nearer_to_the_truth_and_narrower(project: Project, said: dict[str
     assert found.ci[0] < truth < found.ci[1]
     assert found.ci[1] - found.ci[0] < 0.85 * (found.classical_ci[1] - found.classical_ci[0])
     assert (found.labelled, found.unlabelled, found.questions) == (LABELLED, ITEMS - LABELLED, LABELLED)
+
+
+@pytest.mark.parametrize("protocol", get_args(Protocol3))
+def test_all_items_are_those_that_count(
+    project: Project, said: dict[str, dict[int, Outcome]], protocol: Protocol3
+) -> None:
+    decides = sum(outcome < Outcome.ABSTAIN for outcome in said["judge"].values())
+    of = f"of all {decides:,} items that it decides," if protocol == "decided" else f"of all {ITEMS:,} items,"
+    assert decides < ITEMS
+    assert of in verdict(estimate(project, "judge", protocol=protocol))
 
 
 def test_the_share_of_correct_completions_needs_no_protocol(project: Project) -> None:

@@ -92,6 +92,10 @@ def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) 
     A group has a delta, its accuracy less that of its type (subtypes) or of all items (other groups), a p-value of the
     permutation test by question, and a q-value over all cells of the table (Benjamini and Hochberg), of subtypes within
     types that stand out (Benjamini and Bogomolov). Micro is the mean over items, macro the unweighted mean over groups.
+
+    Intervals are Wilson's of as many items as there would be without clusters, with Student's t; Clopper and Pearson's
+    where few questions are wrong, or right; those of balanced accuracy and MCC are put together from both classes' (Zou
+    and Donner).
     """
     from workbench.measuring.accuracy_tables import accuracy_as, overview_as, sorted_by
 

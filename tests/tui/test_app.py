@@ -165,13 +165,13 @@ def test_no_two_actions_of_a_screen_share_a_key(kind: type[WorkbenchScreen]) -> 
 
 
 async def test_a_keymap_moves_keys_on_screens_and_in_the_app(tmp_path: Path) -> None:
-    settings = Settings(keymap={"app.help": "f9", "home.accuracy": "U"})
+    settings = Settings(keymap={"app.help": "f12", "home.accuracy": "U"})
     async with opened(make_project(tmp_path), settings=settings) as (app, pilot):
         await press(pilot, "y")
         assert name_of(app) == "HomeScreen"
         await press(pilot, "U")
         assert name_of(app) == "AccuracyScreen"
-        await press(pilot, "f9")
+        await press(pilot, "f12")
         assert name_of(app) == "HelpScreen"
         assert not notices(app)
 

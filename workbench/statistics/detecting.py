@@ -68,15 +68,16 @@ def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | N
         only_b: How many only B does.
     """
     differ = only_a + only_b
-    n, squares, fourths = (float((sizes.astype(np.float64) ** power).sum()) for power in (1, 2, 4))
+    number = np.bincount(sizes)
+    known = np.flatnonzero(number).astype(np.float64)
+    often = number[number > 0]
+    n, squares, fourths = (float(often @ known**power) for power in (1, 2, 4))
     even = squares**2 >= _EVEN * fourths
     if n**2 < FEWEST * squares or np.count_nonzero(differ) < (DIFFERING if even else _MANY):
         return None
-    number = np.bincount(sizes)
-    known = np.flatnonzero(number)
     design = _Design(
-        sizes=known.astype(np.float64),
-        often=number[known],
+        sizes=known,
+        often=often,
         discordance=float(differ.sum()) / n,
         correlation=_correlation(sizes, differ),
         alike=_correlation(differ, only_a),

@@ -35,8 +35,9 @@ class Weakness(NamedTuple):
     may_be_chance: bool
 
     def place(self, report: AccuracyReport) -> str:
-        """The group, and how many cells are like it."""
-        return f"{group_name(self.row.group, report.by)}{_and_others(self.ties)}"
+        """The group, and how many cells, also of other verifiers, are as low."""
+        like = f" ({counted(self.ties, 'other cell')} as low)" if self.ties else ""
+        return f"{group_name(self.row.group, report.by)}{like}"
 
     @property
     def figures(self) -> str:

@@ -289,7 +289,7 @@ def test_the_weakest_cell_is_weak_for_sure_and_of_the_best_verifier(tmp_path: Pa
     judge(project, "exact", dict.fromkeys(range(1, 83), Outcome.INCORRECT))
     matter = of_kind(project, "weakest-cell")
     assert matter.sentence.startswith(
-        "rules, the most accurate, is weakest on subtype C1 - Single Choice and 1 other: right on 50.0 % ["
+        "rules, the most accurate, is weakest on subtype C1 - Single Choice (1 other cell as low): right on 50.0 % ["
     )
     assert matter.sentence.endswith("] of 40 items, over all on 74.4 %."), "one of two on D2 is as low, maybe by chance"
     assert matter.about == {"verifier": "rules", "by": "subtype", "group": "C1"}

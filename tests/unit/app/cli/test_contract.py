@@ -291,7 +291,7 @@ def test_demo_without_a_terminal_says_who_is_best_and_where_it_is_weak(tmp_path:
     assert text.returncode == 0
     assert len((text.stdout + text.stderr).splitlines()) <= 30
     assert "rules is the most accurate: 96.1 % [83.9, 99.7] of 76 items. " in text.stdout
-    assert "The weakest cell of all is exact's on C - Multi-choice and 1 other: 53.3 % [" in " ".join(
+    assert "The weakest cell of all is exact's on C - Multi-choice (1 other cell as low): 53.3 % [" in " ".join(
         text.stdout.split()
     )
     assert "workbench open workbench-demo.db" in text.stdout

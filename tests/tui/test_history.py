@@ -65,7 +65,7 @@ async def test_enter_corrects_a_label_with_a_new_event(tmp_path: Path) -> None:
             "SELECT verdict, supersedes IS NOT NULL FROM label_events WHERE subject = ? ORDER BY id", (order[0],)
         ).fetchall()
         assert events == [("correct", 0), ("incorrect", 1)]
-        assert "saved ✓ incorrect, was correct · z undoes" in app.screen.query_one(TitleBar).remark
+        assert "saved ✓ incorrect, was correct" in app.screen.query_one(TitleBar).remark
         await press(pilot, "escape")
         lines = listed(next(screen for screen in app.screen_stack if isinstance(screen, HistoryScreen)))
         assert "✗ incorrect" in lines[0]

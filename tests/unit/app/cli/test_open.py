@@ -107,7 +107,7 @@ def test_it_begins_on_an_item_that_is_named(database: Path) -> None:
 @pytest.mark.parametrize("person", ["", "amira"])
 def test_the_app_opens_and_quits(database: Path, person: str) -> None:
     child = on_terminal("open", database, *(["--as", person] if person else []))
-    child.expect("done" if person else "unlabelled")
+    child.expect("nothing to do" if person else "unlabelled")
     child.send("\x11")
     _, code = ended(child)
     assert code == 0

@@ -212,7 +212,7 @@ def test_who_gave_up_and_a_server_that_died_leave_nothing_behind(pool: SandboxPo
             os.kill(pool.pids[0], signal.SIGKILL)
 
     ((_, lost),) = pool.run([(0, hangs)], end_server)
-    assert (lost.outcomes, lost.harness_killed) == ("x", True)
+    assert (lost.outcomes, lost.harness_killed) == ("n", True)
     assert asked(pool, FULL, "assert listed() == []").outcomes == "p"
 
 

@@ -463,9 +463,9 @@ def _saved_words(answer: Answer, took_ms: int | None) -> str:
 
 
 def _instead_of(item: AnnotationItem, answer: Answer) -> str:
-    """What the answer has taken the place of, and how that comes back."""
+    """What the answer has taken the place of."""
     before, after = (item.verdict, answer.verdict) if answer.verdict else (item.subtype, answer.subtype)
-    return f", was {before} · z undoes" if before not in (None, after) else ""
+    return f", was {before}" if before not in (None, after) else ""
 
 
 def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:

@@ -41,7 +41,7 @@ class Pace:
             return None
         (first, before), (last, done) = self._steps[0], self._steps[-1]
         took = last - first
-        if now - last > _LONGEST_PAUSE * max(took / (len(self._steps) - 1), 1.0):
+        if not took or now - last > _LONGEST_PAUSE * max(took / (len(self._steps) - 1), 1.0):
             return None
         return (done - before) / took
 

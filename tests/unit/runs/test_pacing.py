@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbench.runs.pacing import Pace
@@ -56,6 +56,8 @@ def test_a_run_that_begins_anew_is_watched_anew() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 100), st.integers(0, 10**7)), max_size=30), st.integers(0, 10**7))
+@example([(0.0, 0), (0.0, 1), (0.0, 2)], 0)
+@example([(0.0, 0), (0.0, 1), (5e-324, 2)], 0)
 def test_whatever_is_seen_is_no_error(looks: list[tuple[float, int]], items: int) -> None:
     pace, now = Pace(), 0.0
     for later, done in looks:

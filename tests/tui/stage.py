@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
@@ -71,12 +72,13 @@ def is_idle(pilot: Pilot[None]) -> bool:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
-    """Let the app go on until something is so."""
+    """Let the app go on until something is so; of a widget that is not on the screen yet nothing is so."""
     for _ in range(600):
-        if condition():
-            return
+        with suppress(NoMatches):
+            if condition():
+                return
         await pilot.pause(0.05)
-    raise AssertionError("it did not happen")
+    assert condition(), "it did not happen"
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import threading
 import time
@@ -12,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NoReturn, cast
 
+import httpx
 import pytest
 
 from tests.cluster import Nodes, cluster
@@ -113,6 +115,10 @@ def test_a_node_that_is_killed_under_load_loses_no_answer(nodes: Nodes, tmp_path
         server.until_ready()
         rewards = asyncio.run(load(server.port))
         assert rewards == [float(n % 4 == 0) for n in range(1500)]
+        counted = of_nodes(server)
+        assert len(counted["judged_total"]) >= 2
+        assert sum(counted["judged_total"].values()) >= 1500
+        assert sum(counted["deaths_total"].values()) >= 2
         told_to_end = asyncio.run(end_under_load(server))
         assert told_to_end == [float(n % 4 == 0) for n in range(1500)]
         assert server.process.wait(30) == 0
@@ -120,6 +126,17 @@ def test_a_node_that_is_killed_under_load_loses_no_answer(nodes: Nodes, tmp_path
         told = [line for line in server.log.read_text().splitlines() if line.startswith("  node ")]
     assert len(told) >= 2
     assert sum("died 0 times" not in line for line in told) >= 1
+
+
+def of_nodes(server: Launched) -> dict[str, dict[str, float]]:
+    """The nodes' figures that the server shows, by what they are and the node's name."""
+    text = httpx.get(f"{server.url}/metrics", headers={"Host": "localhost"}).text
+    found: dict[str, dict[str, float]] = {}
+    for name, node, value in re.findall(
+        r'^workbench_reward_node_(\w+)\{node="([^"]+/\w{8})"\} (\S+)$', text, re.MULTILINE
+    ):
+        found.setdefault(name, {})[node] = float(value)
+    return found
 
 
 async def end_under_load(server: Launched) -> list[float]:

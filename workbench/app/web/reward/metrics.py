@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final
 
 import psutil
 
+from workbench.core.run import NodeUse
 from workbench.core.verdict import Verdict
 from workbench.training.fair import StageTimes
 from workbench.training.pay import SuiteVerdict
@@ -60,7 +63,9 @@ class Metrics:
         self._buckets[path][bisect_left(_BOUNDS, seconds)] += 1
         self._seconds[path] += seconds
 
-    def text(self, *, waiting: int, in_flight: int, ready: bool, stages: StageTimes) -> str:
+    def text(
+        self, *, waiting: int, in_flight: int, ready: bool, stages: StageTimes, nodes: Sequence[NodeUse] = ()
+    ) -> str:
         """All of them.
 
         Args:
@@ -68,8 +73,9 @@ class Metrics:
             in_flight: Bytes of requests that came and aren't answered.
             ready: Whether items are taken.
             stages: How long the stages of judging have taken.
+            nodes: What the nodes of a cluster have done, where they judge.
         """
-        name, version = (text.translate(_ESCAPES) for text in self._verifier)
+        name, version = map(_label, self._verifier)
         lines = [
             *_head("info", "gauge", "The verifier."),
             f'workbench_reward_info{{verifier="{name}",version="{version}"}} 1',
@@ -88,7 +94,7 @@ class Metrics:
             *_counted("exhausted_total", "Items that took too much, by reason.", "reason", self._reasons),
             *_head("stacked_total", "counter", "Items judged by a stack, by the stage that spoke and its verdict."),
             *(
-                f'workbench_reward_stacked_total{{stage="{stage.translate(_ESCAPES)}",verdict="{word}"}} {count}'
+                f'workbench_reward_stacked_total{{stage="{_label(stage)}",verdict="{word}"}} {count}'
                 for (stage, word), count in sorted(self._stacked.items())
             ),
             *_head("forgeable_total", "counter", "Completions some of whose passed tests could be forged."),
@@ -102,6 +108,7 @@ class Metrics:
                     f'workbench_reward_stage_seconds_count{{stage="{stage}"}} {count}',
                 )
             ),
+            *_of_nodes(nodes),
             *self._histogram(),
             "# HELP process_resident_memory_bytes Resident memory of the server's own process.",
             "# TYPE process_resident_memory_bytes gauge",
@@ -119,6 +126,35 @@ class Metrics:
             lines.append(f'workbench_reward_request_seconds_sum{{path="{path}"}} {self._seconds[path]:.6f}')
             lines.append(f'workbench_reward_request_seconds_count{{path="{path}"}} {total}')
         return lines
+
+
+def _label(text: str) -> str:
+    """A text as a label's value; half a character, which is no UTF-8, becomes a question mark."""
+    return text.encode(errors="replace").decode().translate(_ESCAPES)
+
+
+def _of_nodes(nodes: Sequence[NodeUse]) -> list[str]:
+    """A figure of each node for each line of what nodes do; nothing where there is none."""
+    if not nodes:
+        return []
+    return [
+        line
+        for name, kind, about, value in _OF_A_NODE
+        for line in (
+            *_head(f"node_{name}", kind, about),
+            *(f'workbench_reward_node_{name}{{node="{_label(node.name)}"}} {value(node)}' for node in nodes),
+        )
+    ]
+
+
+_OF_A_NODE: Final[tuple[tuple[str, str, str, Callable[[NodeUse], str]], ...]] = (
+    ("workers", "gauge", "Solutions that a node runs at a time.", lambda node: f"{node.workers}"),
+    ("refused", "gauge", "Whether a node may not work.", lambda node: f"{int(bool(node.refused))}"),
+    ("judged_total", "counter", "Solutions that a node has run.", lambda node: f"{node.judged}"),
+    ("seconds_total", "counter", "Seconds that a node was at work.", lambda node: f"{node.seconds:.6f}"),
+    ("lost_total", "counter", "Solutions that a node had when it died.", lambda node: f"{node.lost}"),
+    ("deaths_total", "counter", "How often a node, or what works there, has died.", lambda node: f"{node.deaths}"),
+)
 
 
 def _head(name: str, kind: str, about: str) -> list[str]:

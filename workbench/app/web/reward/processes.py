@@ -138,7 +138,8 @@ def merged(texts: Sequence[str]) -> str:
         return texts[0]
     values: dict[str, float | None] = {}
     for text in texts:
-        for line in text.splitlines():
+        # Labels are anybody's words: what else ends a line elsewhere stands in the midst of one here.
+        for line in text.removesuffix("\n").split("\n"):
             series, _, value = line.rpartition(" ")
             if line.startswith("#"):
                 values.setdefault(line, None)

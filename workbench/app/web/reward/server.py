@@ -27,6 +27,7 @@ from workbench.app.web.reward.processes import Beside, Board, Crowd, ProcessStat
 from workbench.app.web.serve.addresses import Address
 from workbench.core.columns import subtype
 from workbench.core.errors import UsageError, WorkbenchError
+from workbench.core.run import ClusterUse
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.runs.executor import UNSENDABLE, is_text
 from workbench.training import frameworks
@@ -64,6 +65,7 @@ class Served(Struct, frozen=True, kw_only=True):
 
     Attributes:
         probe: How the verifier was last probed; None if it never was.
+        cluster: Whose nodes run solutions; None where none do.
         beside: This process among those that serve; None where it serves alone.
     """
 
@@ -74,13 +76,18 @@ class Served(Struct, frozen=True, kw_only=True):
     version: str
     identity: str
     probe: ProbeSummary | None
+    cluster: ClusterUse | None
     beside: Beside | None = None
 
     def told(self, gate: RewardGate) -> ProcessState:
         """How this process is."""
         state = "stopping" if gate.stopping else self.judge.state
         figures = self.metrics.text(
-            waiting=self.judge.waiting, in_flight=gate.in_flight, ready=state == "ready", stages=self.judge.stages
+            waiting=self.judge.waiting,
+            in_flight=gate.in_flight,
+            ready=state == "ready",
+            stages=self.judge.stages,
+            nodes=() if self.cluster is None else self.cluster.nodes,
         )
         return ProcessState(figures=figures, state=state, trouble=self.judge.trouble, waiting=self.judge.waiting)
 
@@ -369,6 +376,7 @@ class RewardServer:
             version=chosen.verifier.version,
             identity=chosen.identity,
             probe=chosen.probe,
+            cluster=chosen.cluster,
             beside=beside,
         )
         self._served = served

@@ -14,7 +14,9 @@ from tests.growing_served import need_a_sandbox
 from tests.rewarding import Client, asked
 from tests.unit.app.web.reward.conftest import Serving
 from workbench.app.web.reward.metrics import Metrics
+from workbench.app.web.reward.processes import merged
 from workbench.app.web.reward.server import RewardServer
+from workbench.core.run import NodeUse
 from workbench.core.verdict import Outcome, Verdict
 from workbench.training.fair import StageTimes
 from workbench.training.pay import SuiteVerdict
@@ -100,3 +102,30 @@ def test_a_stack_s_stages_are_counted() -> None:
     assert 'workbench_reward_stacked_total{stage="rules",verdict="correct"} 2' in text
     assert 'workbench_reward_stacked_total{stage="judge",verdict="incorrect"} 1' in text
     assert "workbench_reward_forgeable_total 1" in text
+
+
+def test_each_node_has_its_figures_and_its_name_is_no_line_of_its_own() -> None:
+    nodes = [
+        NodeUse(name="b1/0a", workers=2, judged=300, seconds=1.5, lost=7, deaths=1),
+        NodeUse(name='x"} 9\n# "\\\u2028\ud83d', workers=1, refused="its sandbox is weaker"),
+    ]
+    text = Metrics("execution", "1").text(waiting=0, in_flight=0, ready=True, stages=StageTimes(), nodes=nodes)
+    odd = r"""x\"} 9\n# \"\\""" + "\u2028?"
+    found = [line for line in text.split("\n") if line.startswith("workbench_reward_node_")]
+    assert found == [
+        'workbench_reward_node_workers{node="b1/0a"} 2',
+        f'workbench_reward_node_workers{{node="{odd}"}} 1',
+        'workbench_reward_node_refused{node="b1/0a"} 0',
+        f'workbench_reward_node_refused{{node="{odd}"}} 1',
+        'workbench_reward_node_judged_total{node="b1/0a"} 300',
+        f'workbench_reward_node_judged_total{{node="{odd}"}} 0',
+        'workbench_reward_node_seconds_total{node="b1/0a"} 1.500000',
+        f'workbench_reward_node_seconds_total{{node="{odd}"}} 0.000000',
+        'workbench_reward_node_lost_total{node="b1/0a"} 7',
+        f'workbench_reward_node_lost_total{{node="{odd}"}} 0',
+        'workbench_reward_node_deaths_total{node="b1/0a"} 1',
+        f'workbench_reward_node_deaths_total{{node="{odd}"}} 0',
+    ]
+    assert "node_" not in Metrics("rules", "1").text(waiting=0, in_flight=0, ready=True, stages=StageTimes())
+    twice = merged([text, text])
+    assert f'workbench_reward_node_workers{{node="{odd}"}} 2' in twice.split("\n")

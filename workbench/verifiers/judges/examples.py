@@ -172,7 +172,7 @@ def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, referen
     parts = [_ABOUT.format(count=len(examples)), notice, BROKEN_NOTICE if broken else ""]
     for number, one in enumerate(examples, 1):
         texts = _texts(one, reference=reference)
-        parts.append(f"FewShotExample {number}\n\n")
+        parts.append(f"Example {number}\n\n")
         for title, text in texts.items():
             sent = neutralised(text) if neutralise else text
             parts.append(f"{title}:\n{fenced(sent, fence) if fence else sent}\n\n")

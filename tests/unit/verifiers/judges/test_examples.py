@@ -42,6 +42,7 @@ def test_half_of_the_examples_are_correct_and_the_item_comes_last() -> None:
     (call,) = requests(**options())
     assert shown(call) == ["right-A", "wrong-A", "right-B", "wrong-B"]
     assert re.findall(r"^Verdict: (\w+)$", call.text, re.MULTILINE) == ["correct", "incorrect"] * 2
+    assert re.findall(r"^(.*) \d$", call.text, re.MULTILINE) == ["Example"] * 4
     assert call.text.rfind("C-wrong-B") < call.text.find(ITEM.question)
     assert shown(requests(**options(count=3))[0]) == ["right-A", "wrong-A", "right-B"]
 

@@ -20,6 +20,11 @@ from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.config import Settings
 
 
+def said(app: WorkbenchApp) -> str:
+    """What help says, wherever its lines break."""
+    return " ".join(text_of(app, "#help-keys").split())
+
+
 @pytest.mark.parametrize(("name", "size"), list(zip(DESTINATIONS, cycle(SIZES), strict=False)))
 async def test_lists_every_action_of_the_screen_below(tmp_path: Path, name: str, size: tuple[int, int]) -> None:
     async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
@@ -29,7 +34,7 @@ async def test_lists_every_action_of_the_screen_below(tmp_path: Path, name: str,
         assert isinstance(below, WorkbenchScreen)
         app.action_help()
         await settle(pilot)
-        text = text_of(app, "#help-keys")
+        text = said(app)
         for action in below.all_actions():
             assert not action.keys or action.help in text
         await press(pilot, "escape")
@@ -45,6 +50,18 @@ async def test_shows_the_keys_of_the_keymap(tmp_path: Path) -> None:
         lines = [line.split() for line in text_of(app, "#help-keys").splitlines()]
         assert ["x", "X", "Open", "Browse:"] in [line[:4] for line in lines]
         assert ["f6", "Show", "the", "keys"] in [line[:4] for line in lines]
+
+
+@pytest.mark.parametrize("size", [(60, 20), *SIZES])
+async def test_what_a_key_does_stands_beside_it_in_every_line(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with opened(make_project(tmp_path, numbered(4)), size=size) as (app, pilot):
+        await press(pilot, "question_mark", "question_mark")
+        lines = text_of(app, "#help-keys").splitlines()
+        widest = app.screen.query_one("#help-keys").size.width
+        assert [line for line in lines if len(line) > widest and line.startswith(" ")] == []
+        beside = [line for line in lines if line.startswith("   ")]
+        assert beside
+        assert all(line.index(line.strip()) == 17 for line in beside)
 
 
 async def test_keys_of_a_table_are_there_where_one_is(tmp_path: Path) -> None:

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from workbench.app.tui.app import WorkbenchApp
 
 _KEYS_WIDTH = 14
+_INDENT = 3
+_BOX_WIDTH = 78
+_AROUND = 6
 _WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a matrix": CellGrid, "In a text": Reader}
 
 
@@ -77,13 +80,24 @@ class HelpScreen(ModalScreen[None]):
         self.query_one("#help-keys", Static).update(self.content())
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
+    def on_resize(self) -> None:
+        """Wrap the lines anew."""
+        self.query_one("#help-keys", Static).update(self.content())
+
+    def _width(self) -> int:
+        """Cells a line may have: the box, as its style says or as the screen is wide, less borders and bar."""
+        return min(_BOX_WIDTH, self.app.size.width) - _AROUND
+
     def content(self) -> Content:
         """All groups as text."""
         parts = []
         for title, lines in every_key(self.below.workbench) if self.of_every_key else self.groups():
             parts.append(Content.styled(title, "bold $text-accent"))
             for line in lines:
-                parts.append(Content.assemble("  ", (line.keys.ljust(_KEYS_WIDTH), "bold"), " ", Content(line.text)))
+                keys = line.keys.ljust(_KEYS_WIDTH)
+                first, *others = Content(line.text).wrap(max(1, self._width() - _INDENT - len(keys)))
+                parts.append(Content.assemble("  ", (keys, "bold"), " ", first))
+                parts.extend(Content.assemble(" " * (_INDENT + _KEYS_WIDTH), other) for other in others)
             parts.append(Content(""))
         parts.append(
             Content.styled(

@@ -1,13 +1,15 @@
 """How often figures find what isn't there in projects in which nothing differs, through the real commands.
 
-Usage: python -m bench.null_projects [--projects 500] [--seed 0]
+Usage: python -m bench.null_projects [--projects 500] [--seed 0] [--single]
 
 Each project is imported (``workbench import``, ``workbench verdicts import``) and asked (``accuracy``, ``compare``,
-``estimate``, ``downstream``, all ``--json``): 80 questions of geometric sizes, in four types of two subtypes each, of
-unequal frequency, with completions by three models of unequal frequency. Four verifiers are right with a chance of the
-question's own, three of them with the same in the mean; for ``estimate`` gold is there for a third of the items, or of
-the questions; scores of models trained with them are random. A JSON line for each kind of p has the share of all that
-are at most .05, one for each kind of adjusted p the share of projects in which any is.
+``ensemble``, ``estimate``, ``downstream``, all ``--json``): 80 questions of geometric sizes, with ``--single`` 320 of
+one completion each, in four types of two subtypes each, of unequal frequency, with completions by three models of
+unequal frequency. Four verifiers are right with a chance of the question's own, three of them with the same in the
+mean; three more, which ``ensemble`` joins, guess, and half of gold is correct, so that no vote of theirs is right more
+often than one of them. For ``estimate`` gold is there for a third of the items, or of the questions; scores of models
+trained with them are random. A JSON line for each kind of p has the share of all that are at most .05, one for each
+kind of adjusted p the share of projects in which any is.
 """
 
 from __future__ import annotations
@@ -29,9 +31,15 @@ TABLES: Final = ("subtype", "model")
 SUBTYPES: Final = ("A1", "A2", "B1", "B2", "C1", "C2", "D1", "D2")
 MODELS: Final = ("small", "middle", "large")
 ALIKE: Final = ("one", "second", "third")
+GUESSING: Final = ("coin", "die", "card")
+VERIFIERS: Final = {**dict.fromkeys(ALIKE, 0.9), "other": 0.75, **dict.fromkeys(GUESSING, 0.5)}
+"""How often each is right, in the mean over questions."""
 _QUESTIONS: Final = 80
+_SINGLE: Final = 320
+"""Questions where each has one completion: as many completions."""
 _CORRELATION: Final = 0.3
-_ACCURACIES: Final = {**dict.fromkeys(ALIKE, 0.9), "other": 0.75}
+_CORRECT: Final = 0.5
+"""The share of correct completions: with it no vote of verifiers that guess is right more often than one of them."""
 _LEVEL: Final = 0.05
 _GOAL: Final = 0.06
 
@@ -55,11 +63,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--projects", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--single", action="store_true", help="one completion a question")
     options, _ = parser.parse_known_args()
     of_all: dict[tuple[str, bool], list[list[float]]] = defaultdict(list)
     for number in range(options.projects):
         with tempfile.TemporaryDirectory() as folder:
-            for found in _found(Path(folder), np.random.default_rng([options.seed, number])):
+            for found in _found(Path(folder), np.random.default_rng([options.seed, number]), options.single):
                 of_all[found.name, found.adjusted].append(found.values)
     for (name, adjusted), projects in of_all.items():
         low = [[value <= _LEVEL for value in values] for values in projects]
@@ -76,9 +85,9 @@ def main() -> None:
         print(json.dumps(line), flush=True)
 
 
-def _found(folder: Path, generator: np.random.Generator) -> Iterator[Found]:
+def _found(folder: Path, generator: np.random.Generator, single: bool) -> Iterator[Found]:
     """What every table says of a project in which nothing differs."""
-    items, verdicts = _drawn(generator)
+    items, verdicts = _drawn(generator, single)
     whole, partly = folder / "whole.db", folder / "partly.db"
     _made(whole, items, verdicts)
     for table in TABLES:
@@ -95,9 +104,15 @@ def _found(folder: Path, generator: np.random.Generator) -> Iterator[Found]:
     family = _asked("compare", whole, *ALIKE)["family"]
     yield _values("Holm's p of a family", family, "holm_p", adjusted=True)
     yield _values("q of a family", family, "q", adjusted=True)
+    together = _asked("ensemble", whole, "--weighted", *(word for name in GUESSING for word in ("--verifier", name)))
+    against = [row["against"] for row in together["rows"] if row["against"]]
+    for name, pairs in (("an ensemble", against), ("a member of one", [one["help"] for one in together["members"]])):
+        yield _values(f"permutation p of {name}", pairs, "permutation_p")
+        yield _values(f"McNemar's p of {name}", pairs, "mcnemar_p")
+    yield _values("q of ensembles", [row for row in together["rows"] if row["against"]], "q", adjusted=True)
     lines = [
         {"verifier": name, "benchmark": "random", "score": score}
-        for name, score in zip(_ACCURACIES, generator.random(len(_ACCURACIES)).tolist(), strict=True)
+        for name, score in zip(VERIFIERS, generator.random(len(VERIFIERS)).tolist(), strict=True)
     ]
     scores = [
         row[name]
@@ -119,17 +134,21 @@ def _values(name: str, rows: Sequence[dict[str, Any]], field: str, *, adjusted: 
     return Found(name, [row[field] for row in rows if row[field] is not None], adjusted)
 
 
-def _drawn(generator: np.random.Generator) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Lines of items and of verdicts."""
+def _drawn(generator: np.random.Generator, single: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Lines of items and of verdicts.
+
+    Args:
+        single: Whether each question has one completion.
+    """
     often = generator.dirichlet(np.full(len(SUBTYPES), 2.0))
     sharp = (1 - _CORRELATION) / _CORRELATION
     items: list[dict[str, Any]] = []
     verdicts: list[dict[str, Any]] = []
-    for question in range(_QUESTIONS):
+    for question in range(_SINGLE if single else _QUESTIONS):
         subtype = str(generator.choice(SUBTYPES, p=often))
-        chance = {name: generator.beta(mean * sharp, (1 - mean) * sharp) for name, mean in _ACCURACIES.items()}
-        for completion in range(int(generator.geometric(0.25))):
-            gold = bool(generator.random() < 0.4)
+        chance = {name: generator.beta(mean * sharp, (1 - mean) * sharp) for name, mean in VERIFIERS.items()}
+        for completion in range(1 if single else int(generator.geometric(0.25))):
+            gold = bool(generator.random() < _CORRECT)
             identity = {"question_id": f"q{question}", "completion_id": f"q{question}-{completion}"}
             model = str(generator.choice(MODELS, p=(0.6, 0.3, 0.1)))
             texts = {"question": f"Question {question}?", "reference": "7", "completion": f"7, {question}.{completion}"}

@@ -27,10 +27,11 @@ def test_every_kind_counts_shares_of_data_sets(kind: str) -> None:
         assert value <= 0.2, row
 
 
+@pytest.mark.parametrize("single", [False, True])
 def test_null_projects_go_through_the_commands(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], single: bool
 ) -> None:
-    monkeypatch.setattr(sys, "argv", ["null_projects", "--projects", "1", "--seed", "3"])
+    monkeypatch.setattr(sys, "argv", ["null_projects", "--projects", "1", "--seed", "3", *["--single"] * single])
     null_projects.main()
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     found = {line["figure"]: line for line in lines}
@@ -38,13 +39,20 @@ def test_null_projects_go_through_the_commands(
         assert line["projects"] == 1
         if line["figure"].startswith("null projects with any"):
             assert line["value"] in (0, 1)
-    verifiers = len(null_projects.ALIKE) + 1
+    verifiers = len(null_projects.VERIFIERS)
     for table, groups in zip(null_projects.TABLES, (null_projects.SUBTYPES, null_projects.MODELS), strict=True):
         # Of each verifier a group is a cell; a group may be the only one of its type, or have too few questions.
         cells = found[f"size of p of accuracy by {table}"]["tests"]
         assert cells == found[f"null projects with any q of accuracy by {table} <= .05"]["tests"]
         assert len(groups) <= cells <= verifiers * len(groups)
     assert found["size of permutation p of two"]["tests"] == 1
+    # 1, 2 and 3 of 3, the best k and weights.
+    assert found["size of permutation p of an ensemble"]["tests"] == 5
+    assert found["size of permutation p of a member of one"]["tests"] == len(null_projects.GUESSING)
+    if single:
+        assert found["size of McNemar's p of two"]["tests"] == 1
+        assert found["size of McNemar's p of an ensemble"]["tests"] == 5
+        assert found["size of McNemar's p of a member of one"]["tests"] == len(null_projects.GUESSING)
     assert found["null projects with any Holm's p of a family <= .05"]["tests"] == 3
     assert all(found[f"size of p of a check of labels, drawn by {unit}"]["tests"] for unit in ("items", "questions"))
 

@@ -168,10 +168,7 @@ def metrics_table(report: CompareReport) -> Table:
 def _mcnemar(report: CompareReport) -> str:
     if report.mcnemar_p is not None:
         return f"McNemar p {p_value(report.mcnemar_p)}, exact, two-sided."
-    return (
-        f"No McNemar's test: it takes items as independent, and those of a question go together here (design effect "
-        f"{report.deff:.2f})."
-    )
+    return "No McNemar's test: it takes items as independent, and the two differ on several of a question."
 
 
 def _undefined(report: CompareReport) -> Iterator[str]:
@@ -220,14 +217,14 @@ def told(figures: PairedFigures, a: str, b: str) -> str:
     points = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:
         return f"{a} and {b} are right and wrong on the very same items."
-    tests, interval = _signs(figures)
-    if tests and interval:
+    test, interval = _signs(figures)
+    if test and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
         return f"{better} is right more often than {worse}, by {points}; chance alone seldom gives so much."
     seen = f" {could_be_seen(figures.detectable)}"
     ahead = f"are {points} apart" if figures.difference else "are right equally often"
-    if tests or interval:
-        return f"{a} and {b} {ahead}, a close call: the tests and the interval don't agree that it is no chance.{seen}"
+    if test or interval:
+        return f"{a} and {b} {ahead}, a close call: the test and the interval don't agree that it is no chance.{seen}"
     return f"{a} and {b} {ahead}: these items can't tell which of them is better.{seen}"
 
 
@@ -237,9 +234,8 @@ def is_clear(figures: PairedFigures) -> bool:
 
 
 def _signs(figures: PairedFigures) -> tuple[bool, bool]:
-    """Whether both tests, and the interval, say that a difference is no chance."""
-    tests = max(figures.mcnemar_p or 0.0, figures.permutation_p) < LEVEL
-    return tests, not figures.ci[0] <= 0 <= figures.ci[1]
+    """Whether the test, and the interval, say that a difference is no chance."""
+    return figures.permutation_p < LEVEL, not figures.ci[0] <= 0 <= figures.ci[1]
 
 
 def _head(report: CompareReport) -> str:

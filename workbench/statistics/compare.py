@@ -19,6 +19,7 @@ from workbench.statistics.intervals import (
     countable,
     design_effects,
     is_carried,
+    is_seldom,
     share_ends,
     share_interval,
 )
@@ -36,6 +37,7 @@ _DECIMALS = 14
 """Beyond them the sums of a Fourier transform differ from processor to processor."""
 _NOTHING = log(1e-19)
 """Angles whose product is less than this, taken together, move no value by 1e-16."""
+_ROUNDING = 1e-12
 _CELLS = 1_024
 """Into so many stretches of angles the circle is cut at first, and each that is kept into `_PARTS`, down to angles."""
 _PARTS = 4
@@ -176,18 +178,17 @@ def _paired(table: IntArray) -> PairedFigures:
     both_wrong, only_b, only_a, both_right = table.sum(axis=0).tolist()
     sizes, (_, b_alone, a_alone, _) = table.sum(axis=1), table.T
     n = int(sizes.sum())
-    deff = difference_deff(sizes, a_alone - b_alone, only_a, only_b)
     return PairedFigures(
         n=n,
         both_right=both_right,
         only_a=only_a,
         only_b=only_b,
         both_wrong=both_wrong,
-        mcnemar_p=None if deff > 1 and len(sizes) < n else mcnemar(only_a, only_b),
+        mcnemar_p=mcnemar(only_a, only_b) if (a_alone + b_alone).max() <= 1 else None,
         difference=(only_a - only_b) / n,
         ci=difference_interval(sizes, a_alone, b_alone),
         questions=len(sizes),
-        deff=deff,
+        deff=difference_deff(sizes, a_alone - b_alone, only_a, only_b),
         permutation_p=permutation(a_alone - b_alone),
         detectable=detectable(sizes, a_alone, b_alone),
     )
@@ -270,6 +271,8 @@ def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> 
     upper end, both by `share_ends`, and r the correlation of both over questions; above alike. It can't reach beyond
     what the discordant items could make: where two never differ in n items, it ends where c of 0 in n does. A positive
     r, of questions on which two differ either way, is taken for 0: estimated from few it makes intervals too narrow.
+    Where too few questions differ one way to tell, r is that of shares that exclude each other at these ends,
+    -sqrt(b c / ((1 - b) (1 - c))), if that is less: of items nearly all of which are discordant A gains what B loses.
     Source: Newcombe, "Improved confidence intervals for the difference between binomial proportions based on paired
     data", Statistics in Medicine 17, 1998, as Zou and Donner have it for any two shares (Statistics in Medicine 27,
     2008), with clustered intervals of each.
@@ -289,6 +292,7 @@ class _Shares(NamedTuple):
 
     Attributes:
         correlation: Of the shares' errors over questions.
+        seldom: Whether too few questions tell of it, or nearly all do.
         enough: Whether there are questions enough for an interval.
     """
 
@@ -296,6 +300,7 @@ class _Shares(NamedTuple):
     low: FloatArray
     high: FloatArray
     correlation: FloatArray
+    seldom: BoolArray
     enough: BoolArray
 
 
@@ -310,17 +315,20 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
     spread = np.sqrt(np.outer(products.diagonal(), products.diagonal()))
     correlation = np.divide(products, spread, out=np.zeros_like(products), where=spread > 0)
     np.fill_diagonal(correlation, 1.0)
-    return _Shares(share, *share_ends(counts.sum(axis=1), n, known), correlation, is_carried(known))
+    ends = share_ends(counts.sum(axis=1), n, known)
+    return _Shares(share, *ends, correlation, is_seldom(share, known), is_carried(known))
 
 
 def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
     """The ends of a figure of shares, from -1 to 1: as far off as the root of sum r d d', see `rates`.
 
     d is how far the figure moves where one share alone is at the end of its interval that moves it that way. Pairs that
-    make an interval narrower are left out.
+    make an interval narrower are left out. The first half of the shares is of items that only A judges rightly, the
+    other half of the same items where only B does: of these two r is as `difference_interval` has it.
     """
     at = figure(known.share)
     alone = np.eye(len(known.share), dtype=np.bool_)
+    opposite = np.roll(alone, len(alone) // 2, axis=0) & (known.seldom | known.seldom[:, None])
     moved = [
         np.array([figure(np.where(one, end, known.share)) - at for one in alone]) for end in (known.low, known.high)
     ]
@@ -329,7 +337,11 @@ def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends
         falls = sign * moved[0] > sign * moved[1]
         step = np.maximum(sign * np.where(falls, *moved), 0.0)
         way = np.where(falls, -1, 1)
-        products = np.outer(step * way, step * way) * known.correlation
+        end = np.where(falls, known.low, known.high)
+        odds = end / np.maximum(1 - end, _ROUNDING)
+        exclusive = -np.minimum(np.sqrt(np.outer(odds, odds)), 1.0)
+        correlation = np.where(opposite, np.minimum(known.correlation, exclusive), known.correlation)
+        products = np.outer(step * way, step * way) * correlation
         ends.append(at + sign * sqrt(float(np.maximum(products, 0.0).sum())))
     return max(-1.0, ends[0]), min(1.0, ends[1])
 

@@ -140,6 +140,12 @@ def is_carried(known: Clustering) -> BoolArray:
     return carried
 
 
+def is_seldom(share: FloatArray, known: Clustering) -> BoolArray:
+    """Whether too few effective clusters are wrong, or right, to tell how these go together."""
+    found: BoolArray = np.minimum(share, 1 - share) * known.effective < _SURE
+    return found
+
+
 def share_ends(
     right: FloatArray | IntArray, n: IntArray | FloatArray, known: Clustering
 ) -> tuple[FloatArray, FloatArray]:
@@ -157,7 +163,7 @@ def share_ends(
     from scipy.special import stdtrit
 
     p = right / np.maximum(n, 1)
-    seldom = np.minimum(p, 1 - p) * known.effective < _SURE
+    seldom = is_seldom(p, known)
     size = n / known.deff
     size = np.where(seldom, np.minimum(size, known.alike), size)
     t = stdtrit(np.maximum(known.effective - 1, 1.0), 0.975)

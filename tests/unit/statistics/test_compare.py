@@ -14,6 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from scipy.special import stdtrit
+from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar as oracle
 
 from tests.unit.statistics.clustered import by_hand
@@ -119,9 +120,16 @@ def put_together(items: list[tuple[bool, bool, int]]) -> tuple[float, float]:
     ]
     spread = sqrt(sum(x * x for x in apart[0]) * sum(x * x for x in apart[1]))
     r = min(0.0, sum(x * y for x, y in zip(*apart, strict=True)) / spread) if spread else 0.0
-    low = [(b - ends[0][0]), (ends[1][1] - c)]
-    high = [(ends[0][1] - b), (c - ends[1][0])]
-    reach = [sqrt(u * u + v * v - 2 * r * u * v) for u, v in (low, high)]
+    sizes = Counter(questions).values()
+    effective = sum(size**2 for size in sizes) ** 2 / sum(size**4 for size in sizes)
+    seldom = min(b, 1 - b, c, 1 - c) * effective < 3
+    sides = (ends[0][0], ends[1][1]), (ends[0][1], ends[1][0])
+    reach = []
+    for at_b, at_c in sides:
+        u, v = abs(b - at_b), abs(c - at_c)
+        odds = [end / (1 - end) if end < 1 else 1e12 for end in (at_b, at_c)]
+        opposite = min(r, -min(sqrt(odds[0] * odds[1]), 1.0)) if seldom else r
+        reach.append(sqrt(u * u + v * v - 2 * opposite * u * v))
     return max(b - c - reach[0], -1.0), min(b - c + reach[1], 1.0)
 
 
@@ -189,7 +197,7 @@ def test_a_whole_comparison_worked_by_hand() -> None:
     assert (found.both_right, found.only_a, found.only_b, found.both_wrong) == (1, 3, 1, 1)
     assert (found.n, found.questions) == (6, 3)
     assert found.difference == pytest.approx(1 / 3)
-    assert found.mcnemar_p is None  # items of a question go together: deff is above 1
+    assert found.mcnemar_p is None  # both differ on two items of the second question
     assert mcnemar(3, 1) == 0.625  # 2 (1 + 4) / 16
     assert found.permutation_p == pytest.approx(6 / 8)  # of ±1 ±2 ±1, six reach 2 or -2 and beyond
     squares = (1 - 2 / 3) ** 2 + (2 - 2 / 3) ** 2 + (-1 - 2 / 3) ** 2
@@ -225,6 +233,28 @@ def test_completions_that_go_together_make_the_difference_less_sure() -> None:
     assert figures(together).permutation_p > figures(alone).permutation_p
     assert figures(together).ci[0] < figures(alone).ci[0]
     assert figures(together).deff > 2
+
+
+def test_one_question_or_questions_that_go_alike_by_chance_have_no_test_that_takes_items_as_independent() -> None:
+    """The design effect, estimated from few questions, is 1 where they happen to go alike: .48 of p were below .05."""
+    one = [(True, False, 0)] * 7 + [(False, True, 0)] * 2
+    alike = [(True, False, number // 5) for number in range(10)]
+    for items in (one, alike):
+        found = figures(items)
+        assert (found.deff, found.mcnemar_p) == (1.0, None)
+    apart = [(True, False, 0), (True, True, 0), (False, True, 1), (False, False, 1), (True, False, 2)]
+    assert figures(apart).mcnemar_p == figures(apart).permutation_p == 1.0
+
+
+@pytest.mark.parametrize(("questions", "share"), [(2, 0.6), (5, 0.6), (10, 0.78), (20, 0.88)])
+def test_where_two_always_differ_the_interval_holds_what_one_share_alone_says(questions: int, share: float) -> None:
+    """What A gains B loses: taken for independent, both shares' errors made intervals that held .83 to .92."""
+    held = 0.0
+    for only_a in range(questions + 1):
+        items = [(place < only_a, place >= only_a, place) for place in range(questions)]
+        low, high = figures(items).ci
+        held += binom.pmf(only_a, questions, share) * (low <= 2 * share - 1 <= high)
+    assert held >= 0.95
 
 
 @settings(deadline=None)

@@ -280,7 +280,7 @@ def _pairs(found: FamilyReport) -> Table:
     caption = "Accuracy of A less that of B in points, on the items both have judged."
     notes = (
         "Intervals are clustered by question. The permutation test swaps A and B in all items of a question at once; "
-        "McNemar’s stands only where items of a question don’t go together.",
+        "McNemar’s stands only where two differ on one item of a question at most.",
         f"Detectable: the true difference in points that such data would show in four of five cases, {NONE} where too "
         "few questions differ to say.",
     )

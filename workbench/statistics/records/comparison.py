@@ -27,8 +27,8 @@ class PairedFigures(Struct, frozen=True, kw_only=True):
         only_a: Items only A judges rightly.
         only_b: Items only B judges rightly.
         both_wrong: Items both judge wrongly.
-        mcnemar_p: McNemar's exact two-sided p-value; None where items of a question go together (several of a question
-            and ``deff`` above 1), since it takes them as independent: ``permutation_p`` is the same test by question.
+        mcnemar_p: McNemar's exact two-sided p-value; None where the two differ on several items of a question, since it
+            takes items as independent: ``permutation_p`` is the same test by question.
         difference: Accuracy of A minus accuracy of B.
         ci: The difference's 95 % interval, clustered by question, in closed form: Newcombe's, from the intervals of
             the shares that only one judges rightly.

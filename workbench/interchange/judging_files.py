@@ -148,17 +148,17 @@ def judge_files(
     work = _Work(verifier, report.isolation, columns, prefix, partition, anew=force)
     works = work.of_folder(source, target, report) if source.is_dir() else work.of_file(source, target)
     here = workers or os.cpu_count() or 1
+    spec = kind, dict(options)
     with closing(work), step("judging", None, "rows") as advance:
         sink = _PartitionSink(works, partition, report, advance)
         try:
             if sandboxed is not None:
                 _run_solutions(sandboxed, here, sink, report)
             elif on is None:
-                judge_locally(verifier, (kind, dict(options)), here, sink.chunks(), sink)
+                judge_locally(verifier, spec, here, sink.chunks(), sink, has_room=sink.has_room)
             else:
                 from workbench.runs.cluster import judge_on_cluster
 
-                spec = kind, dict(options)
                 judge_on_cluster(verifier, spec, on, sink.chunks(), sink, has_room=sink.has_room)
         except Halt as halt:
             raise RunError(halt.message, "What was judged is there: the same command goes on.") from halt

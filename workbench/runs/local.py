@@ -12,6 +12,7 @@ from typing import Protocol, Self, cast
 from msgspec import structs
 
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
+from workbench.runs.feeding import always
 from workbench.runs.first_stage import FirstAnswer, LeftToWorker, Readers
 from workbench.verifiers.base import AnyVerifier, Verifier, identity
 from workbench.verifiers.pool import WorkerPool
@@ -178,15 +179,21 @@ def judge_locally(
     workers: int,
     chunks: Iterable[list[VerifierInput]],
     sink: VerdictSink,
+    *,
+    has_room: Callable[[], bool] = always,
 ) -> None:
     """Judge with a verifier that works on this machine; what may hang or crash does so in a worker process.
 
     Args:
         spec: The verifier's kind and options, for the workers.
+        has_room: Whether more items may be taken while others wait; what is done is stored first.
     """
     judge = cast("Verifier", verifier)
     # This process is one of those that read.
-    with Readers(judge, spec, workers - 1) as readers, _LocalRun(judge, lambda: WorkerPool(spec, workers), sink) as run:
+    with (
+        Readers(judge, spec, workers - 1) as readers,
+        _LocalRun(judge, lambda: WorkerPool(spec, workers), sink, has_room) as run,
+    ):
         for item, answer in readers.answers(_each(chunks, sink)):
             run.take(item, answer)
         run.finish()
@@ -201,8 +208,10 @@ def _each(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[
 class _LocalRun:
     """Items on their way to the sink; all in one thread, and never many at a time."""
 
-    def __init__(self, verifier: Verifier, start: Callable[[], WorkerPool], sink: VerdictSink) -> None:
-        self._sink = sink
+    def __init__(
+        self, verifier: Verifier, start: Callable[[], WorkerPool], sink: VerdictSink, has_room: Callable[[], bool]
+    ) -> None:
+        self._sink, self._has_room = sink, has_room
         self._identity = hashlib.sha256(f"{identity(verifier)}\n{verifier.version}\n".encode())
         self._second = SecondStage(start, self._recall, self._commit)
         self._ready: list[tuple[int, Verdict]] = []
@@ -219,7 +228,7 @@ class _LocalRun:
         verdict = self._second.take(item, answer) if isinstance(answer, LeftToWorker) else answer
         if verdict is not None:
             self._ready.append((item.item, verdict))
-        while self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:
+        while self._is_full():
             self._turn(_WAIT_S)
         now = time.monotonic()
         if len(self._ready) >= GROUP or now - self._stored > _GROUP_S:
@@ -235,6 +244,15 @@ class _LocalRun:
         while self._second.count:
             self._turn(_WAIT_S)
         self._store({})
+
+    def _is_full(self) -> bool:
+        """Whether nothing more may be taken before workers have answered."""
+        if self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:
+            return True
+        if self._has_room():
+            return False
+        self._store({})
+        return self._second.count > 0 and not self._has_room()
 
     def _turn(self, timeout: float) -> None:
         self._second.turn(timeout)

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from tests.background import install_plugin
 from tests.coding import ran
 from workbench.app.cli import root
 from workbench.core.errors import FormatError, UsageError
@@ -383,3 +384,40 @@ def test_two_processes_do_not_work_on_one_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="Another process is at work"):
         judge(source, tmp_path / "out.jsonl")
     other.close()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_rows_that_workers_are_slow_with_keep_no_more_of_the_file_in_memory_than_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    """All rows behind one that hangs wait for it, though their own verdicts are had at once."""
+    install_plugin(tmp_path, monkeypatch)
+    some = rows(600)
+    for place in (3, 150):
+        some[place]["completion"] = "later hang"
+    size = len(json.dumps(some[5]))
+    monkeypatch.setattr(judging_files, "_CHUNK_BYTES", 4 * size)
+    monkeypatch.setattr(judging_files, "_AHEAD", 20 * size)
+    add, put = judging_files._OpenPartition.add, judging_files._OpenPartition.put
+    held, most = 0, list[int]()
+
+    def adding(self: Any, row: Any) -> int:
+        nonlocal held
+        held += 1
+        most.append(held)
+        return add(self, row)
+
+    def putting(self: Any) -> None:
+        nonlocal held
+        put(self)
+        held -= self.size
+
+    monkeypatch.setattr(judging_files._OpenPartition, "add", adding)
+    monkeypatch.setattr(judging_files._OpenPartition, "put", putting)
+    source, target = lines(tmp_path / "in.jsonl", some), tmp_path / "out.jsonl"
+    report = judge_files(source, target, "staged", partition=7, workers=workers)
+    assert (report.rows, report.verdicts) == (600, {"correct": 598, "abstain": 2})
+    assert [row["reason"] for row in read(target)].count("timeout") == 2
+    assert held == 0
+    # Those up to it, those that may stand behind it, and a chunk.
+    assert 20 <= max(most) <= 7 + 20 + 7 + 4

@@ -28,10 +28,10 @@ from workbench.labelling.people import add_annotators
 from workbench.measuring import browsing
 from workbench.measuring.browsing import coordinator_name
 from workbench.measuring.records.review import (
+    CODE_ERROR_CATEGORIES,
+    CODE_ERRORS_IN_SHORT,
     ERROR_CATEGORIES,
     ERRORS_IN_SHORT,
-    OF_CODE,
-    OF_CODE_IN_SHORT,
     ErrorCategory,
 )
 from workbench.measuring.reviewing import deciding, triage
@@ -532,7 +532,7 @@ async def test_when_all_is_read_it_is_said_where_cases_are_open_and_a_key_goes_t
         assert "No verifier has an open case." in notices(screen.app)[-1]
 
 
-@pytest.mark.parametrize(("size", "meanings"), [((80, 24), OF_CODE_IN_SHORT), ((120, 40), OF_CODE)])
+@pytest.mark.parametrize(("size", "meanings"), [((80, 24), CODE_ERRORS_IN_SHORT), ((120, 40), CODE_ERROR_CATEGORIES)])
 async def test_programs_are_shown_as_they_are_and_have_no_final_answer(
     tmp_path: Path, size: tuple[int, int], meanings: dict[ErrorCategory, str]
 ) -> None:

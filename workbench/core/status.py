@@ -97,10 +97,9 @@ class Status(Struct, frozen=True, kw_only=True):
     @property
     def shown_states(self) -> dict[str, int]:
         """Items by state as people are shown them: what was only accepted stands by itself, where there is such."""
-        labelled = {"labelled": self.states["labelled"] - self.accepted, "accepted": self.accepted}
-        return {
-            shown: count
-            for state, number in self.states.items()
-            for shown, count in (labelled.items() if state == "labelled" else [(state, number)])
-            if count or shown != "accepted"
-        }
+        shown: dict[str, int] = {}
+        for state, number in self.states.items():
+            shown[state] = number
+            if state == "labelled" and self.accepted:
+                shown |= {"labelled": number - self.accepted, "accepted": self.accepted}
+        return shown

@@ -307,7 +307,8 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     by = facts.report.by or ""
     as_good = sum(row.accuracy == best.accuracy for row in facts.measured)
     first = best is facts.best and len(facts.standing.verifiers) > 1
-    who = f"{best.verifier}{f', {_of(as_good)}the most accurate,' if first else ''}"
+    rank = "one of the most accurate" if as_good > 1 else "the most accurate"
+    who = f"{best.verifier}, {rank}," if first else best.verifier
     if found is None:
         if too_few_to_say(facts.report, best.verifier):
             yield Matter(
@@ -337,10 +338,6 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
         command="workbench disagreements DB --queue verifier-gold "
         f"--verifier {shlex.quote(best.verifier)} --where {where}",
     )
-
-
-def _of(as_good: int) -> str:
-    return "one of " if as_good > 1 else ""
 
 
 def _errs_most(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:

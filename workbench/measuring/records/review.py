@@ -68,7 +68,7 @@ ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
 }
 """The same in so few words that they stand beside their names."""
 
-OF_CODE: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
+CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
     "extraction": "It took another text for the program.",
     "equivalence": "It did not see that two programs do the same, or took unlike ones for alike.",
     "format": "It judged how the program is written, not what it does.",
@@ -79,7 +79,7 @@ OF_CODE: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
     "question-unclear": "The problem allows more than one behaviour.",
 }
 """What the categories are of verdicts on programs, which have no final answer."""
-OF_CODE_IN_SHORT: Final[dict[ErrorCategory, str]] = ERRORS_IN_SHORT | {
+CODE_ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = ERRORS_IN_SHORT | {
     "equivalence": "wrong on alike programs",
     "units": "types, precision, rounding",
     "multiple-answers": "missed a case",

@@ -36,23 +36,27 @@ VIEWS: dict[View, str] = {
 _LEVELS = "▁▂▃▄▅▆▇█"
 _SAID = 5
 
-
 _FIRST: Final = (
     "Assign, among the commands (^p), has two people or more label the same items; each does in Annotate, blind. "
     "How far they agree stands here then."
 )
-_OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file; t goes on."
 """What to do where there is no label."""
-_BLIND = "Blind labels count: in Annotate, ^r in the list of people (P) hands this app to one of them, blind."
+_OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file; t goes on."
+"""The same of answer types."""
+_BLIND: Final = "Blind labels count: in Annotate, ^r in the list of people (P) hands this app to one of them, blind."
 
 
 def conclusion(report: AgreementReport) -> str:
     """How far people agree, or why nothing can be said of that, and what to do."""
     why = words.why_nothing(report)
     said = f"{agreement_sentence(report)} {words.why_low(report)}".strip()
-    if said or (report.labels and not report.unblinded):
-        return said or why
-    return f"{why} {_BLIND if report.unblinded else _OF_TYPES if report.task == 'type' else _FIRST}"
+    if said:
+        return said
+    if report.unblinded:
+        return f"{why} {_BLIND}"
+    if report.labels:
+        return why
+    return f"{why} {_OF_TYPES if report.task == 'type' else _FIRST}"
 
 
 def figures(report: AgreementReport) -> Content:

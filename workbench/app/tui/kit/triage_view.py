@@ -22,10 +22,10 @@ from workbench.app.tui.kit.wrapping import wrap_line
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted
 from workbench.measuring.records.review import (
+    CODE_ERROR_CATEGORIES,
+    CODE_ERRORS_IN_SHORT,
     ERROR_CATEGORIES,
     ERRORS_IN_SHORT,
-    OF_CODE,
-    OF_CODE_IN_SHORT,
     ErrorCategory,
 )
 from workbench.measuring.records.triage import Cause, OpenCases, TriageCase, TriageTally
@@ -262,8 +262,8 @@ def _rule(said: str, width: int) -> Content:
 def _meanings(case: TriageCase, *, told: bool) -> Mapping[ErrorCategory, str]:
     """What the categories of causes mean of such a case, in a sentence or in a few words."""
     if told:
-        return OF_CODE if case.is_code else ERROR_CATEGORIES
-    return OF_CODE_IN_SHORT if case.is_code else ERRORS_IN_SHORT
+        return CODE_ERROR_CATEGORIES if case.is_code else ERROR_CATEGORIES
+    return CODE_ERRORS_IN_SHORT if case.is_code else ERRORS_IN_SHORT
 
 
 def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str], *, told: bool) -> Iterator[Content]:

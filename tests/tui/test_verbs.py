@@ -416,7 +416,7 @@ async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: P
 
         first = ["file", "format", "table", "dataset", "where", "gold", "force"]
         assert shown() == first
-        assert "f9: 8 fields more, which few need: verifier, names, sighted" in text_of(app, "#verb-later")
+        assert "f9: 8 more fields, which few need: verifier, names, sighted" in text_of(app, "#verb-later")
         await press(pilot, "f9")
         assert shown() == [*first, *form.form.later]
         assert form.query_one("#option-verifier", OptionField).line.has_focus

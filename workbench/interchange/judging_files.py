@@ -376,17 +376,14 @@ class _OpenPartition:
 
     def add(self, row: HeldRow | Refusal) -> int:
         """Take the next row; returns its bytes."""
-        record = row if isinstance(row, Refusal) else row.item
-        size = len(record.raw)
-        self.last = record.line
+        size = _size_of(row)
+        self.bytes += size
         if isinstance(row, Refusal):
+            self.last = row.line
             self.refused.append(row)
         else:
-            # Of a long row of Parquet the beginning alone is kept as it was read.
-            size = max(size, sum(map(len, (row.item.question, row.item.reference, row.item.completion))))
+            self.last = row.item.line
             self.rows.append(row.own)
-        self.bytes += size
-        if not isinstance(row, Refusal):
             self._ends.append(self.bytes)
         return size
 
@@ -407,6 +404,14 @@ class _OpenPartition:
         if self.size:
             judged = [(row, self.found[self.first + place]) for place, row in enumerate(self.rows)]
             self.target.parts.put(self.target.file, judged, self.refused, self.last)
+
+
+def _size_of(row: HeldRow | Refusal) -> int:
+    if isinstance(row, Refusal):
+        return len(row.raw)
+    item = row.item
+    # Of a long row of Parquet the beginning alone is kept as it was read.
+    return max(len(item.raw), len(item.question) + len(item.reference) + len(item.completion))
 
 
 class _PartitionSink:

@@ -222,11 +222,11 @@ def row_file(path: Path, columns: Mapping[str, str], prefix: str, *, by_tests: b
     """
     plan = plan_solutions(path, columns) if by_tests else plan_file(path, columns=columns)
     if plan.format not in ("jsonl", "verifybench", "parquet"):
-        beside = "tests" if by_tests else "a reference and a completion"
+        needed = "a completion and its tests a row."
+        if not by_tests:
+            needed = "a question, a reference and a completion a row; or import it."
         raise FormatError(
-            f"{path}: a file of {plan.format} is not judged in place.",
-            f"Write JSON Lines or Parquet with {'a completion and its' if by_tests else 'a question,'} {beside} a row"
-            f"{'.' if by_tests else '; or import it.'}",
+            f"{path}: a file of {plan.format} is not judged in place.", f"Write JSON Lines or Parquet with {needed}"
         )
     items = partial(solutions_of_rows if by_tests else items_of_rows, plan)
     return (ParquetTable if plan.container == "parquet" else LinesFile)(plan, items, prefix, by_tests=by_tests)

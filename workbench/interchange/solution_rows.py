@@ -36,13 +36,14 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
     plan, keys = plan_rows(path, columns)
     if plan.format not in ("jsonl", "parquet"):
         return plan
-    for field, known in zip(_FIELDS, (FIELDS["completion"], COLUMNS), strict=True):
+    for field, what, known in (("completion", "completion", FIELDS["completion"]), ("reference", "tests", COLUMNS)):
+        if field in plan.columns:
+            continue
         # A file without rows, as writers of many files leave some, holds no solutions.
-        there = [column for column in known if column in keys or not keys]
-        if field not in plan.columns and not there:
-            what = "completion" if field == "completion" else "tests"
+        column = next((column for column in known if column in keys or not keys), None)
+        if column is None:
             raise FormatError(f"{path}: no column holds the {what}.", f"Name it: --map {field}=COLUMN")
-        plan.columns.setdefault(field, *there[:1])
+        plan.columns[field] = column
     return plan
 
 

@@ -62,7 +62,7 @@ class VerbForm:
         self.fields = tuple(self._line(name, self._options[name]) for name in asked)
         self.written = [name for name in asked if self._options[name].written.output is not None]
         self._paths = [name for name in asked if _is_path(self._options[name])]
-        self.later = [name for name in asked if self._options[name].written.later]
+        self.later = [field.name for field in self.fields if field.later]
         self.read = [name for name in self._paths if name not in self.written]
         self.has_dry_run = any(field.name == _DRY_RUN for field in self._options.values())
 

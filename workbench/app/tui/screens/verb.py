@@ -27,6 +27,7 @@ from workbench.app.tui.verb_forms import Ran, VerbForm, run_line
 from workbench.app.verbs import Verb
 from workbench.core.errors import OptionError, UsageError
 from workbench.core.text.document import RenderedLine, RenderedText, Span
+from workbench.core.text.figures import counted
 from workbench.tables.files import write_beside
 
 _SHOWN: Final = 1_000_000
@@ -203,7 +204,7 @@ class VerbScreen(FormScreen):
         action = next(action for action in self.ACTIONS if action.run == "more")
         key = self.workbench.shown_keys(action.id, action.keys)[0]
         line = self.query_one("#verb-later", Static)
-        line.update(f"{key}: {len(later)} fields more, which few need: {', '.join(self.form.later)}")
+        line.update(f"{key}: {counted(len(later), 'more field')}, which few need: {', '.join(self.form.later)}")
         line.display = not shown
         self._more = shown
 

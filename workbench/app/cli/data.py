@@ -153,9 +153,9 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
         f"{report.unchanged} unchanged, {report.quarantined} quarantined ({report.format})"
     )
     if report.repeated:
-        rows = f"{counted(report.repeated, 'row')} without ids {'equals' if report.repeated == 1 else 'equal'}"
-        show(f"{rows} another of the file and {'is' if report.repeated == 1 else 'are'} no item beside it: give")
-        show("samples that are to count by themselves an id in a column (--map completion_id=COLUMN).")
+        equal = "equals" if report.repeated == 1 else "equal"
+        show(f"{counted(report.repeated, 'row')} without ids {equal} another row of the file: equal rows are one item.")
+        show("Samples that are to count one by one need ids: --map completion_id=COLUMN")
     if report.mended:
         show(f"{report.mended} rows that were refused earlier are taken now, and have left quarantine.")
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)

@@ -399,18 +399,16 @@ def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int 
     Raises:
         UsageError: The selection names something unknown.
     """
-    where, parameters = compile_selection(check_names(connection, selection))
-    condition = f"{where} AND {STATE} <> 'excluded'"
-    limit = -1 if selection.limit is None else selection.limit
+    chosen, parameters = _items_of(connection, selection)
     runs = "r.id IN (SELECT run FROM counted_runs)" if run is None else "r.id = ?"
     rows = connection.execute(
         "SELECT v.name, r.id, t.suite, q.id, d.name, substr(c.key, length(q.key) + 2), t.outcomes "
-        f"FROM (SELECT c.id FROM {items_for(condition)} WHERE {condition} ORDER BY c.id LIMIT ?) AS chosen "
+        f"FROM ({chosen}) AS chosen "
         "JOIN counted_results AS t ON t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id "
         "JOIN verifiers AS v ON v.id = r.verifier_id JOIN completions AS c ON c.id = chosen.id "
         "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
         f"WHERE {runs} ORDER BY r.id, t.suite, q.id, c.id",
-        (*parameters, limit, *([] if run is None else [run])),
+        (*parameters, *([] if run is None else [run])),
     )
     return list(map(OutcomeRow._make, rows))
 
@@ -421,18 +419,24 @@ def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: in
     Raises:
         UsageError: The selection names something unknown.
     """
-    where, parameters = compile_selection(check_names(connection, selection))
-    condition = f"{where} AND {STATE} <> 'excluded'"
-    limit = -1 if selection.limit is None else selection.limit
+    chosen, parameters = _items_of(connection, selection)
     row: tuple[int] = connection.execute(
-        "SELECT count(*) "
-        f"FROM (SELECT c.id FROM {items_for(condition)} WHERE {condition} ORDER BY c.id LIMIT ?) AS chosen "
+        f"SELECT count(*) FROM ({chosen}) AS chosen "
         "JOIN verdicts AS v ON v.run_id = ? AND v.completion_id = chosen.id AND v.sample = 0 AND v.reason = ? "
         "WHERE NOT EXISTS (SELECT 1 FROM test_results AS t "
         "WHERE t.run_id = v.run_id AND t.completion_id = chosen.id AND t.suite = ?)",
-        (*parameters, limit, run, HARNESS_KILLED, suite),
+        (*parameters, run, HARNESS_KILLED, suite),
     ).fetchone()
     return row[0]
+
+
+def _items_of(connection: sqlite3.Connection, selection: Selection, columns: str = "c.id") -> tuple[str, list[object]]:
+    """The query of a selection's items without excluded ones, and what is bound in it."""
+    where, parameters = compile_selection(check_names(connection, selection))
+    condition = f"{where} AND {STATE} <> 'excluded'"
+    limit = -1 if selection.limit is None else selection.limit
+    items = f"{items_for(columns, condition)} WHERE {condition} ORDER BY c.id LIMIT ?"
+    return f"SELECT {columns} FROM {items}", [*parameters, limit]
 
 
 class OutcomeCounts(NamedTuple):
@@ -460,19 +464,16 @@ def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list
     Raises:
         UsageError: The selection names something unknown.
     """
-    where, parameters = compile_selection(check_names(connection, selection))
-    condition = f"{where} AND {STATE} <> 'excluded'"
-    columns = "v.name, r.id, t.suite, d.dataset, coalesce(cs.ground_truth, 0)"
-    limit = -1 if selection.limit is None else selection.limit
+    chosen, parameters = _items_of(connection, selection, "c.id, d.name AS dataset")
+    columns = "v.name, r.id, t.suite, chosen.dataset, coalesce(cs.ground_truth, 0)"
     rows = connection.execute(
         f"SELECT {columns}, count(*), total(length(t.outcomes) - {_count(NOT_RUN)} - {_count(BROKEN)}), "
         f"total({_count(PASS)}), "
-        f"total({_count(ASSERTION)}) FROM (SELECT c.id, d.name AS dataset FROM {items_for('d.', condition)} "
-        f"WHERE {condition} ORDER BY c.id LIMIT ?) AS d "
-        "JOIN counted_results AS t ON t.completion_id = d.id JOIN runs AS r ON r.id = t.run_id "
-        "JOIN verifiers AS v ON v.id = r.verifier_id LEFT JOIN code_solutions AS cs ON cs.completion_id = d.id "
+        f"total({_count(ASSERTION)}) FROM ({chosen}) AS chosen "
+        "JOIN counted_results AS t ON t.completion_id = chosen.id JOIN runs AS r ON r.id = t.run_id "
+        "JOIN verifiers AS v ON v.id = r.verifier_id LEFT JOIN code_solutions AS cs ON cs.completion_id = chosen.id "
         "WHERE r.completed_at IS NOT NULL GROUP BY r.id, t.suite, 4, 5 ORDER BY r.id, t.suite, 4, 5",
-        (*parameters, limit),
+        parameters,
     )
     return [
         OutcomeCounts(verifier, run, suite, dataset, bool(flagged), count, int(tests), int(passed), int(assertion))

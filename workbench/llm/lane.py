@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import re
 from collections.abc import Mapping
+from itertools import product
 from typing import Final
 from urllib.parse import quote
 
@@ -241,11 +242,13 @@ class Lane:
         reply = (request.sampling.max_tokens or ASSUMED_REPLY) if isinstance(request, Chat) else 0
         prompt = len(built.body) // CHARACTERS_A_TOKEN + 1
         tier = self.server.extras.body.get("service_tier")
-        # All of it may have to be put into the server's cache, which may cost more than to read it, and all be thought.
-        tier = tier if isinstance(tier, str) else None
-        may_be = Usage(prompt_tokens=prompt, completion_tokens=reply, reasoning_tokens=reply, tier=tier)
-        cost = max(cost_of(structs.replace(may_be, written_tokens=count), self.price) or 0.0 for count in (0, prompt))
-        return CallEstimate(prompt=prompt, completion=reply, cost=cost)
+        may_be = Usage(prompt_tokens=prompt, completion_tokens=reply, tier=tier if isinstance(tier, str) else None)
+        # The prompt may have to be put into the server's cache, and the reply be thoughts: either may cost more.
+        costs = (
+            cost_of(structs.replace(may_be, written_tokens=written, reasoning_tokens=thought), self.price)
+            for written, thought in product((0, prompt), (0, reply))
+        )
+        return CallEstimate(prompt=prompt, completion=reply, cost=max(cost or 0.0 for cost in costs))
 
     def _places(self, built: Built, address: ServerAddress) -> tuple[str, ...]:
         """A name goes before addresses, whose replies it takes over."""

@@ -201,8 +201,12 @@ def test_steps_of_prompts_thoughts_and_tiers_of_any_name_are_read_from_a_table(t
     assert listed_price(server("openai", "gpt-odd"), own) is not None
 
 
-def test_what_a_call_may_cost_holds_for_one_that_only_thinks() -> None:
-    price = Price(input=1.0, output=2.0, thought=50.0, date="2026-11-28")
+@pytest.mark.parametrize(("output", "thought"), [(2.0, 50.0), (50.0, 2.0)])
+def test_what_a_call_may_cost_holds_for_one_that_only_thinks_and_for_one_that_does_not(
+    output: float, thought: float
+) -> None:
+    """Perplexity's thoughts are cheaper than its words, Qwen's dearer."""
+    price = Price(input=1.0, output=output, thought=thought, date="2026-11-28")
     lane = Lane(server("dashscope", "m"), price, Clock())
     assert lane.prepare(asked("q", 1000), 0).estimate.cost > 1000 * 50 / 1e6
 

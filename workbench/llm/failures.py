@@ -107,9 +107,9 @@ def of_error_object(error: Any) -> AttemptFailed:
     return _failure(status, said.whole, said.wait, f"error {status} in the reply: {said.words}")
 
 
-def says_error(error: Any) -> bool:
-    """Whether an ``error`` says anything: some gateways put an empty one beside every reply."""
-    return any(error.values()) if isinstance(error, dict) else bool(error)
+def says_anything(field: Any) -> bool:
+    """Whether a field is filled in: some gateways put an ``error`` of empty fields beside every reply."""
+    return any(field.values()) if isinstance(field, dict) else bool(field)
 
 
 _SAID_IN: Final = (

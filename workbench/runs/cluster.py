@@ -22,7 +22,7 @@ from workbench.core.errors import RunError, UsageError
 from workbench.core.run import ClusterUse, NodeUse
 from workbench.core.verdict import VerifierInput
 from workbench.llm.records import Halt
-from workbench.runs.feeding import AHEAD, Feed, PacedIterator, Piece, always
+from workbench.runs.feeding import AHEAD, Feed, PacedIterator, WorkPiece, always
 from workbench.runs.local import VerdictSink
 from workbench.runs.nodes import NodeAbout, NodeReply, ReadingNode
 from workbench.verifiers.base import AnyVerifier, identity
@@ -156,7 +156,7 @@ class _Node:
         self.id, self.actor, self.use = id, actor, use
         self.ready = self.served = False
         self.calls = 0
-        self.held: dict[int, Piece[Any, Any]] = {}
+        self.held: dict[int, WorkPiece[Any, Any]] = {}
         self.began = time.monotonic()
 
 
@@ -269,13 +269,13 @@ class Nodes:
                 self._give(node, [])
         return not feed.ended or any(node.held for node in self._nodes.values())
 
-    def _require_patience(self, pieces: Iterable[Piece[Any, Any]]) -> None:
+    def _require_patience(self, pieces: Iterable[WorkPiece[Any, Any]]) -> None:
         for piece in pieces:
             piece.tries += 1
             if piece.tries >= _TRIES:
                 raise Halt("cancelled", f"{piece.tries} nodes have died over the same work.")
 
-    def _give(self, node: _Node, lease: list[Piece[Any, Any]]) -> None:
+    def _give(self, node: _Node, lease: list[WorkPiece[Any, Any]]) -> None:
         if not node.calls:
             node.began = time.monotonic()
         node.calls += 1
@@ -425,13 +425,13 @@ class _Found(NamedTuple):
     """What has come of work: keys with results, and what was given back."""
 
     done: list[tuple[Any, Any]]
-    back: list[Piece[Any, Any]]
+    back: list[WorkPiece[Any, Any]]
 
 
 class _Lost(NamedTuple):
     """What a node had that died, and whether that may be to blame: it had done nothing before."""
 
-    pieces: list[Piece[Any, Any]]
+    pieces: list[WorkPiece[Any, Any]]
     blamed: bool
 
 

@@ -44,7 +44,7 @@ class PacedIterator(Iterator[T]):
         return next(self._source)
 
 
-class Piece(Struct, Generic[Key, Payload]):
+class WorkPiece(Struct, Generic[Key, Payload]):
     """Something to do.
 
     Attributes:
@@ -70,7 +70,7 @@ class Feed(Generic[Key, Payload]):
 
     def __init__(self, source: Iterable[tuple[Key, Payload]], characters: Callable[[Payload], int], most: int) -> None:
         self._source, self._characters, self._most = iter(source), characters, most
-        self._ahead = deque[Piece[Key, Payload]]()
+        self._ahead = deque[WorkPiece[Key, Payload]]()
         self._look()
 
     @property
@@ -78,7 +78,7 @@ class Feed(Generic[Key, Payload]):
         """Whether nothing is left of it."""
         return not self._ahead
 
-    def give_back(self, pieces: Sequence[Piece[Key, Payload]]) -> None:
+    def give_back(self, pieces: Sequence[WorkPiece[Key, Payload]]) -> None:
         """Take back what was not done; it goes out first."""
         self._ahead.extendleft(reversed(pieces))
 
@@ -86,12 +86,12 @@ class Feed(Generic[Key, Payload]):
         """Leave out what need not be done any more."""
         self._ahead = deque(piece for piece in self._ahead if not is_gone(piece.key))
 
-    def take(self, workers: int, nodes: int) -> list[Piece[Key, Payload]]:
+    def take(self, workers: int, nodes: int) -> list[WorkPiece[Key, Payload]]:
         """The next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
         size = min(self._most * workers, _MOST)
         if len(self._ahead) < _LAST * self._most:
             size = min(size, -(-len(self._ahead) // (2 * AHEAD * nodes)))
-        lease, characters = list[Piece[Key, Payload]](), 0
+        lease, characters = list[WorkPiece[Key, Payload]](), 0
         while self._ahead and len(lease) < max(size >> self._ahead[0].tries, 1) and characters < _CHARACTERS:
             lease.append(piece := self._ahead.popleft())
             characters += self._characters(piece.payload)
@@ -100,4 +100,4 @@ class Feed(Generic[Key, Payload]):
 
     def _look(self) -> None:
         short = _LAST * self._most - len(self._ahead)
-        self._ahead.extend(Piece(key, payload) for key, payload in islice(self._source, max(short, 0)))
+        self._ahead.extend(WorkPiece(key, payload) for key, payload in islice(self._source, max(short, 0)))

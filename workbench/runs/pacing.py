@@ -14,7 +14,7 @@ _LONGEST_PAUSE: Final = 5.0
 """Times the usual step: whatever takes longer stands still, for nobody knows how long."""
 
 
-class Pace:
+class RunPace:
     """The pace of one run.
 
     Verdicts are committed many at a time, so that only moments count at which there were more of them: between two of

@@ -22,7 +22,7 @@ from workbench.core.run import ACTIVE, GENERATION, IMPORTED, Amount, Estimate, R
 from workbench.core.selection import Selection
 from workbench.core.verdict import VerifierInput
 from workbench.runs.liveness import ensure_runner, is_alive, living_runner, log_path, silence, waiting
-from workbench.runs.pacing import Pace
+from workbench.runs.pacing import RunPace
 from workbench.runs.store import batches, calls, verdicts
 from workbench.runs.store import runs as stored_runs
 from workbench.runs.store import verdicts as stored_verdicts
@@ -127,7 +127,7 @@ class Watch:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._paces: dict[int, Pace] = {}
+        self._paces: dict[int, RunPace] = {}
 
     def run(self, run: int) -> RunInfo:
         """One run without counts by word, with its rate and the time it still needs.
@@ -146,7 +146,7 @@ class Watch:
             self._paces.pop(info.run, None)
             return info
         now = time.monotonic()
-        pace = self._paces.setdefault(info.run, Pace())
+        pace = self._paces.setdefault(info.run, RunPace())
         pace.look(now, info.done)
         return structs.replace(info, rate=pace.rate(now), eta=pace.to_go(now, info.items))
 

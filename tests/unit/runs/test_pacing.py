@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from workbench.runs.pacing import Pace
+from workbench.runs.pacing import RunPace
 
 
 def watched(rate: float, batch: int, items: int, *, every: float = 0.5, begins: float = 0.0) -> list[float | None]:
     """What is said at each look at a run of one pace whose verdicts are committed so many at a time."""
-    pace, said = Pace(), []
+    pace, said = RunPace(), []
     for look in range(int((begins + items / rate) / every)):
         now = look * every
         pace.look(now, min(int(max(now - begins, 0) * rate) // batch * batch, items))
@@ -35,7 +35,7 @@ def test_it_comes_nearer_by_as_much_as_time_goes_on(rate: float, batch: int, beg
 
 
 def test_it_is_not_said_before_it_can_be_known_nor_of_a_run_that_stands_still() -> None:
-    pace = Pace()
+    pace = RunPace()
     for now in range(6):
         pace.look(float(now), now * 10)
         assert pace.to_go(now, 100) is None
@@ -48,7 +48,7 @@ def test_it_is_not_said_before_it_can_be_known_nor_of_a_run_that_stands_still() 
 
 
 def test_a_run_that_begins_anew_is_watched_anew() -> None:
-    pace = Pace()
+    pace = RunPace()
     for second in range(10):
         pace.look(float(second), 10 * second)
     pace.look(10.0, 0)
@@ -59,7 +59,7 @@ def test_a_run_that_begins_anew_is_watched_anew() -> None:
 @example([(0.0, 0), (0.0, 1), (0.0, 2)], 0)
 @example([(0.0, 0), (0.0, 1), (5e-324, 2)], 0)
 def test_whatever_is_seen_is_no_error(looks: list[tuple[float, int]], items: int) -> None:
-    pace, now = Pace(), 0.0
+    pace, now = RunPace(), 0.0
     for later, done in looks:
         now += later
         pace.look(now, done)

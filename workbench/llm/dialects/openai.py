@@ -17,7 +17,7 @@ from workbench.llm.failures import (
     one_line,
     page_in,
     refusal_in_words,
-    says_error,
+    says_anything,
 )
 from workbench.llm.profiles import Profile, plain_model
 from workbench.llm.records import REFUSAL, Chat, PromptMessage, Reply, TokenChoice, Usage, is_filtered
@@ -49,7 +49,7 @@ def decoded(body: bytes) -> Any:
         raise malformed(f"the reply is {page or f'no JSON: {error}'}", everywhere=page is not None) from None
     if isinstance(data, str) and (refusal := refusal_in_words(data)) is not None:
         raise refusal
-    if isinstance(data, dict) and says_error(data.get("error")):
+    if isinstance(data, dict) and says_anything(data.get("error")):
         raise of_error_object(data["error"])
     return data
 
@@ -210,7 +210,7 @@ def read(data: Any) -> Reply:
     """
     data = mapping(data, "the reply")
     choice = _choice(data)
-    if says_error(choice.get("error")):
+    if says_anything(choice.get("error")):
         raise of_error_object(choice["error"])
     reason = _reason(choice)
     if (reason or "").lower() in _BROKEN_OFF:

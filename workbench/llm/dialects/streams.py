@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from workbench.llm.dialects.openai import without_keep_alives
-from workbench.llm.failures import AttemptFailed, instead_of_reply, malformed, says_error
+from workbench.llm.failures import AttemptFailed, instead_of_reply, malformed, says_anything
 from workbench.llm.server_json import decoded_json
 
 _NOTHING = {"", "done", "null"}
@@ -86,9 +86,9 @@ def _json(text: str) -> Any:
 def _error(event: dict[str, Any]) -> Any:
     """What an event says to have gone wrong; None for any other event."""
     inner = event.get("error")
-    if isinstance(inner, dict) and says_error(inner.get("error")):
+    if isinstance(inner, dict) and says_anything(inner.get("error")):
         return inner["error"]
-    if says_error(inner):
+    if says_anything(inner):
         return inner
     return event if "error" in (event.get("object"), event.get("type")) else None
 
@@ -143,7 +143,7 @@ class _Completion:
 
     def _add(self, choice: dict[str, Any]) -> None:
         kept = ("error", "finish_reason", "native_finish_reason")
-        told = {name: choice[name] for name in kept if says_error(choice.get(name))}
+        told = {name: choice[name] for name in kept if says_anything(choice.get(name))}
         # A last word of "stop" doesn't take back what ended the reply before it.
         if told.get("finish_reason") == "stop" and "finish_reason" in self._choice:
             del told["finish_reason"]

@@ -18,7 +18,7 @@ from workbench.app.tui.screens.code import CodeScreen
 from workbench.app.tui.screens.code_problem import CodeProblemScreen
 from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 from workbench.coding import problems
-from workbench.coding.ranking.passing import pass_by_tests
+from workbench.coding.ranking.passing import pass_report, passes_by_tests
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.code import CodeTest
 from workbench.core.project import Project
@@ -51,7 +51,7 @@ async def test_no_figure_counts_what_nobody_could_judge(project: Project) -> Non
     assert (broken.pass_at_1, broken.done, broken.judged, whole.pass_at_1) == (None, 3, 0, 1.0)
     assert problems.ProblemTable(project, ProblemQuery(run=run, kind="broken")).ids().tolist() == [1]
     assert problems.ProblemTable(project, ProblemQuery(run=run, kind="none")).ids().tolist() == []
-    (passed,) = pass_by_tests(project, truth_of(project), [1]).rows
+    (passed,) = pass_report(passes_by_tests(project, truth_of(project)), [1]).rows
     assert (passed.problems, passed.value) == (1, 1.0)
 
 

@@ -124,9 +124,10 @@ def estimates(project: Project, verifier: str, others: tuple[str, ...]) -> Figur
 
 def passes(project: Project, verifier: str, k: int) -> Figures:
     """pass@k by verdicts."""
-    from workbench.coding.ranking.passing import pass_by_verdict
+    from workbench.coding.ranking.passing import pass_report, passes_by_verdict
 
-    return {f"{row.dataset} | pass@{row.k}": row.value for row in pass_by_verdict(project, verifier, (k,)).rows}
+    report = pass_report(passes_by_verdict(project, verifier), (k,))
+    return {f"{row.dataset} | pass@{row.k}": row.value for row in report.rows}
 
 
 class VerifierRanking(NamedTuple):

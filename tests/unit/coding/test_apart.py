@@ -14,7 +14,7 @@ from tests.tui.solved import solved_project
 from workbench.coding import problems
 from workbench.coding.apart import count_again, set_apart
 from workbench.coding.matrix import read_matrix
-from workbench.coding.ranking.passing import outcome_shares, pass_by_tests
+from workbench.coding.ranking.passing import outcome_shares, pass_report, passes_by_tests
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -51,7 +51,8 @@ def test_a_test_that_is_set_apart_counts_in_no_figure(project: Project) -> None:
     set_apart(project, 1, "base", 2, reason=WHY, by="ines")
     assert outcomes(project)[:4] == ["ppbpb"] * 4
     assert clip(project).passing == 4
-    assert pass_by_tests(project, truth_of(project, suites=["base"]), [1]).rows[0].value == pytest.approx(5 / 6)
+    (passed,) = pass_report(passes_by_tests(project, truth_of(project, suites=["base"])), [1]).rows
+    assert passed.value == pytest.approx(5 / 6)
     shares = next(one for one in outcome_shares(project) if one.suite == "base")
     assert shares.every.tests == 6 * 3 + 1
     assert [one.score for one in problems.results(project, suite="base")][:2] == [1, 1]

@@ -19,7 +19,7 @@ from workbench.auditing.auditing import audit
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.problems import results
 from workbench.coding.ranking import references
-from workbench.coding.ranking.passing import pass_by_tests, pass_by_verdict
+from workbench.coding.ranking.passing import pass_report, passes_by_tests, passes_by_verdict
 from workbench.coding.ranking.selecting import How, select_stored
 from workbench.coding.ranking.tables import passes_as
 from workbench.coding.ranking.truth import truth_of
@@ -70,12 +70,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
 
 def test_it_is_in_no_figure_of_the_run_and_is_counted_there(project: Project, tmp_path: Path) -> None:
-    (row,) = pass_by_tests(project, truth_of(project), (1,)).rows
+    (row,) = pass_report(passes_by_tests(project, truth_of(project)), (1,)).rows
     assert (row.solutions, row.value) == pytest.approx((3, 1 / 3))
-    report = pass_by_tests(project, truth_of(project), (1,))
+    report = pass_report(passes_by_tests(project, truth_of(project)), (1,))
     assert report.unknown == 1
     assert "Left out: 1 solution that neither pass nor fail" in passes_as(report, TableForm())
-    by_verdict = pass_by_verdict(project, "execution", (1,))
+    by_verdict = pass_report(passes_by_verdict(project, "execution"), (1,))
     assert (by_verdict.rows[0].solutions, by_verdict.rows[0].value, by_verdict.unknown) == pytest.approx((3, 1 / 3, 1))
     (selected,) = select_stored(project, How(), truth_of(project))
     assert selected.problem is not None
@@ -124,13 +124,13 @@ def test_the_second_count_leaves_it_out_too(project: Project) -> None:
 
 def test_a_share_of_nothing_is_none(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "", "b": ""}, "u": {"c": "p"}})
-    report = pass_by_tests(project, truth_of(project), (1,))
+    report = pass_report(passes_by_tests(project, truth_of(project)), (1,))
     assert [(row.problems, row.fewer, row.value) for row in report.rows] == [(1, 1, 1.0)]
     assert report.unknown == 2
     put_scores(project, "judge", {"t/a": 1.0})
     with project.database.write() as connection:
         connection.execute("UPDATE verdicts SET outcome = 3")
-    report = pass_by_verdict(project, "judge", (1,))
+    report = pass_report(passes_by_verdict(project, "judge"), (1,))
     assert [(row.problems, row.fewer, row.solutions, row.value, row.ci) for row in report.rows] == [
         (0, 2, 0, None, None)
     ]

@@ -15,7 +15,7 @@ from tests.helpers import make_project, numbered
 from tests.scored_code import outcomes_of, put_scores, real_solutions, scored_project
 from tests.servers.scripted import scripted
 from workbench.coding.ranking.measuring import ranking
-from workbench.coding.ranking.passing import pass_by_tests, saturation
+from workbench.coding.ranking.passing import pass_report, passes_by_tests, saturation
 from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
 from workbench.coding.ranking.truth import truth_of
 from workbench.coding.reporting import SIZES, code_sections
@@ -39,7 +39,7 @@ def test_figures_are_those_of_the_commands(tmp_path: Path) -> None:
     assert list(found) == ["ranking", "passk", "saturation"]
     assert found["ranking"].blocks == (ranking_table(ranking(project, truth)),)
     assert found["saturation"].blocks == (saturation_table(saturation(project, truth)),)
-    assert found["passk"].blocks[0] == passes_tables(pass_by_tests(project, truth, SIZES))[0]
+    assert found["passk"].blocks[0] == passes_tables(pass_report(passes_by_tests(project, truth), SIZES))[0]
 
 
 def test_the_selection_holds(tmp_path: Path) -> None:

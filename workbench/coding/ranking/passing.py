@@ -130,20 +130,6 @@ def pass_report(passes: Passes, sizes: Sequence[int]) -> PassReport:
     return PassReport(rows=_rows(_counts(passes.found), sizes), judge=passes.judge, unknown=unknown)
 
 
-def pass_by_tests(
-    project: Project, truth: Truth, sizes: Sequence[int], selection: Selection | None = None
-) -> PassReport:
-    """pass@k by data set; see `passes_by_tests`."""
-    return pass_report(passes_by_tests(project, truth, selection), sizes)
-
-
-def pass_by_verdict(
-    project: Project, verifier: str, sizes: Sequence[int], selection: Selection | None = None
-) -> PassReport:
-    """pass@k by data set; see `passes_by_verdict`."""
-    return pass_report(passes_by_verdict(project, verifier, selection), sizes)
-
-
 def with_models(
     project: Project, passes: Passes, report: PassReport, sizes: Sequence[int], against: str | None = None
 ) -> PassReport:

@@ -166,16 +166,8 @@ BARE_ASSERTION: Final = "AssertionError()"
 """What the released code sees on standard error of an assertion without a message."""
 
 
-def score_of(passed: int, total: int, rules: Rules) -> float:
-    """The share of tests that passed: rounded to two decimals as the released code does, whole in the paper.
-
-    For the "+" sets ``total`` is of base and plus tests together.
-    """
-    return as_scored(passed / total, rules)
-
-
 def as_scored(share: float, rules: Rules) -> float:
-    """A share of tests as the key by which solutions are told apart."""
+    """A share of tests as solutions are told apart by it: rounded as in the released code, or whole as in the paper."""
     return round(share, DECIMALS) if rules == "released" else share
 
 

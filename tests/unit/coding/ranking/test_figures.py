@@ -12,9 +12,10 @@ from workbench.coding.ranking.passing import (
     given_scores,
     histograms,
     outcome_shares,
-    pass_by_tests,
-    pass_by_verdict,
     pass_of_file,
+    pass_report,
+    passes_by_tests,
+    passes_by_verdict,
     saturation,
 )
 from workbench.coding.ranking.selecting import How, select_stored
@@ -62,7 +63,7 @@ def test_saturation_of_the_real_outcomes_is_where_it_was_measured(shared_data: P
 def test_pass_at_k_by_tests_counts_problems_with_enough_solutions(tmp_path: Path) -> None:
     outcomes = {"t": {"a": "pp|", "b": "pf|", "c": "ff|", "not run": ""}, "u": {"d": "p", "e": "f"}}
     project = scored_project(tmp_path, outcomes)
-    found = pass_by_tests(project, truth_of(project), (1, 2, 3, 4))
+    found = pass_report(passes_by_tests(project, truth_of(project)), (1, 2, 3, 4))
     assert [(row.problems, row.fewer) for row in found.rows] == [(2, 0), (2, 0), (1, 1), (0, 2)]
     assert [row.value for row in found.rows] == [
         pytest.approx((1 / 3 + 1 / 2) / 2),
@@ -76,7 +77,7 @@ def test_pass_at_k_by_tests_counts_problems_with_enough_solutions(tmp_path: Path
 def test_pass_at_k_by_a_verifier_counts_its_verdicts(tmp_path: Path) -> None:
     project = scored_project(tmp_path, {"t": {"a": "pp", "b": "pf", "c": "ff"}})
     put_scores(project, "judge", {"t/a": 0.0, "t/b": 1.0})
-    (row,) = pass_by_verdict(project, "judge", (1,)).rows
+    (row,) = pass_report(passes_by_verdict(project, "judge"), (1,)).rows
     assert (row.value, row.solutions) == (0.5, 2)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from workbench.coding.ranking.scored import letters_of, only_errors, only_stderr, score_of, stderrs_of
+from workbench.coding.ranking.scored import as_scored, letters_of, only_errors, only_stderr, stderrs_of
 from workbench.core.code import Failure
 
 
 def test_the_released_rule_rounds_to_two_decimals_and_the_paper_does_not() -> None:
-    assert score_of(2, 3, "released") == 0.67
-    assert score_of(2, 3, "formula") == 2 / 3
-    assert score_of(999, 1000, "released") == 1.0
+    assert as_scored(2 / 3, "released") == 0.67
+    assert as_scored(2 / 3, "formula") == 2 / 3
+    assert as_scored(999 / 1000, "released") == 1.0
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """How often intervals of agreement hold the true coefficient: the kind ``agreement`` of ``bench.coverage``.
 
-Two people label completions of questions of equal, geometric or heavy-tailed sizes. The share of correct completions
-and both people's chance of an error are a question's own (beta distributions with an intra-class correlation).
+Two people, or two verifiers, the correlation of whose errors is phi, label completions of questions of equal, geometric
+or heavy-tailed sizes. The share of correct completions and both people's chance of an error are a question's own (beta
+distributions with an intra-class correlation).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from workbench.statistics.agreement.cohen import pairs
 from workbench.statistics.agreement.figures import Rated, figures
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import FloatArray, IntArray
+from workbench.statistics.joint_errors import Verdicts, judge_pair
 from workbench.statistics.records.agreement import Ends
 
 _LEAST: Final = 0.93
@@ -84,16 +86,17 @@ def _truth(setting: Setting) -> dict[str, float]:
         "kappa": 1 - differ / chance,
         "alpha": 1 - differ / chance,
         "ac1": (1 - differ - chance) / (1 - chance),
+        "phi": setting.correlation,
     }
 
 
-def _drawn(setting: Setting, generator: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """What both people say of each item, items x 2, and the items' questions."""
+def _drawn(setting: Setting, generator: np.random.Generator) -> tuple[IntArray, IntArray, IntArray]:
+    """What both people say of each item, items x 2, what is true of it, and the items' questions."""
     sizes = _sizes(setting, generator)
     question = np.repeat(np.arange(setting.questions), sizes)
     correct = generator.random(len(question)) < _own(setting.prevalence, setting, generator)[question]
     wrong = generator.random((len(question), 2)) < _own(setting.error, setting, generator)[question][:, None]
-    return (correct[:, None] ^ wrong).astype(np.int64), question
+    return (correct[:, None] ^ wrong).astype(np.int64), correct.astype(np.int64), question
 
 
 def _sizes(setting: Setting, generator: np.random.Generator) -> IntArray:
@@ -113,8 +116,8 @@ def _own(mean: float, setting: Setting, generator: np.random.Generator) -> Float
     return found
 
 
-def _intervals(data: tuple[IntArray, IntArray]) -> Iterator[tuple[str, Ends | None]]:
-    said, question = data
+def _intervals(data: tuple[IntArray, IntArray, IntArray]) -> Iterator[tuple[str, Ends | None]]:
+    said, truth, question = data
     ratings = Ratings(
         item=np.repeat(np.arange(len(said)), 2),
         annotator=np.tile([0, 1], len(said)),
@@ -128,3 +131,4 @@ def _intervals(data: tuple[IntArray, IntArray]) -> Iterator[tuple[str, Ends | No
     found = figures(Rated(ratings=ratings, names=("0", "1"), values=values, level="nominal", cluster=question))
     yield "alpha", found.alpha_ci
     yield "ac1", found.ac1_ci
+    yield "phi", judge_pair("a", "b", Verdicts(said[:, 0], said[:, 1], truth, question)).errors.phi_ci

@@ -12,7 +12,7 @@ aside, so that the interval is that of the labels alone. power: how often two ve
 is what `detectable` says of two that don't differ, in new data with questions of the same sizes, over questions x sizes
 x correlation x discordant items x how far these point the same way within a question; ok is .78 to .82, with two
 standard errors. tests: how often p is below .05, and how often any q is, in data in which no group differs. agreement:
-kappa, alpha and AC1 of two people (`bench.agreeing`). Questions are right with a chance of their own (beta
+kappa, alpha, AC1 and phi of two (`bench.agreeing`). Questions are right with a chance of their own (beta
 distribution), completions independently given it; sizes are 4 each, geometric with the mean 4, or Pareto's with the
 exponent 1.2 up to 200. Data sets are the groups of one table, so that the intervals are those that are shown. A line of
 JSON for each row, and one for the worst of each figure, those that are not ok first.

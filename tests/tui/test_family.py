@@ -18,7 +18,7 @@ from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome
-from workbench.measuring.comparing import PAIRS_SAMPLES, comparable, joint_errors
+from workbench.measuring.comparing import comparable, joint_errors
 from workbench.measuring.comparing_tables import comparison_as
 from workbench.measuring.family import family
 from workbench.measuring.notes import note
@@ -66,7 +66,7 @@ async def test_cells_are_the_services_pairs(tmp_path: Path, size: tuple[int, int
         assert sheet is not None
         report = family(project)
         assert sheet.family == report
-        assert sheet.errors == joint_errors(project, tuple(sheet.errors.verifiers), samples=PAIRS_SAMPLES)
+        assert sheet.errors == joint_errors(project, tuple(sheet.errors.verifiers))
         found = cells(app)
         assert len(found) == 16
         for pair in report.family:

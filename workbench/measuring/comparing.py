@@ -22,7 +22,6 @@ from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns, gold_counts
 from workbench.measuring.judged import BASELINE, JudgedSelection, judged, nothing_measured
 from workbench.statistics.records.comparison import (
-    Bootstrap,
     CompareReport,
     Example,
     GroupComparison,
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
 
 GROUPS: Final = tuple(group for group in selection.GROUPS if group != "reason")
 """What wins and losses can be counted by, alone or crossed; reasons are one verifier's own."""
-SEED: Final = 0
 TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete run: workbench verify DB NAME")
 """What is said, and what to do about it."""
 
@@ -261,10 +259,6 @@ def _groups(everything: Columns, by: str, ids: IntArray, cells: Quadrants, quest
 # -- Verifiers' agreement with each other and their errors in common: which of them are worth combining.
 
 
-PAIRS_SAMPLES = 1_000
-"""Samples of the bootstrap of every pair, unless others are asked for."""
-
-
 def joint_errors(
     project: Project,
     verifiers: tuple[str, ...] = (),
@@ -272,14 +266,11 @@ def joint_errors(
     protocol: Protocol3 = "forced",
     gold: GoldChoice = "final",
     selection: Selection | None = None,
-    samples: int = 0,
-    seed: int = 0,
 ) -> JointErrorReport:
     """Every two verifiers' agreement and joint errors, each pair on the items that count for both.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
-        samples: Of the bootstrap behind the intervals; 0 for none.
 
     Raises:
         UsageError: There are fewer than two verifiers, or one has no complete run.
@@ -292,14 +283,12 @@ def joint_errors(
         raise UsageError(*TOO_FEW)
     order = sorted(range(len(found.judges)), key=lambda place: _rank(found.judges[place].name, verifiers))
     words = {found.judges[place].name: said(found.outcomes[place], protocol) for place in order}
-    draws = Bootstrap(samples=samples, seed=seed) if samples else None
     return JointErrorReport(
         errors=[
-            judge_pair(a, b, Verdicts(words[a], words[b], found.gold, found.question), draws)
+            judge_pair(a, b, Verdicts(words[a], words[b], found.gold, found.question))
             for a, b in combinations(words, 2)
         ],
         verifiers={found.judges[place].name: found.judges[place].run for place in order},
-        bootstrap=draws,
         protocol=protocol,
         gold=gold_counts(project, selection or Selection(), gold),
         gold_choice=gold,

@@ -23,7 +23,6 @@ from workbench.measuring.comparing import TOO_FEW, comparable
 from workbench.measuring.judged import JudgedSelection, VerifierRun, counting, judged, nothing_measured
 from workbench.statistics.records.comparison import (
     LEVEL,
-    Bootstrap,
     FamilyMember,
     FamilyPair,
     FamilyReport,
@@ -326,7 +325,7 @@ def ranking(report: FamilyReport) -> str:
 def errors_text(report: JointErrorReport) -> str:
     """Agreement and errors in common for a terminal."""
     how = counting(report.protocol, report.gold_choice, report.gold)
-    return "\n\n".join([how, *plain_tables(error_tables(report)), *drawn(report.bootstrap)]) + "\n"
+    return "\n\n".join([how, *plain_tables(error_tables(report))]) + "\n"
 
 
 def error_tables(report: JointErrorReport) -> tuple[Table, ...]:
@@ -383,7 +382,8 @@ def errors_table(report: JointErrorReport) -> Table:
     )
     notes = (
         "by chance: items both would be wrong on were their errors independent; given gold: were they so within "
-        "each gold class. phi and Q – where a verifier is always or never wrong.",
+        "each gold class. phi and Q – where a verifier is always or never wrong; intervals by question, – for too few "
+        "that say so.",
         best_pair(report),
     )
     return table("Errors in common, on items with gold", columns, report.errors, notes=notes)
@@ -437,11 +437,6 @@ def best_pair(report: JointErrorReport) -> str:
 def plain_tables(tables: Sequence[Table]) -> list[str]:
     """Tables for a terminal, as blocks of a text."""
     return [plain_table(one).rstrip("\n") for one in tables]
-
-
-def drawn(draws: Bootstrap | None) -> list[str]:
-    """What intervals were drawn by, as a block of a text; none where they were not."""
-    return [f"bootstrap of questions, {draws.samples:,} samples, seed {draws.seed}"] if draws else []
 
 
 def _matrix(names: Sequence[str], cell: Callable[[str, str], str], caption: str) -> Table:

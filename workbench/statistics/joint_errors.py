@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from string import ascii_letters
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from workbench.core.verdict import Outcome, Protocol3
-from workbench.statistics.agreement.coefficients import divided
+from workbench.statistics.agreement.clustered import evidence, interval, jackknife
+from workbench.statistics.agreement.coefficients import divided, summed
 from workbench.statistics.agreement.cohen import kappa_interval, kappa_of
-from workbench.statistics.bootstrap import intervals
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, defined
 from workbench.statistics.intervals import compact, distinct
-from workbench.statistics.records.comparison import Bootstrap, Interval, JointErrors, JudgePair
+from workbench.statistics.records.comparison import Interval, JointErrors, JudgePair
 
 _SAID = 3
-_SHAPE = (3, _SAID, _SAID)
-"""Gold (none, incorrect, correct), what A says and what B says (incorrect, correct, undecided)."""
-_CELLS = 27
+"""Incorrect, correct and undecided."""
 _UNDECIDED: dict[Protocol3, int] = {"forced": 0, "strict": 2, "decided": -1}
 """What an undecided verdict says: "incorrect", something else that is always wrong, nothing."""
 
@@ -48,62 +45,34 @@ def said(outcome: IntArray, protocol: Protocol3) -> IntArray:
     return found
 
 
-def judge_pair(a: str, b: str, verdicts: Verdicts, draws: Bootstrap | None = None) -> JudgePair:
-    """Agreement and joint errors of two verifiers, with intervals where draws are asked for.
+def judge_pair(a: str, b: str, verdicts: Verdicts) -> JudgePair:
+    """Agreement and joint errors of two verifiers, with intervals by question.
 
-    Everything follows from 27 counts of gold, A's and B's verdict. Sources: Cohen's kappa as in
+    Sources: Cohen's kappa as in
     `statistics.agreement`; for the measures of joint errors Kuncheva and Whitaker, "Measures of diversity
     in classifier ensembles and their relationship with the ensemble accuracy", Machine Learning 51, 2003 (phi is their
     rho, joint errors are their double fault); Yule, "On the association of attributes in statistics", Philosophical
     Transactions of the Royal Society A 194, 1900, for Q.
     """
     both = (verdicts.a >= 0) & (verdicts.b >= 0)
-    cell, question = (((verdicts.gold + 1) * _SAID + verdicts.a) * _SAID + verdicts.b), verdicts.question
-    if not both.all():
-        cell, question = cell[both], question[both]
-    counts = np.bincount(cell, minlength=_CELLS).astype(float)[None, :]
-    ends = dict.fromkeys(_DRAWN) if draws is None else _intervals(cell, question, draws)
-    faults = _faults(counts)
+    said_a, said_b, gold, question = (values if both.all() else values[both] for values in verdicts)
     errors, on_incorrect, on_correct = (
-        _joint(faults[key], ends[key]) for key in ("errors", "on_incorrect", "on_correct")
+        _joint((said_a != gold)[there], (said_b != gold)[there], question[there])
+        for there in (gold >= 0, gold == 0, gold == 1)
     )
     given = [part.expected for part in (on_correct, on_incorrect) if part.expected is not None]
     return JudgePair(
         a=a,
         b=b,
-        n=len(cell),
+        n=len(question),
         questions=distinct(question),
-        **_kappa(verdicts.a[both], verdicts.b[both], question),
+        **_kappa(said_a, said_b, question),
         errors=errors,
         on_correct=on_correct,
         on_incorrect=on_incorrect,
         expected_given_gold=sum(given) if given else None,
         either_right=1 - errors.both_wrong / errors.n if errors.n else None,
     )
-
-
-def _intervals(cell: IntArray, question: IntArray, draws: Bootstrap) -> dict[str, Interval | None]:
-    """Drawn over the cells that occur, which are few of the 27."""
-    place, occur = compact(cell)
-
-    def of_all(figure: Callable[[FloatArray], FloatArray], totals: FloatArray) -> FloatArray:
-        everything = np.zeros((len(totals), _CELLS))
-        everything[:, occur] = totals
-        return figure(everything)
-
-    figures = {key: partial(of_all, figure) for key, figure in _DRAWN.items()}
-    drawn = intervals(place, len(occur), question, figures, samples=draws.samples, seed=draws.seed)
-    return {key: found.ends for key, found in drawn.items()}
-
-
-def _phi_of(part: str, totals: FloatArray) -> FloatArray:
-    return _phi(_faults(totals)[part])
-
-
-_DRAWN: dict[str, Callable[[FloatArray], FloatArray]] = {
-    part: partial(_phi_of, part) for part in ("errors", "on_correct", "on_incorrect")
-}
-"""What the bootstrap gives an interval to."""
 
 
 def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
@@ -116,39 +85,53 @@ def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
     return {"agreement": defined(found.agreement[0]), "kappa": defined(kappa), "kappa_ci": ends}
 
 
-def _faults(totals: FloatArray) -> dict[str, FloatArray]:
-    """Tables of errors, samples x A right or wrong x B right or wrong, of all items with gold and of each class."""
-    counts = totals.reshape(-1, *_SHAPE)
-    of_class = []
-    for truth in (0, 1):
-        table = counts[:, truth + 1]
-        right_a, right_b, both = table[:, truth].sum(axis=1), table[:, :, truth].sum(axis=1), table[:, truth, truth]
-        wrong = table.sum(axis=(1, 2)) - right_a - right_b + both
-        of_class.append(np.stack([both, right_a - both, right_b - both, wrong], axis=1).reshape(-1, 2, 2))
-    return {"errors": of_class[0] + of_class[1], "on_incorrect": of_class[0], "on_correct": of_class[1]}
-
-
 def _phi(faults: FloatArray) -> FloatArray:
-    """(n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0); NaN where a margin is empty."""
-    product = faults[:, 0, 0] * faults[:, 1, 1] - faults[:, 0, 1] * faults[:, 1, 0]
-    return divided(product, np.sqrt(faults.sum(axis=1).prod(axis=1) * faults.sum(axis=2).prod(axis=1)))
+    """(n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0) of tables of errors, one a row; NaN where a margin is empty.
+
+    Args:
+        faults: How often neither, only B, only A and both err.
+    """
+    tables = faults.reshape(-1, 2, 2)
+    product = tables[:, 0, 0] * tables[:, 1, 1] - tables[:, 0, 1] * tables[:, 1, 0]
+    return divided(product, np.sqrt(tables.sum(axis=1).prod(axis=1) * tables.sum(axis=2).prod(axis=1)))
 
 
-def _joint(faults: FloatArray, phi_ci: Interval | None) -> JointErrors:
-    """The figures of the data as they are, which is one sample."""
-    (both_right, only_a), (only_b, both_wrong) = faults[0].tolist()
-    n, wrong_a, wrong_b = both_right + only_a + only_b + both_wrong, only_b + both_wrong, only_a + both_wrong
-    alike, unlike = both_right * both_wrong, only_a * only_b
+def _joint(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointErrors:
+    """The figures of some items, from where A and where B errs."""
+    kind = 2 * wrong_a.astype(np.int8) + wrong_b
+    counts = np.bincount(kind, minlength=4)
+    (neither, only_b, only_a, both), n = counts.tolist(), len(kind)
+    phi = defined(_phi(counts[None].astype(float))[0])
+    alike, unlike = neither * both, only_a * only_b
     return JointErrors(
-        n=int(n),
-        wrong_a=int(wrong_a),
-        wrong_b=int(wrong_b),
-        both_wrong=int(both_wrong),
-        expected=wrong_a * wrong_b / n if n else None,
-        phi=defined(_phi(faults)[0]),
-        phi_ci=phi_ci,
+        n=n,
+        wrong_a=only_a + both,
+        wrong_b=only_b + both,
+        both_wrong=both,
+        expected=(only_a + both) * (only_b + both) / n if n else None,
+        phi=phi,
+        phi_ci=None if phi is None else _phi_interval(phi, kind, question),
         yules_q=(alike - unlike) / (alike + unlike) if alike + unlike else None,
     )
+
+
+def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | None:
+    """The 95 % interval of phi by question, as `agreement.clustered` has it of coefficients; None for too few.
+
+    Both say of each item whether they are right: they "agree on a rarer label" where both err, if errors are rarer.
+    """
+    cluster, known = compact(question)
+    questions = len(known)
+    wrong = np.array([0, 1, 1, 2])[kind]
+    # Of labels that are as frequent both are rarer than the commonest, of which there is none.
+    is_rarer = np.array([wrong.sum() >= len(kind), wrong.sum() <= len(kind)])
+    alike = (wrong != 1) & is_rarer[wrong // 2]
+    rarer = (2 - wrong) * is_rarer[0] + wrong * is_rarer[1]
+    differs, agrees, holds = (summed(cluster, mass, questions) for mass in (wrong == 1, alike, rarer))
+    carried = evidence(np.zeros(questions, dtype=np.int64), differs, agrees, holds, 1)
+    if not carried.is_enough():
+        return None
+    return interval(phi, jackknife(kind, 4, cluster, {"phi": _phi})["phi"], carried)
 
 
 # -- Which of several things tests can't tell apart, as groups and as letters.

@@ -34,7 +34,7 @@ def reports(project: Project) -> dict[str, Report]:
     return {
         "compare": compare(project, HOSTILE, "other", by="type"),
         "family": family(project),
-        "errors": joint_errors(project, samples=50),
+        "errors": joint_errors(project),
     }
 
 

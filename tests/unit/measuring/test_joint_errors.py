@@ -17,7 +17,7 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.measuring.comparing import joint_errors
 from workbench.measuring.family import errors_text
-from workbench.statistics.records.comparison import Bootstrap, JudgePair
+from workbench.statistics.records.comparison import JudgePair
 
 ITEMS = 150
 
@@ -102,15 +102,11 @@ def test_the_constant_verifier_agrees_beyond_chance_with_nobody(project: Project
     assert pair.expected_given_gold == pytest.approx(pair.errors.both_wrong)
 
 
-def test_intervals_come_with_their_draws(project: Project) -> None:
-    closed, drawn = joint_errors(project), joint_errors(project, samples=300, seed=4)
-    assert (closed.bootstrap, drawn.bootstrap) == (None, Bootstrap(samples=300, seed=4))
-    assert all(pair.errors.phi_ci is None and pair.kappa_ci for pair in closed.errors)
-    for pair in drawn.errors:
+def test_intervals_hold_their_figures(project: Project) -> None:
+    for pair in joint_errors(project).errors:
         for value, ends in ((pair.kappa, pair.kappa_ci), (pair.errors.phi, pair.errors.phi_ci)):
             assert ends is not None
             assert ends[0] < (value or 0) < ends[1]
-    assert "300 samples, seed 4" in errors_text(drawn)
 
 
 def test_a_selection_narrows_the_items(project: Project) -> None:

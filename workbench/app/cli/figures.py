@@ -15,7 +15,6 @@ from workbench.app.cli.writing import shown
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     Basis,
-    BootstrapSeed,
     Force,
     Gold,
     Options,
@@ -264,16 +263,6 @@ class CompareOptions(Options, frozen=True, kw_only=True):
         str | None, option("Of two: count wins and losses by type, subtype, domain …", metavar="FIELD[,FIELD]")
     ] = None
     basis: Basis = Basis()
-    bootstrap: Annotated[
-        int | None,
-        option(
-            "With --errors: samples behind intervals without a closed form; 0 for none.  [default: 1,000]",
-            metavar="SAMPLES",
-            ge=0,
-            le=1_000_000,
-        ),
-    ] = None
-    seed: BootstrapSeed = 0
     examples: Annotated[
         int,
         option(
@@ -302,16 +291,13 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
     kind = _kind(options)
     if kind != "pair" and (options.by or options.examples):
         raise click.UsageError("--by and --examples go with exactly two verifiers.")
-    if kind != "errors" and options.bootstrap is not None:
-        raise click.UsageError("--bootstrap goes with --errors; all other intervals have a closed form.")
-    how, seed, samples = options.basis.arguments, options.seed, options.bootstrap
+    how = options.basis.arguments
     report: Report
     if kind == "pair":
         a, b = options.verifiers
         report = comparing.compare(project, a, b, **how, by=options.by, examples=options.examples)
     elif kind == "errors":
-        samples = comparing.PAIRS_SAMPLES if samples is None else samples
-        report = comparing.joint_errors(project, options.verifiers, samples=samples, seed=seed, **how)
+        report = comparing.joint_errors(project, options.verifiers, **how)
     else:
         report = family.family(project, options.verifiers, against=options.against, **how)
     return Output(report, lambda found: comparison_as(found, options.form))

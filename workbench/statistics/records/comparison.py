@@ -83,13 +83,6 @@ class MetricDifference(Struct, frozen=True, kw_only=True):
     ci: Interval | None = None
 
 
-class Bootstrap(Struct, frozen=True, kw_only=True):
-    """How often questions were drawn anew, and the seed of the draws."""
-
-    samples: int
-    seed: int
-
-
 class Example(Struct, frozen=True, kw_only=True):
     """An item with what two verifiers say of it.
 
@@ -230,8 +223,7 @@ class JointErrors(Struct, frozen=True, kw_only=True):
         both_wrong: Items both judge wrongly.
         expected: How many those would be were the errors independent: wrong_a wrong_b / n.
         phi: Correlation of the two error indicators; None where either is always or never wrong.
-        phi_ci: Its 95 % percentile interval, by a bootstrap over questions; None until asked for, where all samples are
-            alike, and where phi is undefined in more than 5 % of them.
+        phi_ci: Its 95 % interval by question, as that of kappa; None for too few questions to say.
         yules_q: Yule's Q of the same table; None where it has no denominator.
     """
 
@@ -283,7 +275,6 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
     Attributes:
         errors: Every pair of the verifiers.
         verifiers: Verifier -> its run; null for a baseline that needs none.
-        bootstrap: The draws behind the intervals; None where none were asked for.
         protocol: How undecided rows count: ``forced`` takes them as "incorrect", ``strict`` as a verdict of its own
             that is always wrong, ``decided`` leaves them out.
         gold: Items by where their gold comes from: adjudicated, agreed, imported, conflict (where any), none.
@@ -294,7 +285,6 @@ class JointErrorReport(Struct, frozen=True, kw_only=True):
 
     errors: list[JudgePair]
     verifiers: dict[str, int | None]
-    bootstrap: Bootstrap | None
     protocol: Protocol3
     gold: dict[str, int]
     gold_choice: GoldChoice

@@ -39,7 +39,7 @@ from workbench.core.text.figures import (
     tint,
 )
 from workbench.core.text.figures import interval as fractions
-from workbench.measuring.comparing import PAIRS_SAMPLES, joint_errors
+from workbench.measuring.comparing import joint_errors
 from workbench.measuring.comparing_tables import comparison_as, comparison_name
 from workbench.measuring.family import best_pair, family, standing
 from workbench.statistics.records.comparison import FamilyMember, FamilyPair, FamilyReport, JointErrorReport, JudgePair
@@ -201,24 +201,7 @@ class FamilyScreen(FigureScreen):
             against=asked.against,
             **counting(asked),
         )
-        return FamilySheet(found, self._joint(asked, 0))
-
-    def _joint(self, asked: FamilyQuery, samples: int) -> JointErrorReport:
-        return joint_errors(
-            self.project,
-            asked.verifiers or self.verifiers,
-            samples=samples,
-            **counting(asked),
-        )
-
-    def _show(self, sheet: FamilySheet) -> None:
-        """Everything with a closed form; the bootstrap begins."""
-        self._fill(sheet)
-        self.while_asked(partial(self._joint, self.asked, PAIRS_SAMPLES), self._drawn, group="bootstrap")
-
-    def _drawn(self, errors: JointErrorReport) -> None:
-        if self.sheet is not None:
-            self._fill(FamilySheet(self.sheet.family, errors))
+        return FamilySheet(found, joint_errors(self.project, asked.verifiers or self.verifiers, **counting(asked)))
 
     def trouble(self, error: BaseException | None) -> None:
         """What can't be compared leaves no figures of something else behind."""
@@ -229,7 +212,7 @@ class FamilyScreen(FigureScreen):
             self.query_one(f"#family-{part}", Static).update("")
         self.query_one(Matrix).put("", [], [])
 
-    def _fill(self, sheet: FamilySheet) -> None:
+    def _show(self, sheet: FamilySheet) -> None:
         begin, self.sheet = self.sheet is None, sheet
         self.say(printable(self.project.path.name))
         self.query_one("#family-caption", Static).update(caption(sheet, self.asked.words))
@@ -269,7 +252,7 @@ class FamilyScreen(FigureScreen):
         """Show something else of each pair."""
         self.measure = following(self.measure, get_args(Measure)[::step])
         if self.sheet is not None:
-            self._fill(self.sheet)
+            self._show(self.sheet)
 
     def action_choose(self) -> None:
         """Choose who is compared."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Sized
+from fractions import Fraction
 from math import isnan
 from numbers import Integral, Real
 from typing import Any, cast
@@ -35,14 +36,25 @@ def column(name: str, value: object, length: int | None = None) -> Sequence[Any]
     # What trainers hand over are lists, tuples and numpy arrays; an array is no Sequence.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sized) or not hasattr(value, "__getitem__"):
         raise FieldError(name, "must be a list with one value a completion")
-    if length is not None and len(value) != length:
-        raise FieldError(name, f"has {len(value)} values for {length} completions")
+    try:
+        found = len(value)
+    except TypeError as error:
+        # An array that holds a single value has no length.
+        raise FieldError(name, "must be a list with one value a completion") from error
+    if length is not None and found != length:
+        raise FieldError(name, f"has {found} values for {length} completions")
     return cast("Sequence[Any]", value)
 
 
 def is_missing(value: object) -> bool:
     """Whether there is no value: None, or NaN, which is what frames have for it."""
-    return value is None or (isinstance(value, Real) and isnan(value))
+    # What no float can hold is a number all the same.
+    return value is None or (isinstance(value, Real) and not isinstance(value, Integral | Fraction) and isnan(value))
+
+
+def is_number(given: object) -> bool:
+    """Whether it is a number; trainers hand over what their settings say, which may be a text."""
+    return isinstance(given, Real) and not isinstance(given, bool)
 
 
 def text(name: str, value: object) -> str:
@@ -64,7 +76,10 @@ def text(name: str, value: object) -> str:
     if is_missing(value):
         raise FieldError(name, "must be text; it is missing")
     if isinstance(value, Real):
-        return repr(float(value))
+        try:
+            return repr(float(value))
+        except OverflowError as error:
+            raise FieldError(name, "is a number of too many digits") from error
     raise FieldError(name, "must be text")
 
 
@@ -99,6 +114,8 @@ def said(name: str, completion: object) -> str:
 
 
 def _last(name: str, turns: object, role: str) -> str:
+    # A conversation that comes of Parquet is an array.
+    turns = turns.tolist() if hasattr(turns, "tolist") else turns
     if not isinstance(turns, Sequence) or isinstance(turns, str | bytes):
         return text(name, turns)
     for number, turn in reversed(list(enumerate(turns))):

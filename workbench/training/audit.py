@@ -121,7 +121,7 @@ class Watcher:
         self._held: list[TakenCompletion] = []
         self._counts: dict[int, StepCounts] = {}
         self._alarms: list[Alarm] = []
-        self._unsaid = 0
+        self._unsaid = self._failures = 0
         self._stored_at = time.monotonic()
         self._thread = threading.Thread(target=self._work, name="workbench-audit", daemon=True)
         self._thread.start()
@@ -154,11 +154,12 @@ class Watcher:
         self._awake.set()
 
     def flush(self, seconds: float = 60.0) -> None:
-        """Wait until all that was handed over is stored; the step that is under way stays open."""
-        end = time.monotonic() + seconds
+        """Wait until all that was handed over is stored, or can't be; the step that is under way stays open."""
+        end, failures = time.monotonic() + seconds, self._failures
         while time.monotonic() < end and self._thread.is_alive():
             with self._lock:
-                if not self._waiting and not self._held and not self._counts and not self._characters:
+                is_seen = not self._waiting and not self._characters
+                if is_seen and (self._failures > failures or not (self._held or self._counts)):
                     return
             self._stored_at = self._kept_at = 0.0
             self._awake.set()
@@ -198,6 +199,7 @@ class Watcher:
                 if self._step is not None:
                     self._end_step(self._step)
                 self._store()
+                self.dropped += len(self._held)
                 return
             self._store_if_due()
 
@@ -263,6 +265,7 @@ class Watcher:
             self.trouble = None
         except WorkbenchError as error:
             self.trouble = str(error)
+            self._failures += 1
             self._let_go()
         self._stored_at = time.monotonic()
 

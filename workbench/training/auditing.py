@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from workbench.core.columns import is_number
 from workbench.core.errors import UsageError
 from workbench.core.installed import require_app
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 SHARE: Final = 0.01
 """The share that is taken unless told otherwise."""
+_MOST_SEED: Final = 2**63 - 1
 
 
 class Audit(Struct, frozen=True, kw_only=True):
@@ -27,7 +29,7 @@ class Audit(Struct, frozen=True, kw_only=True):
         training: What the training and its data set are called.
 
     Raises:
-        UsageError: There is no such share.
+        UsageError: There is no such share or seed.
     """
 
     database: Path
@@ -36,8 +38,10 @@ class Audit(Struct, frozen=True, kw_only=True):
     training: str = "training"
 
     def __post_init__(self) -> None:
-        if not 0 < self.share <= 1:
-            raise UsageError(f"The share {self.share:g} is none.", "Give one above 0, at most 1, such as .01.")
+        if not (is_number(self.share) and 0 < self.share <= 1):
+            raise UsageError(f"The share {self.share!r} is none.", "Give one above 0, at most 1, such as .01.")
+        if not isinstance(self.seed, int) or abs(self.seed) > _MOST_SEED:
+            raise UsageError(f"The seed {self.seed!r} is none.", "Give a whole number, such as 0.")
         if not self.training.strip():
             raise UsageError("The training has no name.")
 
@@ -46,7 +50,7 @@ def audit_of(database: Path | str | None, share: float, seed: int, training: str
     """What is asked for; None where nothing is audited.
 
     Raises:
-        UsageError: There is no such share.
+        UsageError: There is no such share or seed.
     """
     return None if database is None else Audit(database=Path(database), share=share, seed=seed, training=training)
 

@@ -12,6 +12,7 @@ from typing import TypeVar, cast
 
 from msgspec import Struct, structs
 
+from workbench.core.columns import is_number
 from workbench.core.errors import UsageError
 from workbench.core.installed import require_app
 from workbench.core.run import ClusterUse
@@ -231,7 +232,7 @@ class Scale(Struct, frozen=True, kw_only=True):
         tests: What passed tests pay, where the verdict is one by tests.
 
     Raises:
-        UsageError: The number isn't finite.
+        UsageError: That is no finite number.
     """
 
     undecided: float | None = None
@@ -239,8 +240,8 @@ class Scale(Struct, frozen=True, kw_only=True):
     tests: SuitePay = SuitePay()
 
     def __post_init__(self) -> None:
-        if self.undecided is not None and not math.isfinite(self.undecided):
-            raise UsageError(f"undecided={self.undecided} is no reward.", "Give a number, or None to leave it out.")
+        if self.undecided is not None and not (is_number(self.undecided) and math.isfinite(self.undecided)):
+            raise UsageError(f"undecided={self.undecided!r} is no reward.", "Give a number, or None to leave it out.")
 
     def reward(self, verdict: Verdict) -> float | None:
         """1.0, 0.0 or what an undecided one gets."""

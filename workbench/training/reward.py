@@ -17,13 +17,14 @@ import sys
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from msgspec import structs
 
-from workbench.core.columns import column
+from workbench.core.columns import column, is_number
 from workbench.core.errors import UsageError
 from workbench.core.verdict import Verdict, VerifierInput
 from workbench.training import frameworks
@@ -79,7 +80,8 @@ class Reward:
         timeouts: A solution that is wrong for nothing but its time is ``"wrong"`` or ``"undecided"``.
 
     Raises:
-        UsageError: There is no such verifier or option, or it asks model servers and there is no place for its calls.
+        UsageError: There is no such verifier or option, it asks model servers and there is no place for its calls, or
+            an argument is out of its bounds.
         NotTrustedError: The database's settings were not accepted yet.
         VerifierError: It can't be used.
     """
@@ -124,6 +126,10 @@ class Reward:
             "forgeable": forgeable,
             "timeouts": timeouts,
         }
+        _require_above_0("timeout", timeout)
+        _require_above_0("deadline", deadline)
+        if workers is not None and not (isinstance(workers, int) and workers > 0):
+            raise UsageError(f"workers={workers!r} are none.", "Give a whole number above 0, or None for one a core.")
         if database is not None and journal is None:
             journal = Path(database).with_suffix(".rewards.db")
         self._chosen = chosen(verifier, options, database, asking=True, journal=journal)
@@ -331,6 +337,12 @@ class Reward:
 
 
 Word = TypeVar("Word", bound=str)
+
+
+def _require_above_0(option: str, seconds: float | None) -> None:
+    """See to it that seconds are some, or None."""
+    if seconds is not None and not (is_number(seconds) and 0 < seconds < inf):
+        raise UsageError(f"{option}={seconds!r} is no time.", "Give seconds above 0, or None.")
 
 
 def one_of(option: str, given: Word, known: Any) -> Word:

@@ -76,7 +76,7 @@ def test_a_training_goes_on_under_its_name_and_doubles_nothing(tmp_path: Path) -
     assert rows(tmp_path / "a.db", "SELECT count(*) FROM audited") == before
     with pytest.raises(UsageError, match="watched with rules"):
         workbench.reward("rules", audit=tmp_path / "a.db", share=0.1)
-    with pytest.raises(UsageError, match="share 0 is none"):
+    with pytest.raises(UsageError, match=r"share 0\.0 is none"):
         workbench.reward("rules", audit=tmp_path / "a.db", share=0.0)
 
 
@@ -264,3 +264,29 @@ def test_a_policy_that_paraphrases_is_seen_later_by_as_much_as_it_has_ways() -> 
 
 def test_a_training_that_learns_none_raises_no_alarm_though_its_manner_changes() -> None:
     assert list(alarms(SimulatedTraining(1), 60)) == []
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_project_that_is_taken_away_meanwhile_costs_the_training_nothing_and_what_is_lost_is_counted(
+    tmp_path: Path, replaced: bool
+) -> None:
+    path = tmp_path / "a.db"
+    reward = workbench.reward("rules", audit=path, share=1.0)
+    columns = {"prompts": ["q"] * 64, "completions": [r"\boxed{2}"] * 64, "ground_truth": ["2"] * 64}
+    assert reward(**columns) == [1.0] * 64
+    reward.flush()
+    for one in tmp_path.iterdir():
+        one.unlink()
+    if replaced:
+        path.write_bytes(b"something else")
+    assert reward(**columns) == [1.0] * 64
+    assert reward._watcher is not None
+    # What can't be stored is not waited for: a checkpoint would come an hour late.
+    reward._watcher[1].flush(3600)
+    with pytest.warns() as said:
+        reward.close()
+    assert [str(one.message).split(":")[0] for one in said] == [
+        "The audit of 'training' dropped 64 completions.",
+        "The audit of 'training' could not be stored",
+    ]
+    assert path.exists() == replaced

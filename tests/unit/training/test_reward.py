@@ -8,9 +8,12 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from math import inf, nan
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import workbench
@@ -310,3 +313,33 @@ def test_a_project_s_verifier_warns_of_what_was_never_probed(tmp_path: Path) -> 
     with pytest.warns(UserWarning, match="never probed"):
         reward = workbench.reward("mine", database=project.path)
     assert reward(prompts=["q"], completions=["a b"], answer=["a b"]) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("option", "given"),
+    [
+        *(("workers", given) for given in (0, -1, 1.5, "2")),
+        *((option, given) for option in ("timeout", "deadline") for given in (0, -1.0, nan, inf, "3", True)),
+        *(("undecided", given) for given in ("0", inf, True)),
+        *(("seed", given) for given in ("x", 1.5, 2**63)),
+        *(("share", given) for given in (nan, "0.1", 1.5)),
+    ],
+)
+def test_what_is_out_of_its_bounds_is_refused_where_it_is_given(tmp_path: Path, option: str, given: Any) -> None:
+    """With workers=-1 the first comparison that needs one never ended."""
+    with pytest.raises(UsageError, match=option):
+        workbench.reward("rules", audit=tmp_path / "p.db", **{option: given})
+    assert not (tmp_path / "p.db").exists()
+
+
+def test_references_and_completions_as_numpy_and_frames_have_them() -> None:
+    chat = np.array([{"role": "user", "content": "9"}, {"role": "assistant", "content": r"\boxed{2}"}], dtype=object)
+    with workbench.reward("rules") as reward:
+        assert reward(prompts=[chat], completions=[chat], ground_truth=np.array([2])) == [1.0]
+        for given, said in (
+            (np.array("2"), "ground_truth must be a list"),
+            ([10**5000], r"ground_truth\[0\] is a number of too many digits"),
+            ([Fraction(10**5000, 7)], r"ground_truth\[0\] is a number of too many digits"),
+        ):
+            with pytest.raises(UsageError, match=said):
+                reward(prompts=["q"], completions=[r"\boxed{2}"], ground_truth=given)

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 import pexpect
 
+from tests.background import PATIENCE_S
+
 DRIVER = """
 import os
 import sys
@@ -62,7 +64,6 @@ from workbench.app.cli import main
 sys.argv = ["workbench", "open", database, "--as", annotator]
 main()
 """
-PATIENCE_S = 60.0
 
 
 class Mark(NamedTuple):

@@ -24,7 +24,8 @@ from workbench.runs.verifying import runs as runs_of
 from workbench.runs.verifying import start, wait
 
 PLUGIN = Path(__file__).resolve().parent / "plugin"
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
+"""What anything that happens may take, beside however many neighbours."""
 
 
 def install_plugin(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,7 +145,7 @@ def stands_still(folder: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) 
                 assert (shown.run, shown.state, shown.alive) == (info.run, "running", True)
                 # Whoever starts one by hand finds that it isn't needed.
                 command = [sys.executable, "-m", "workbench.runs.runner", str(project.path)]
-                subprocess.run(command, check=True, timeout=60)
+                subprocess.run(command, check=True, timeout=PATIENCE_S)
                 assert runner_pid(project) == still
                 assert len(stored(project, info.run)) == before
                 if time.monotonic() > end:

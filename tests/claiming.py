@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection
@@ -79,7 +80,7 @@ def verifying(project: Project, rows_a_second: int) -> Iterator[dict[str, float]
         assert process.stdout.readline() == "ready\n", process.communicate()
         yield kept
         stop.touch()
-        out, error = process.communicate(timeout=60)
+        out, error = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
     assert process.returncode == 0, error

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.database import connection
@@ -21,7 +22,7 @@ from workbench.core.database import connection
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared" / "data"
 
-# A busy machine is no failure: no test is judged by a clock.
+# A busy machine is no failure: no test is judged by a clock. Where integration runs, examples are the same each time.
 settings.register_profile(
     "workbench",
     max_examples=25,
@@ -30,6 +31,9 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("workbench")
+if "CI" in os.environ:
+    # Constants of the program are examples, too: of those of its modules that earlier tests have imported.
+    providers._get_local_constants = lambda: providers._local_constants
 
 # Compiled once, whatever the surroundings say: tests start hundreds of processes.
 sys.dont_write_bytecode = False

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from tests.background import PATIENCE_S
 from tests.documents import ROOT
 
 SAMPLE = ROOT / "sample_data"
@@ -67,7 +68,9 @@ def prepare(folder: Path, url: str) -> None:
 def run(folder: Path, arguments: list[str]) -> float:
     """Carry a stage out to its end; one whose file is there already may say so. Returns the seconds it took."""
     began = time.monotonic()
-    done = subprocess.run(_command(arguments), cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(
+        _command(arguments), cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     already = "exists" in done.stderr and arguments[0] in ("publish", "export")
     assert done.returncode == 0 or already, f"{arguments}: {done.stderr}"
     return time.monotonic() - began

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from tests.background import PATIENCE_S
+from tests.background import PATIENCE_S, until
 
 
 class Answer(NamedTuple):
@@ -39,11 +39,14 @@ class Launched(NamedTuple):
     def port(self) -> int:
         return urlsplit(self.url).port or 0
 
+    def health(self) -> dict[str, Any]:
+        """What the server says of itself."""
+        answer = httpx.get(f"{self.url}/health", headers={"Host": "localhost"}, timeout=PATIENCE_S)
+        found: dict[str, Any] = answer.json()
+        return found
+
     def until_ready(self) -> None:
-        end = time.monotonic() + PATIENCE_S
-        while httpx.get(f"{self.url}/health", headers={"Host": "localhost"}).status_code != 200:
-            assert time.monotonic() < end
-            time.sleep(0.02)
+        until(lambda: self.health()["ready"])
 
 
 @contextmanager

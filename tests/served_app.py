@@ -15,6 +15,7 @@ from typing import Any
 import aiohttp
 from aiohttp import ClientWebSocketResponse, WSMsgType
 
+from tests.background import PATIENCE_S
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.server import serving
 from workbench.core.project import Project
@@ -22,7 +23,6 @@ from workbench.labelling import tokens
 
 STAND_IN = Path(__file__).resolve().parent / "servers" / "drawn.py"
 SIZE = "width=120&height=40"
-PATIENCE_S = 60.0
 
 
 def stand_in(name: str) -> list[str]:

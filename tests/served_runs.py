@@ -140,7 +140,7 @@ def stands_still_in_flight(project: Project, seconds: float, timeout: float, *, 
         timeout: What a reply may take, in seconds; the runner is stopped for longer.
         ending: It has been told to end just before, and gives calls in flight their time.
     """
-    with launched(latency=timeout / 2, jitter=0.2) as stub:
+    with launched(latency=timeout / 8, jitter=0.2) as stub:
         begun = start(project, VERIFIER, options(stub.url, concurrency=8, timeout=timeout))
         pid = until_writing(project, begun.run, begun.items)
         until(lambda: stub.counts()["most_in_flight"] == 8)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from rich.cells import cell_len
 
-from tests.served_app import PATIENCE_S
+from tests.background import PATIENCE_S
 from tests.web.test_browser import Page, playwright
 
 ROWS, COLUMNS = 60, 240

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.commands import in_process
 from tests.documents import ROOT, in_background, on_free_ports, shown_commands
 
@@ -138,7 +139,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *(["verify", "p.db", verifier] for verifier in ("rules", "exact", "math-verify")),
     ):
         run = [sys.executable, "-m", "workbench", *arguments]
-        subprocess.run(run, cwd=folder, capture_output=True, timeout=120, check=True)
+        subprocess.run(run, cwd=folder, capture_output=True, timeout=PATIENCE_S, check=True)
     return folder / "p.db"
 
 

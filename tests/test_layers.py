@@ -15,6 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 
 HEAVY = {"aiohttp", "httpx", "pandas", "scipy", "sympy", "sqlite_utils", "math_verify", "sklearn", "pyarrow"}
@@ -92,7 +93,7 @@ def test_home_is_painted_before_anything_is_counted_or_imported_for_that(tmp_pat
     path = make_project(tmp_path, numbered(2)).path
     headless = {**os.environ, "TEXTUAL_DRIVER": "textual.drivers.headless_driver:HeadlessDriver"}
     command = [sys.executable, "-c", TO_THE_FIRST_FRAME, "open", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=headless, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=headless, timeout=PATIENCE_S)
     modules, statements, lines = json.loads(done.stdout.splitlines()[-1])
     assert "…" in "".join(lines)
     jobs = {name.split(".")[1] for name in modules if name.startswith("workbench.")}

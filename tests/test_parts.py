@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.parts import APP, CORE, ROOT, built, require_index, uv
 from tests.test_layers import WHAT_TRAINS
 
@@ -92,7 +93,9 @@ def slim(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(python: Path, code: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([python, "-c", code], cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    return subprocess.run(
+        [python, "-c", code], cwd=folder, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 @pytest.mark.parametrize("code", WHAT_TRAINS.values(), ids=WHAT_TRAINS)

@@ -11,6 +11,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.commands import in_process
 from tests.documents import ROOT, in_background, on_free_ports, shown_commands
 
@@ -59,6 +60,6 @@ def reward(port: str, body: str) -> dict[str, object]:
     request = Request(
         f"http://127.0.0.1:{port}/reward", data=body.encode(), headers={"Content-Type": "application/json"}
     )
-    with urlopen(request, timeout=60) as response:
+    with urlopen(request, timeout=PATIENCE_S) as response:
         found: dict[str, object] = json.load(response)
     return found

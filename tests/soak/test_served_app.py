@@ -20,11 +20,12 @@ import httpx
 import psutil
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.commands import run
 from tests.full_disk import SmallDisk, small_disk
 from tests.helpers import make_project, numbered
 from tests.rewarding import Launched, asked, launched
-from tests.served_app import PATIENCE_S, at_hand, log_of, server_process
+from tests.served_app import at_hand, log_of, server_process
 from tests.served_windows import Told, Window
 from tests.servers import faulty
 from tests.web.test_browser import chromium, opened

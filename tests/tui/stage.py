@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import TypeVar
 
 from textual.app import App
-from textual.css.query import NoMatches
 from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widgets import Static
@@ -26,6 +25,9 @@ AnyScreen = TypeVar("AnyScreen", bound=Screen[None])
 SIZES = [(80, 24), (120, 40)]
 SETTLING = 50
 """Times that one piece of work may begin another before it is settled."""
+
+LOOK_S, LOOKS = 0.05, 1_200
+"""How often something is looked for: for a minute at least, and for longer beside busy neighbours."""
 
 HOSTILE = ["[bold]x[/]", "[/]", "\x1b[31m", "[red", "$text-error"]
 """Names that would be markup, terminal control or style if they were not data."""
@@ -72,12 +74,12 @@ def is_idle(pilot: Pilot[None]) -> bool:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], object]) -> None:
-    """Let the app go on until something is so; of a widget that is not on the screen yet nothing is so."""
-    for _ in range(600):
-        with suppress(NoMatches):
+    """Let the app go on until something is so; what can't be told of the screen that is there yet is not yet so."""
+    for _ in range(LOOKS):
+        with suppress(Exception):
             if condition():
                 return
-        await pilot.pause(0.05)
+        await pilot.pause(LOOK_S)
     assert condition(), "it did not happen"
 
 

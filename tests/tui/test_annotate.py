@@ -11,6 +11,7 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.tui.labelling import ITEMS, MARK, Desktop, desk, labels, make, rows
 from tests.tui.stage import SIZES, until
@@ -87,7 +88,7 @@ async def test_a_key_during_a_slow_save_reaches_no_item(project: Project, monkey
     plain, may_store = ItemFeed.submit, threading.Event()
 
     def slowly(self: ItemFeed, *arguments: Any) -> list[str]:
-        may_store.wait(20)
+        may_store.wait(PATIENCE_S)
         return plain(self, *arguments)
 
     monkeypatch.setattr(ItemFeed, "submit", slowly)

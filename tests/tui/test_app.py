@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.tui.labelling import desk, labels, make
 from tests.tui.stage import notices, opened, press, settle
@@ -55,7 +56,7 @@ def test_home_needs_no_heavy_library(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     project.close()
     done = subprocess.run(
-        [sys.executable, "-c", START, str(project.path)], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", START, str(project.path)], capture_output=True, text=True, timeout=PATIENCE_S, check=True
     )
     heavy = {"pandas", "numpy", "scipy", "sympy", "sqlite_utils", "math_verify", "pylatexenc", "pyarrow", "httpx"}
     assert not heavy & set(done.stdout.split())

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from workbench.app.tui.allocating import Garbage
 from workbench.app.tui.app import WorkbenchApp
@@ -49,13 +50,13 @@ async def test_only_what_counts_stops_when_its_screen_is_left(tmp_path: Path, st
     async with app.run_test() as pilot:
         screen = Counting(stops=stops)
         await app.push_screen(screen)
-        assert screen.began.wait(60)
+        assert screen.began.wait(PATIENCE_S)
         app.pop_screen()
         await pilot.pause()
         if not stops:
             assert not screen.ended.wait(0.2)
             screen.enough.set()
-        assert screen.ended.wait(60)
+        assert screen.ended.wait(PATIENCE_S)
         assert screen.finished == (not stops)
 
 

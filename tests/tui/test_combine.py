@@ -13,6 +13,7 @@ from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
@@ -265,7 +266,7 @@ async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, mon
     project, go_on = project_of_three(tmp_path), Event()
     async with opened(project) as (app, pilot):
         screen = await asked(app, pilot, *":m", "enter")
-        monkeypatch.setattr(combine, "read", lambda *what: (go_on.wait(10), read(*what))[1])
+        monkeypatch.setattr(combine, "read", lambda *what: (go_on.wait(PATIENCE_S), read(*what))[1])
         await pilot.press("2")
         await until(pilot, lambda: "counting …" in screen.query_one(TitleBar).remark)
         assert screen.found is None

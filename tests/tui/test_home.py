@@ -9,6 +9,7 @@ from typing import Any, Never
 import pytest
 from textual.widgets import OptionList
 
+from tests.background import PATIENCE_S
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
 from tests.unit.labelling.conflicting import disputed
@@ -213,7 +214,7 @@ async def test_what_takes_long_comes_later_and_what_counts_tell_does_not_wait(
     project, may_go_on = open_matters(tmp_path), threading.Event()
 
     def slow(*_: object, **__: object) -> Never:
-        may_go_on.wait(60)
+        may_go_on.wait(PATIENCE_S)
         raise StoreError("gone", "")
 
     with monkeypatch.context() as patch:
@@ -236,7 +237,7 @@ async def test_nothing_is_said_to_be_missing_that_was_only_not_there_when_it_was
     project, may_go_on = make_project(tmp_path, numbered(4)), threading.Event()
 
     def slow(*some: Any, **more: Any) -> Any:
-        may_go_on.wait(60)
+        may_go_on.wait(PATIENCE_S)
         return accuracy(*some, **more)
 
     async with opened(project) as (app, pilot):

@@ -15,6 +15,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import OptionList
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.tui.stage import SIZES, notices, opened, press, settle, text_of, until
 from tests.unit.labelling.conflicting import label_all
@@ -127,7 +128,7 @@ async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: p
     may, offers = threading.Event(), rulings.offers
 
     def slow(*arguments: Any) -> Any:
-        assert may.wait(30)
+        assert may.wait(PATIENCE_S)
         return offers(*arguments)
 
     monkeypatch.setattr(rulings, "offers", slow)
@@ -146,7 +147,7 @@ async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: p
         may.set()
         await until(pilot, lambda: isinstance(app.screen, PersonScreen) and title(app).startswith("as ben"))
         assert project.database.reader().execute("SELECT count(*) FROM label_events").fetchall() == before
-        monkeypatch.setattr(rulings, "offers", lambda *_: [] if may.wait(30) else None)
+        monkeypatch.setattr(rulings, "offers", lambda *_: [] if may.wait(PATIENCE_S) else None)
         may.clear()
         await pilot.press("P", "1")
         may.set()

@@ -13,6 +13,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
+from tests.background import PATIENCE_S
 from tests.helpers import add_items, make_project, numbered
 from tests.tui.stage import SIZES, add_run, notices, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
@@ -261,7 +262,7 @@ async def test_while_a_decision_is_stored_the_keys_that_decide_do_nothing(
     go_on, confirm = Event(), deciding.confirm
 
     def slowly(*arguments: Any, **settings: Any) -> Review:
-        go_on.wait(10)
+        go_on.wait(PATIENCE_S)
         return confirm(*arguments, **settings)
 
     monkeypatch.setattr(deciding, "confirm", slowly)

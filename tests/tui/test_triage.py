@@ -13,6 +13,7 @@ from textual import events
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.tui.solved import solved_project
 from tests.tui.stage import HOSTILE, SIZES, add_run, notices, opened, press, screen_of, settle, text_of, until
@@ -283,7 +284,7 @@ def held_back(monkeypatch: pytest.MonkeyPatch) -> Event:
     may, mark = Event(), deciding.mark_errors
 
     def slow(*arguments: Any, **options: Any) -> Any:
-        may.wait(20)
+        may.wait(PATIENCE_S)
         return mark(*arguments, **options)
 
     monkeypatch.setattr(deciding, "mark_errors", slow)

@@ -22,6 +22,7 @@ from textual.scrollbar import ScrollBarRender
 from textual.strip import Strip
 from textual.worker import Worker, WorkerFailed
 
+from tests.background import PATIENCE_S
 from workbench.app.tui.kit.arranging import ArrangedSource
 from workbench.app.tui.kit.columns import Sort, TableColumn, TableRow, fit_widths, laid_out, rows_of
 from workbench.app.tui.kit.matrix import fit, printable
@@ -58,7 +59,7 @@ class Numbers:
         return len(self.order)
 
     def ids(self) -> array[int]:
-        self.gate.wait(5)
+        self.gate.wait(PATIENCE_S)
         return self.order
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:

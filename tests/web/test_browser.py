@@ -13,8 +13,9 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
+from tests.background import PATIENCE_S
 from tests.helpers import add_items, make_project, numbered
-from tests.served_app import PATIENCE_S, at_hand, labels, server_process, until
+from tests.served_app import at_hand, labels, server_process, until
 from tests.unit.labelling.conflicting import put
 from workbench.app.web.serve.addresses import Address
 from workbench.core.project import Project
@@ -77,7 +78,7 @@ def project(tmp_path: Path) -> Project:
 @pytest_asyncio.fixture
 async def chromium() -> AsyncIterator[Any]:
     async with playwright.async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=QUIET, timeout=1_000 * PATIENCE_S)
         yield browser
         await browser.close()
 
@@ -85,6 +86,7 @@ async def chromium() -> AsyncIterator[Any]:
 async def opened(chromium: Any, url: str) -> Page:
     """A browser of somebody's own, on a page."""
     context = await chromium.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(1_000 * PATIENCE_S)
     page = Page(await context.new_page())
     await page.page.goto(url)
     return page

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.hostile_report import hostile_project
 from tests.web.test_browser import QUIET
 from workbench.measuring.report.gathering import write_report
@@ -39,9 +40,10 @@ async def test_hostile_data_is_inert(tmp_path: Path) -> None:
     write_report(project, tmp_path / "r.html", generated_at="now", examples=50)
     project.close()
     async with playwright.async_playwright() as driver:
-        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        browser = await driver.chromium.launch(executable_path=CHROMIUM, args=QUIET, timeout=1_000 * PATIENCE_S)
         for width, scheme in ((1280, "light"), (420, "dark")):
             page = await browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            page.set_default_timeout(1_000 * PATIENCE_S)
             await look(page, (tmp_path / "r.html").as_uri())
         await browser.close()
 

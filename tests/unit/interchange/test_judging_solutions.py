@@ -20,6 +20,7 @@ import pytest
 from click.testing import CliRunner
 
 import workbench
+from tests.background import PATIENCE_S
 from tests.growing_served import need_a_sandbox
 from tests.unit.interchange.test_judging_files import lines, read
 from workbench.app.cli import root
@@ -243,7 +244,7 @@ def test_a_process_that_is_killed_leaves_no_sandbox_and_is_gone_on_with(tmp_path
             time.sleep(0.01)
         said, _ = process.communicate()
         for one in started:
-            one.wait(20)
+            one.wait(PATIENCE_S)
         reused = json.loads(said)["reused"] if process.returncode == 0 else 0
     assert kills == 2
     assert reused >= 200

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.servers.memory import MemoryJournal
 from tests.servers.scripted import Received, Scripted, scripted
 from tests.unit.llm.calling import asked, caller_of, in_turn
@@ -18,7 +19,7 @@ from workbench.llm.failures import AttemptFailed
 from workbench.llm.server import Limits, ModelServer
 from workbench.llm.transport import Transport
 
-LIMIT_S = 1.0
+LIMIT_S = 3.0
 """What a reply may take; everything here stands still for longer."""
 
 
@@ -36,7 +37,7 @@ async def test_a_reply_that_came_meanwhile_is_read() -> None:
             calls = [asyncio.create_task(caller.call(item, "judge", asked(f"q{item}"))) for item in range(8)]
             while len(server.received) < len(calls):
                 await asyncio.sleep(0.001)
-            time.sleep(1.8 * LIMIT_S)
+            time.sleep(1.2 * LIMIT_S)
             answers = await asyncio.gather(*calls)
         assert {found.reply.text for found in answers} == {large}
         assert (len(server.received), journal.states) == (8, ["done"] * 8)
@@ -48,10 +49,10 @@ async def test_a_server_has_its_time_although_the_process_stood_still(late: floa
     go = threading.Event()
     with scripted(lambda _: Scripted(hold=go, body=b"there")) as server:
         async with Transport() as transport:
-            sent = asyncio.create_task(transport.send(server.url, {}, b"{}", 1.0))
+            sent = asyncio.create_task(transport.send(server.url, {}, b"{}", LIMIT_S))
             while not server.received:
                 await asyncio.sleep(0.001)
-            time.sleep(1.5)
+            time.sleep(1.2 * LIMIT_S)
             asyncio.get_running_loop().call_later(late, go.set)
             assert (await sent).body == b"there"
 
@@ -60,16 +61,16 @@ async def test_a_server_that_hangs_is_given_up_all_the_same() -> None:
     """However often the process stands still."""
     with scripted(lambda _: Scripted(hold=threading.Event())) as server:
         async with Transport() as transport:
-            sent = asyncio.create_task(transport.send(server.url, {}, b"{}", 0.3))
-            while not server.received:
+            sent = asyncio.create_task(transport.send(server.url, {}, b"{}", 1.0))
+            while not server.received and not sent.done():
                 await asyncio.sleep(0.001)
             for _ in range(100):
                 time.sleep(0.4)
                 await asyncio.sleep(0)
                 if sent.done():
                     break
-            with pytest.raises(AttemptFailed, match=r"within 0\.3 s"):
-                await asyncio.wait_for(sent, 20)
+            with pytest.raises(AttemptFailed, match="within 1 s"):
+                await asyncio.wait_for(sent, PATIENCE_S)
 
 
 async def test_time_that_it_stood_still_is_not_counted() -> None:
@@ -80,11 +81,11 @@ async def test_time_that_it_stood_still_is_not_counted() -> None:
             stopped = awake.now()
             await asyncio.sleep(0.01)
             assert awake.now() >= stopped
-        assert (awake.now() - began < 1.6 - 0.5, awake.stops) == (True, 2)
+        assert (awake.now() - began < 1.6 - 0.5, awake.stops >= 2) == (True, True)
 
 
 async def test_patience_with_a_server_is_not_used_up_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(pace, "PATIENCE_S", LIMIT_S)
     monkeypatch.setattr(pace, "_LONGEST_S", 0.05)
     busy = Scripted(429, {"retry-after": "0.05"}, {"error": {"message": "slow down"}})
     with scripted(in_turn(busy, busy, busy, "Yes")) as server:
@@ -93,5 +94,5 @@ async def test_patience_with_a_server_is_not_used_up_meanwhile(monkeypatch: pyte
             call = asyncio.create_task(caller.call(1, "judge", asked("q")))
             while not server.received:
                 await asyncio.sleep(0.001)
-            time.sleep(1.5)
+            time.sleep(1.2 * LIMIT_S)
             assert (await call).reply.text == "Yes"

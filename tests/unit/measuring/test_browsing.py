@@ -10,6 +10,7 @@ from threading import Event, Thread
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from workbench.core.database import events, people
 from workbench.core.errors import StoreError, UsageError
@@ -109,7 +110,7 @@ def test_a_filtered_count_waits_for_the_ids(project: Project) -> None:
     thread = Thread(target=lambda: counts.append(table.count()))
     thread.start()
     table.ids()
-    thread.join(5)
+    thread.join(PATIENCE_S)
     assert counts == [150]
 
 
@@ -123,8 +124,8 @@ def test_a_cancelled_table_stops_reading_and_lets_go_of_who_waits(project: Proje
     thread = Thread(target=wait)
     thread.start()
     table.cancel()
-    assert waiting.wait(5)
-    thread.join(5)
+    assert waiting.wait(PATIENCE_S)
+    thread.join(PATIENCE_S)
     with pytest.raises(StoreError, match="cancelled"):
         table.ids()
     assert len(ItemTable(project, BrowseQuery(search="7")).ids()) > 0

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.background import runner_pid
+from tests.background import PATIENCE_S, runner_pid
 from tests.cluster import ROOT, Nodes, cluster
 from tests.coding import ran
 from tests.helpers import make_project
@@ -86,7 +86,7 @@ def verify(database: Path, kind: str, meanwhile: Callable[[Project], None] = lam
             while process.poll() is None and not stored(project):
                 time.sleep(0.01)
             meanwhile(project)
-            said, _ = process.communicate(timeout=100)
+            said, _ = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
         assert process.returncode == 0, said

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.cluster import Nodes, cluster
 from tests.coding import make_code_project, ran
 from tests.growing import own_project
@@ -74,7 +75,9 @@ def test_a_pool_of_nodes_gives_what_one_here_gives(nodes: Nodes, tmp_path: Path)
 
 
 def workbench(*words: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run([sys.executable, "-m", "workbench", *words], capture_output=True, text=True, timeout=100)
+    done = subprocess.run(
+        [sys.executable, "-m", "workbench", *words], capture_output=True, text=True, timeout=PATIENCE_S
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received, Scripted
@@ -172,7 +173,7 @@ def test_who_interrupts_is_told_that_it_waits_for_calls_in_flight(project: Proje
 
     def answer(received: Received) -> str:
         os.kill(os.getpid(), signal.SIGINT)
-        heard.wait(10)
+        heard.wait(PATIENCE_S)
         return "so"
 
     def watch(step: str, done: int, of: int) -> None:

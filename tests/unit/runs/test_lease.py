@@ -22,7 +22,16 @@ import pytest
 from click.testing import CliRunner
 from msgspec import structs
 
-from tests.background import hurry, install_plugin, runner_ends, runner_pid, stands_still, until, until_writing
+from tests.background import (
+    PATIENCE_S,
+    hurry,
+    install_plugin,
+    runner_ends,
+    runner_pid,
+    stands_still,
+    until,
+    until_writing,
+)
 from tests.helpers import make_project, numbered
 from workbench.app.cli import root
 from workbench.core import processes
@@ -255,9 +264,9 @@ def test_a_runner_goes_on_once_its_file_is_put_back(
     (tmp_path / "other").mkdir()
     other = make_project(tmp_path / "other", numbered(2))
     other.close()
-    with runner_ends(make_project(tmp_path, numbered(60))) as project:
+    with runner_ends(make_project(tmp_path, numbered(300))) as project:
         info = start(project, "slow-apart", workers=2)
-        pid = until_writing(project, info.run, 60)
+        pid = until_writing(project, info.run, 300)
         away = project.path.rename(tmp_path / "away.db")
         if stands_there:
             shutil.copy(other.path, project.path)
@@ -266,7 +275,7 @@ def test_a_runner_goes_on_once_its_file_is_put_back(
         away.replace(project.path)
         hurry()
         ended = wait(project, info.run)
-        assert (ended.state, ended.done) == ("complete", 60)
+        assert (ended.state, ended.done) == ("complete", 300)
         assert runner_pid(project) in (pid, None)
 
 
@@ -497,7 +506,7 @@ def test_a_runner_that_ends_leaves_its_run_to_the_next(project: Project) -> None
 
 def test_a_second_runner_process_ends_at_once(project: Project, sleeper: LeaseRow) -> None:
     put(project, sleeper)
-    subprocess.run([sys.executable, "-m", "workbench.runs.runner", str(project.path)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "workbench.runs.runner", str(project.path)], check=True, timeout=PATIENCE_S)
     assert runner_pid(project) == sleeper.pid
 
 

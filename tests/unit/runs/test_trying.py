@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.background import runner_ends, runner_pid, until
+from tests.background import PATIENCE_S, runner_ends, runner_pid, until
 from tests.helpers import make_project, numbered
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.core.project import Project
@@ -49,7 +49,7 @@ def stored(project: Project) -> tuple[int, int, int]:
 def killed_midway(project: Project, url: str, asked: threading.Event) -> None:
     """A trial in a process that is killed while the server is thinking."""
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(project.path), url])
-    assert asked.wait(60)
+    assert asked.wait(PATIENCE_S)
     process.kill()
     process.wait()
 
@@ -85,7 +85,7 @@ def test_a_trial_killed_midway_is_listed_nowhere_and_goes_when_its_runner_rests(
 
     def answer(_: Received) -> str:
         asked.set()
-        go_on.wait(60)
+        go_on.wait(PATIENCE_S)
         return "Yes"
 
     with scripted(answer) as server:
@@ -102,7 +102,7 @@ def test_a_trial_whose_runner_was_killed_too_goes_when_somebody_comes(project: P
 
     def answer(_: Received) -> str:
         asked.set()
-        go_on.wait(60)
+        go_on.wait(PATIENCE_S)
         return "Yes"
 
     with scripted(answer) as server:

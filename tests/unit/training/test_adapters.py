@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.servers.scripted import ScriptedServer, scripted
 from tests.servers.wire import Received
@@ -161,7 +162,7 @@ def stack(tmp_path: Path) -> Iterator[tuple[Path, ScriptedServer, threading.Even
     def answer(received: Received) -> str:
         said = received.raw.decode()
         if "slow" in said:
-            go_on.wait(60)
+            go_on.wait(PATIENCE_S)
         return YES if "good" in said and "seventeen" not in said else "Final Judgment: No"
 
     project = make_project(tmp_path)
@@ -231,7 +232,7 @@ def test_completions_of_a_harness_are_judged_together(harness: Harness, monkeypa
     verdict = Judging.verdict
 
     def once_all_are_there(judge: Judging, *asked: Any) -> Verdict:
-        all_there.wait(60)
+        all_there.wait(PATIENCE_S)
         return verdict(judge, *asked)
 
     monkeypatch.setattr(Judging, "verdict", once_all_are_there)

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import workbench
+from tests.background import PATIENCE_S
 from tests.older import make_older
 from tests.watched_training import Paraphrasing, SimulatedTraining, alarms, free_rewards
 from workbench.core.errors import UsageError
@@ -130,7 +131,7 @@ def test_what_it_can_t_keep_up_with_is_dropped_and_counted(tmp_path: Path, monke
     work = Watcher._take
 
     def slow(self: Watcher, one: Any) -> None:
-        held.wait(30)
+        held.wait(PATIENCE_S)
         work(self, one)
 
     monkeypatch.setattr(Watcher, "_take", slow)

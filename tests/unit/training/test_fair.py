@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+from tests.background import PATIENCE_S
 from workbench.training.fair import ASKER, Asker, FairLine
 
 
@@ -65,6 +66,6 @@ async def test_who_goes_away_takes_no_place_along() -> None:
     for task in gone:
         with suppress(asyncio.CancelledError):
             await task
-    await asyncio.wait_for(stays, 10)
-    await asyncio.wait_for(wait_in(line, Asker("y"), done, "later"), 10)
+    await asyncio.wait_for(stays, PATIENCE_S)
+    await asyncio.wait_for(wait_in(line, Asker("y"), done, "later"), PATIENCE_S)
     assert done == ["stays", "later"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import workbench
+from tests.background import PATIENCE_S
 from workbench.core.errors import UsageError
 from workbench.training.judging import judging_by
 
@@ -96,5 +97,5 @@ def test_what_is_undecided_is_not_correct_and_counted() -> None:
 
 def test_a_program_that_judges_ends_by_itself_and_says_nothing() -> None:
     code = r'import workbench; print(workbench.judge("x", r"\boxed{\int_0^1 f(x) dx}").outcome.word)'
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE_S, check=True)
     assert (done.stdout.strip() in ("abstain", "incorrect"), done.stderr) == (True, "")

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import workbench
+from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.servers.scripted import scripted
 from tests.servers.wire import Received, Scripted
@@ -108,7 +109,7 @@ def test_what_takes_longer_than_the_deadline_is_undecided_and_its_reply_is_kept(
 
     def answer(received: Received) -> str:
         if "slow" in received.raw.decode():
-            go_on.wait(20)
+            go_on.wait(PATIENCE_S)
         return YES
 
     with scripted(answer) as model:
@@ -117,7 +118,7 @@ def test_what_takes_longer_than_the_deadline_is_undecided_and_its_reply_is_kept(
         with workbench.reward("llm-judge", options=options, journal=journal, undecided=0.25, deadline=1.0) as reward:
             threading.Timer(2.5, go_on.set).start()
             assert reward(prompts=["q"], completions=["slow"], answer=["a"]) == [0.25]
-            go_on.wait(20)
+            go_on.wait(PATIENCE_S)
         with workbench.reward("llm-judge", options=options, journal=journal) as reward:
             assert reward(prompts=["q"], completions=["slow"], answer=["a"]) == [1.0]
         assert len(model.received) == 1

@@ -16,6 +16,7 @@ from typing import Any, NoReturn, cast
 import httpx
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.cluster import Nodes, cluster
 from tests.growing_served import need_a_sandbox
 from tests.rewarding import Client, Launched, launched
@@ -121,7 +122,7 @@ def test_a_node_that_is_killed_under_load_loses_no_answer(nodes: Nodes, tmp_path
         assert sum(counted["deaths_total"].values()) >= 2
         told_to_end = asyncio.run(end_under_load(server))
         assert told_to_end == [float(n % 4 == 0) for n in range(1500)]
-        assert server.process.wait(30) == 0
+        assert server.process.wait(PATIENCE_S) == 0
         assert "SIGTERM" not in server.log.read_text()
         told = [line for line in server.log.read_text().splitlines() if line.startswith("  node ")]
     assert len(told) >= 2
@@ -144,7 +145,8 @@ async def end_under_load(server: Launched) -> list[float]:
     body = {"items": [{"reference": TRUTH, "completion": solution(n)} for n in range(1500)]}
     client = Client(server.port)
     waiting = asyncio.ensure_future(client.post("/reward", json.dumps(body).encode()))
-    await asyncio.sleep(1)
+    while not (await asyncio.to_thread(server.health))["waiting"]:
+        await asyncio.sleep(0.01)
     server.process.send_signal(signal.SIGTERM)
     answer = (await waiting).document
     client.close()

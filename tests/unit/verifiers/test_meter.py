@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from tests.background import PATIENCE_S
 from workbench.verifiers.meter import PATIENCE, Meter, ProcessUsage
 
 SPIN = "while True: pass"
@@ -36,7 +37,7 @@ def process(source: str, *, on: int | None = None, niceness: int = 0) -> Iterato
 
 
 def until(true: Callable[[], bool]) -> None:
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + PATIENCE_S
     while not true():
         assert time.monotonic() < ends
         time.sleep(0.01)

@@ -12,6 +12,7 @@ from typing import ClassVar, cast
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.unit.verifiers.conftest import Install
 from tests.unit.verifiers.hostile_plugin import Hostile
 from workbench.core.errors import UsageError, VerifierError
@@ -122,7 +123,7 @@ class Slow(Hostile):
     def __init__(self) -> None:
         super().__init__()
         self.begun.release()
-        self.may_end[current_thread().name].wait(30)
+        self.may_end[current_thread().name].wait(PATIENCE_S)
         print("hello from", current_thread().name)
 
 
@@ -158,7 +159,7 @@ def test_what_others_print_while_plugins_are_made_stays_where_it_belongs(
     for thread in threads:
         Slow.may_end[thread.name] = Event()
         thread.start()
-        assert Slow.begun.acquire(timeout=30)
+        assert Slow.begun.acquire(timeout=PATIENCE_S)
     print("a report's line")
     for thread in threads:
         Slow.may_end[thread.name].set()
@@ -176,7 +177,7 @@ def test_output_that_is_taken_elsewhere_while_a_plugin_is_made_comes_back(
     thread = Thread(target=Registry().load, args=("slow",), name="third")
     Slow.may_end["third"] = Event()
     thread.start()
-    assert Slow.begun.acquire(timeout=30)
+    assert Slow.begun.acquire(timeout=PATIENCE_S)
     with redirect_stdout(StringIO()) as elsewhere:
         Slow.may_end["third"].set()
         thread.join()

@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.unit.labelling.said import Record
 from tests.unit.statistics.agreement.tables import KRIPPENDORFF
@@ -32,7 +33,7 @@ CONTRACT = {
 
 def workbench(*arguments: object, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "workbench", "agreement", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, input=stdin)
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False, input=stdin)
 
 
 def document(*arguments: object, code: int = 0, stdin: str | None = None) -> Any:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.commands import Call, in_process
 from tests.drawn_pool import make_drawn_pool
 from tests.sampling import answering, carry_out, completions, plan, write_plan
@@ -146,7 +147,7 @@ def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
 
     def answer(received: Received) -> str:
         os.kill(os.getpid(), signal.SIGINT)
-        heard.wait(10)
+        heard.wait(PATIENCE_S)
         return "so"
 
     monkeypatch.setattr("workbench.app.cli.completions.one_line", lambda: nullcontext(line))
@@ -178,7 +179,7 @@ def test_a_kill_at_any_time_comes_to_the_same_file(tmp_path: Path, call: Call) -
         file = write_plan(tmp_path / "killed", server.url, MODELS)
         command = [sys.executable, "-m", "workbench", "complete", str(killed.path), str(file), "--trust"]
         with subprocess.Popen(command) as process:
-            assert held.wait(60)
+            assert held.wait(PATIENCE_S)
             process.kill()
         go_on.set()
         before = len(requests)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.labelling.people import add_annotators
@@ -31,7 +32,7 @@ def database(tmp_path: Path) -> Path:
     [((), "workbench open DB"), (("open",), "workbench open DB"), (("open", "p.db"), "needs a terminal")],
 )
 def test_without_database_or_terminal_it_says_what_to_write(arguments: tuple[str, ...], part: str) -> None:
-    done = subprocess.run([*WORKBENCH, *arguments], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run([*WORKBENCH, *arguments], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2
     assert done.stdout == ""
     assert part in done.stderr
@@ -42,7 +43,13 @@ def on_terminal(*arguments: object) -> pexpect.spawn[str]:
     command = [*WORKBENCH, *map(str, arguments)]
     environment = os.environ | {"TERM": "xterm-256color", "NO_COLOR": "1"}
     return pexpect.spawn(
-        command[0], command[1:], dimensions=(24, 80), encoding="utf-8", timeout=30, env=environment, use_poll=True
+        command[0],
+        command[1:],
+        dimensions=(24, 80),
+        encoding="utf-8",
+        timeout=PATIENCE_S,
+        env=environment,
+        use_poll=True,
     )
 
 
@@ -152,5 +159,5 @@ def test_no_garbage_is_looked_for_while_the_app_is_imported(database: Path) -> N
     )
     words = [sys.executable, "-c", script, str(database)]
     served = os.environ | {"TEXTUAL_DRIVER": "none"}
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False, env=served)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, check=False, env=served)
     assert done.stdout == "0 True\n", done.stderr

@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
+
 COMMAND = [sys.executable, "-m", "workbench", "parse"]
 
 
 def parse(*arguments: object, given: bytes = b"") -> tuple[int, str, str]:
     command = [*COMMAND, *map(str, arguments)]
-    done = subprocess.run(command, input=given, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(command, input=given, capture_output=True, timeout=PATIENCE_S, check=False)
     assert b"Traceback" not in done.stderr
     return done.returncode, done.stdout.decode(), done.stderr.decode()
 
@@ -105,7 +107,7 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
     assert parse("xverify", tmp_path)[0] == 2
     assert "UTF-16" in parse("xverify", "-", given='{"raw": "Yes"}\n'.encode("utf-16"))[2]
     script = f"{' '.join(COMMAND)} xverify - <&-"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("File: standard input: ")
 
@@ -113,7 +115,7 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
 def test_a_reader_that_leaves_is_no_trouble() -> None:
     line = json.dumps({"raw": "Yes " * 100})
     script = f"yes '{line}' | {' '.join(COMMAND)} verifybench - | head -n 1"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert json.loads(done.stdout)["verdict"] == "correct"
     assert done.stderr == ""
 

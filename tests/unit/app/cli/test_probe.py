@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 
-from tests.background import install_plugin
+from tests.background import PATIENCE_S, install_plugin
 from tests.helpers import make_project
 from workbench.app.cli import root
 from workbench.app.schemas import schema
@@ -33,7 +33,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project
 
 def call(project: Project, *arguments: str, code: int = 0) -> tuple[str, str]:
     command = [sys.executable, "-m", "workbench", "probe", os.fspath(project.path), *arguments]
-    done = subprocess.run(command, capture_output=True, timeout=90, check=False)
+    done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
     out, err = done.stdout.decode(), done.stderr.decode()
     assert done.returncode == code, err
     assert "Traceback" not in err

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from workbench.app.cli import common
 from workbench.app.cli.common import line_of, one_line, showing_progress, shown_run
@@ -55,7 +56,7 @@ def test_long_work_is_shown_and_gone_from_a_terminal(stderr: Stream) -> None:
     with redirect_stderr(stderr), showing_progress(), step("reading", 200, BYTES) as advance:
         advance(50)
         stderr.wrote.clear()
-        assert stderr.wrote.wait(30)
+        assert stderr.wrote.wait(PATIENCE_S)
     shown = stderr.getvalue()
     assert "reading: 25%" in shown or "reading: 0%" in shown
     assert shown.endswith("\r\x1b[K" if stderr.isatty() else "\n")

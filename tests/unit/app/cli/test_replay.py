@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.background import runner_ends
+from tests.background import PATIENCE_S, runner_ends
 from tests.replaying import Replay, replay, write_lines
 from workbench.core.project import open_project
 from workbench.interchange.importing import import_files, plan_import
@@ -38,7 +38,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replay]:
 
 def ask(server: Replay, verb: str, path: str, body: bytes | None = None) -> tuple[int, str | None, Any]:
     address = urlsplit(server.url)
-    connection = HTTPConnection(address.hostname or "", address.port or 0, timeout=30)
+    connection = HTTPConnection(address.hostname or "", address.port or 0, timeout=PATIENCE_S)
     try:
         connection.request(verb, f"{address.path}{path}", body)
         response = connection.getresponse()
@@ -94,7 +94,7 @@ def test_it_ends_when_told(tmp_path: Path, number: signal.Signals) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}, {"match": "z"}])
     with replay(file) as running:
         running.process.send_signal(number)
-        assert running.process.wait(timeout=30) == 0
+        assert running.process.wait(PATIENCE_S) == 0
         assert running.process.stderr is not None
         err = running.process.stderr.read()
     assert err.startswith(f"{file}:2:line: Object missing required field `raw`")
@@ -105,7 +105,7 @@ def test_a_file_with_nothing_to_serve_ends_it(tmp_path: Path, content: str, code
     file = tmp_path / "r.jsonl"
     file.write_text(content)
     done = subprocess.run(
-        [sys.executable, "-m", "workbench", "replay", file], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "workbench", "replay", file], capture_output=True, text=True, timeout=PATIENCE_S
     )
     assert (done.returncode, done.stdout) == (code, "")
     assert "holds no recorded reply" in done.stderr
@@ -114,7 +114,7 @@ def test_a_file_with_nothing_to_serve_ends_it(tmp_path: Path, content: str, code
 def test_a_port_in_use_is_said(server: Replay, tmp_path: Path) -> None:
     file = write_lines(tmp_path / "r.jsonl", [{"match": "x", "raw": "y"}])
     command = [sys.executable, "-m", "workbench", "replay", str(file), "--port", str(urlsplit(server.url).port)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S)
     assert (done.returncode, done.stdout) == (2, "")
     port = urlsplit(server.url).port
     assert done.stderr.splitlines()[0] == f"Wrong usage: Port {port} is taken: something else listens there."
@@ -178,4 +178,4 @@ def test_the_end_of_standard_input_ends_it_where_that_is_asked_for() -> None:
         process.stdin.flush()
         assert process.poll() is None
         process.stdin.close()
-        assert process.wait(60) == 0
+        assert process.wait(PATIENCE_S) == 0

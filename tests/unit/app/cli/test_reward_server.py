@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.background import install_plugin, until
+from tests.background import PATIENCE_S, install_plugin, until
 from tests.commands import Call, in_process
 from tests.helpers import make_project
 from tests.rewarding import asked, launched
@@ -62,15 +62,13 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
 
         async def ask() -> object:
             waiting = asyncio.create_task(asked(server.port, LATER))
-            started = psutil.Process(server.process.pid)
-            while not any(one.net_connections() for one in (started, *started.children())):
+            while not (await asyncio.to_thread(server.health))["waiting"] and not waiting.done():
                 await asyncio.sleep(0.01)
-            await asyncio.sleep(0.1)
             server.process.send_signal(signal.SIGTERM)
             return (await waiting).document["id"]
 
         assert asyncio.run(ask()) == 7
-        assert server.process.wait(20) == 0
+        assert server.process.wait(PATIENCE_S) == 0
 
 
 def test_a_killed_server_leaves_nothing_and_the_next_one_answers_the_same(

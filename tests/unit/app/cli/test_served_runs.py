@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.background import install_plugin, runner_ends, until
+from tests.background import PATIENCE_S, install_plugin, runner_ends, until
 from tests.helpers import make_project
 from tests.served_runs import VERIFIER, rows
 from tests.servers.providers import providers
@@ -38,7 +38,7 @@ def spawn(project: Project, verb: str, *arguments: str) -> subprocess.Popen[str]
 
 def call(project: Project, verb: str, *arguments: str, code: int = 0) -> tuple[str, str]:
     process = spawn(project, verb, *arguments)
-    out, err = process.communicate(timeout=90)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == code, err
     assert "Traceback" not in err
     return out, err
@@ -126,7 +126,7 @@ def test_control_c_leaves_the_run_going_on_its_server(project: Project) -> None:
         process = spawn(project, "verify", *asking(server, concurrency=4))
         until(lambda: len(server.received) == 4)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
         assert "goes on in the background" in err
         go.set()

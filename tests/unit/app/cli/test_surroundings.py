@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 
 WORKBENCH = f"{shlex.quote(sys.executable)} -m workbench"
@@ -25,7 +26,7 @@ def shell(command: str, folder: Path, **environment: str) -> subprocess.Complete
         cwd=folder,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))} | environment,
         capture_output=True,
-        timeout=120,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert b"Traceback" not in done.stderr, done.stderr

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.coding import ADD, make_code_project
 from tests.commands import Call, in_process
 from tests.served_runs import stored_requests
@@ -116,7 +117,7 @@ def test_a_kill_repeats_no_reply_that_was_stored(tmp_path: Path, call: Call) -> 
         arguments = writing(path, server, "--suite", "utg", "--filters", "all", "-o", "concurrency=2")
         command = [sys.executable, "-m", "workbench", *arguments]
         victims.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-        assert victims[0].wait(timeout=60) == -9
+        assert victims[0].wait(timeout=PATIENCE_S) == -9
         victims.clear()
         project = open_project(path)
         stored_then = stored_requests(project)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.background import install_plugin, runner_ends, runner_pid, until, until_writing
+from tests.background import PATIENCE_S, install_plugin, runner_ends, runner_pid, until, until_writing
 from tests.helpers import add_items, make_project, numbered
 from workbench.core.project import Project
 from workbench.runs.verifying import run_info, runs
@@ -35,7 +35,7 @@ def spawn(project: Project, verb: str, *arguments: str) -> subprocess.Popen[str]
 
 def call(project: Project, verb: str, *arguments: str) -> tuple[int, str, str]:
     process = spawn(project, verb, *arguments)
-    out, err = process.communicate(timeout=90)
+    out, err = process.communicate(timeout=PATIENCE_S)
     return process.returncode, out, err
 
 
@@ -102,7 +102,7 @@ def test_evidence_is_harmless_and_marked_by_reverse_video_on_a_terminal(project:
     document(project, "verify", "exact", "--where", "dataset=bad")
     ours, theirs = os.openpty()
     command = [sys.executable, "-m", "workbench", "verdicts", str(project.path), "--verifier", "exact", "--evidence"]
-    subprocess.run(command, stdout=theirs, check=True, timeout=60)
+    subprocess.run(command, stdout=theirs, check=True, timeout=PATIENCE_S)
     shown = os.read(ours, 100_000).decode()
     os.close(theirs)
     os.close(ours)
@@ -175,7 +175,7 @@ def test_a_run_that_was_cancelled_ends_its_command_with_1(project: Project) -> N
     until(lambda: runs(project))
     until_writing(project, 1, ITEMS)
     document(project, "runs", "cancel", "1")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert json.loads(out)["state"] == "cancelled"
     assert "Run 1 is cancelled." in err
@@ -187,7 +187,7 @@ def test_control_c_leaves_the_run_going(project: Project) -> None:
     until(lambda: runs(project))
     until_writing(project, 1, ITEMS)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, "")
     assert "goes on in the background" in err
     assert "cancel 1" in err
@@ -200,7 +200,7 @@ def test_control_c_leaves_the_run_going(project: Project) -> None:
 
 def test_two_starts_at_once_are_one_run_and_one_runner(project: Project) -> None:
     processes = [spawn(project, "verify", "slow", "-o", "ms=1", "--json") for _ in range(2)]
-    reports = [json.loads(process.communicate(timeout=90)[0]) for process in processes]
+    reports = [json.loads(process.communicate(timeout=PATIENCE_S)[0]) for process in processes]
     assert [process.returncode for process in processes] == [0, 0]
     assert [(report["run"], report["verdicts"]["correct"]) for report in reports] == [(1, ITEMS)] * 2
     log = project.path.with_name("p.db.runner.log").read_text()

@@ -104,6 +104,8 @@ async def test_a_key_on_its_way_when_the_page_closes_is_no_lost_label(project: P
     async with served(project, real_app(project.path)) as address, come_in(project, address, "ann") as client:
         for count in range(1, 4):
             async with tab(client, address) as page:
+                # What the window before held is still claimed when this one has not opened yet.
+                await page.wait_for("Question number")
                 await at_hand(project, "ann")
                 await page.press("1")
             await until(lambda: not apps(project))

@@ -31,7 +31,7 @@ async def test_what_a_killed_window_had_kept_is_saved_by_the_next(tmp_path: Path
             await at_hand(project, "ann")
             (app,) = [one for one in psutil.Process().children() if str(project.path) in one.cmdline()]
             project.path.rename(away)
-            await page.press_until("1", left)
+            await page.press_until("1", lambda: any(one.stat().st_size for one in left()))
             app.send_signal(signal.SIGKILL)
             assert await page.end() == Ending.ENDED
         kept = left()[0].read_text().count("\n")

@@ -11,6 +11,7 @@ import pytest
 import pytest_asyncio
 from yarl import URL
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.served_app import SIZE, browser, come_in, origin, served, tab
 from workbench.app.web.serve import server
@@ -47,7 +48,7 @@ async def raw(address: Address, data: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
     writer.write(data)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             return await reader.read(65_536)
     finally:
         writer.close()

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
 
@@ -53,9 +54,9 @@ def test_whoever_waits_looks_for_the_turn_and_hardly_ever_asks_sqlite(
     with writer.write():
         thread = threading.Thread(target=_write, args=(waiter, asked))
         thread.start()
-        assert enough.wait(60)
+        assert enough.wait(PATIENCE_S)
         refused = asked.count("BEGIN IMMEDIATE")
-    thread.join(60)
+    thread.join(PATIENCE_S)
     assert not thread.is_alive()
     assert asked.count("BEGIN IMMEDIATE") - refused <= 2
     assert refused * 3 <= looked[0]
@@ -75,7 +76,7 @@ def test_threads_of_one_database_take_turns_too(path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join(PATIENCE_S)
     assert len(written) == 40
     database.close()
 
@@ -142,16 +143,16 @@ def test_a_closed_database_holds_its_log_no_more_when_another_thread_was_writing
     def work() -> None:
         with suppress(RuntimeError, sqlite3.Error, StoreError), database.write() as connection:
             inside.set()
-            closed.wait(60)
+            closed.wait(PATIENCE_S)
             connection.execute("SELECT 1")
             raise RuntimeError
 
     thread = threading.Thread(target=work)
     thread.start()
-    inside.wait(60)
+    inside.wait(PATIENCE_S)
     database.close()
     closed.set()
-    thread.join(60)
+    thread.join(PATIENCE_S)
     log = Path(f"{path}-wal")
     held = [file for file in Path("/proc/self/fd").iterdir() if file.exists() and log.exists() and file.samefile(log)]
     assert len(held) <= 1, "SQLite's own, of the connection that was at work"

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from workbench.core.errors import FormatError
 from workbench.data.formats import documents, source
@@ -153,5 +154,7 @@ def test_the_private_tests_of_a_problem_take_no_more_memory_than_their_text(name
     if not Path("/proc/self/clear_refs").exists():
         pytest.skip("this system tells no peak of memory")
     root = Path(__file__).resolve().parents[4]
-    done = subprocess.run([sys.executable, "-c", PEAK, name], cwd=root, check=True, capture_output=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", PEAK, name], cwd=root, check=True, capture_output=True, timeout=PATIENCE_S
+    )
     assert int(done.stdout) < 32 * (9 if name == "one text" else 5), name

@@ -134,7 +134,7 @@ def test_search_looks_at_ids_questions_references_and_completions(tmp_path: Path
     assert found("e_a") == found("100_") == found("' OR 1=1 --") == []
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(part=st.text(min_size=1, max_size=8))
 def test_any_text_can_be_searched_for_and_is_only_itself(synthetic: Database, part: str) -> None:
     if "\0" in part or any("\ud800" <= letter <= "\udfff" for letter in part):

@@ -157,7 +157,6 @@ def test_a_thought_that_ends_with_a_quotation_is_ended(thought: str) -> None:
     assert found.parse(f"<think>{thought}</think>\nYes").verdict == "correct"
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("chosen", PARSERS, ids=lambda one: one.id)
 @pytest.mark.parametrize(
     "piece",

@@ -181,7 +181,6 @@ def test_one_of_two_is_enough_for_its_judge(copy: Path) -> None:
         llm_judge(published=str(copy), reference="false")
 
 
-@pytest.mark.timeout(20)
 @pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "device"])
 def test_what_is_no_file_is_no_prompt_and_nobody_waits_for_it(tmp_path: Path, kind: str) -> None:
     copy = of(tmp_path, WITH)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.documents import ROOT
 from tests.helpers import make_project
 from tests.replaying import replay
@@ -203,7 +204,7 @@ async def test_what_takes_too_long_is_undecided_until_its_reply_is_there(judge: 
     go_on = threading.Event()
 
     def answer(received: Received) -> str:
-        go_on.wait(20)
+        go_on.wait(PATIENCE_S)
         return YES
 
     with scripted(answer) as model:
@@ -217,11 +218,11 @@ async def test_what_takes_too_long_is_undecided_until_its_reply_is_there(judge: 
 
 async def test_a_reply_that_came_while_it_stood_still_is_no_timeout(judge: Serving) -> None:
     with scripted(lambda received: YES) as model:
-        async with judge(model.url, timeout=2.0) as server:
+        async with judge(model.url, timeout=4.0) as server:
             waiting = asyncio.create_task(post(server, "a"))
             while not model.received:
                 await asyncio.sleep(0.001)
-            time.sleep(3.0)
+            time.sleep(5.0)
             assert told(await waiting) == [("correct", 1.0, None)]
         assert len(model.received) == 1
 
@@ -230,7 +231,7 @@ async def test_a_full_line_and_the_end_of_it(project: Project, judge: Serving) -
     go_on = threading.Event()
 
     def answer(received: Received) -> str:
-        go_on.wait(20)
+        go_on.wait(PATIENCE_S)
         return YES
 
     with scripted(answer) as model:
@@ -252,7 +253,7 @@ async def test_whoever_waits_when_it_all_ends_hears_of_it(project: Project, judg
     go_on = threading.Event()
 
     def answer(received: Received) -> str:
-        go_on.wait(20)
+        go_on.wait(PATIENCE_S)
         return YES
 
     with scripted(answer) as model:
@@ -295,7 +296,7 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, project: Project) -> 
 
     def answer(received: Received) -> str:
         asked_for.set()
-        go_on.wait(20)
+        go_on.wait(PATIENCE_S)
         return YES
 
     with scripted(answer) as model:
@@ -304,11 +305,11 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, project: Project) -> 
 
             async def ask() -> Answer:
                 waiting = asyncio.create_task(asked(server.port, json.dumps(item("a")).encode()))
-                assert await asyncio.to_thread(asked_for.wait, 20)
+                assert await asyncio.to_thread(asked_for.wait, PATIENCE_S)
                 server.process.send_signal(signal.SIGTERM)
                 go_on.set()
                 return await waiting
 
             assert asyncio.run(ask()).document["reward"] == 1.0
-            assert server.process.wait(20) == 0
+            assert server.process.wait(PATIENCE_S) == 0
     assert rewards_run(project).state == "complete"

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.commands import run
 from tests.full_disk import SmallDisk, small_disk
 from tests.helpers import make_project
@@ -132,7 +133,7 @@ def test_a_copy_written_over_the_file_is_never_read_for_a_reward(tmp_path: Path)
                 assert status == 503
                 assert "was overwritten with another copy" in error
             server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(20) == 1
+            assert server.process.wait(PATIENCE_S) == 1
             log = server.log.read_text()
             assert "Traceback" not in log
             assert "was overwritten" in log
@@ -157,7 +158,7 @@ def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_pat
                     break
             assert (answer.status, "full" in answer.document["error"]) == (503, True)
             server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(20) == 1
+            assert server.process.wait(PATIENCE_S) == 1
             assert "Traceback" not in server.log.read_text()
             disk.empty()
         with launched(tmp_path, project.path, *options) as server:

@@ -36,7 +36,7 @@ def serving(server: Launched) -> list[psutil.Process]:
 
 
 def counted(server: Launched) -> int:
-    text = httpx.get(f"{server.url}/metrics", headers={"Host": "localhost"}).text
+    text = httpx.get(f"{server.url}/metrics", headers={"Host": "localhost"}, timeout=PATIENCE_S).text
     return int(float(re.findall(r'items_total\{verdict="correct"\} (\S+)', text)[0]))
 
 
@@ -136,7 +136,7 @@ def test_health_is_that_of_all(tmp_path: Path) -> None:
         tmp_path, "--verifier", "chrf", "--processes", 2, "--max-body", 4_000, "--in-flight", 4_000
     ) as server:
         server.until_ready()
-        health = httpx.get(f"{server.url}/health", headers={"Host": "localhost"}).json()
+        health = server.health()
         assert (health["processes"], health["state"], health["waiting"]) == (2, "ready", 0)
         with socket.create_connection(("127.0.0.1", server.port)) as busy:
             busy.sendall(held)

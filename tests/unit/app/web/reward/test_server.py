@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.rewarding import Answer, Client
 from tests.unit.app.web.reward.conftest import Serving
 from workbench.app.web.reward import gate, server
@@ -80,7 +81,7 @@ async def raw(found: RewardServer, data: bytes) -> bytes:
     reader, writer = await asyncio.open_connection("127.0.0.1", found.address.port)
     writer.write(data)
     try:
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             return await reader.read(65_536)
     finally:
         writer.close()

@@ -456,6 +456,24 @@ async def test_the_last_one_says_how_many_are_settled(project: Project) -> None:
         assert f"That was the last one: {len(decisions(project))} settled by you in all." in seen(app)
 
 
+async def test_what_the_last_one_was_stays_in_sight_until_there_is_a_conflict_again(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        while screen(app)._current is not None:
+            await press(pilot, "0")
+        said = seen(app)
+        assert "That was the last one: " in said
+        assert "saved ✓ incorrect" in said
+        screen(app)._look_again()
+        await settle(pilot)
+        assert seen(app) == said
+        await press(pilot, "z")
+        assert "That was the last one" not in seen(app)
+        await press(pilot, "l")
+        screen(app)._look_again()
+        await settle(pilot)
+        assert "saved ✓" not in seen(app)
+
+
 def test_who_labelled_is_no_third_person_at_the_form(project: Project) -> None:
     with pytest.raises(UsageError, match="has labelled the items in conflict"):
         require_third(project, "amira")

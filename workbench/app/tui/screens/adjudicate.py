@@ -159,6 +159,7 @@ class AdjudicateScreen(JudgingScreen):
         self._current: OpenedConflict | None = None
         self._tags: tuple[str, ...] = ()
         self._saved: Ruling | None = None
+        self._end = ""
 
     def compose(self) -> ComposeResult:
         """The frame; the conflict comes by itself."""
@@ -193,7 +194,12 @@ class AdjudicateScreen(JudgingScreen):
 
     def _look_again(self) -> None:
         if self._current is None and not self._busy:
-            self.store(self._next, self._show, "")
+            self.store(self._next, self._looked_again, self._said)
+
+    def _looked_again(self, opened: OpenedConflict | None) -> None:
+        self._show(opened)
+        if self._end:
+            self._say_saved()
 
     def _next(self) -> OpenedConflict | None:
         if self._session is None:
@@ -217,8 +223,9 @@ class AdjudicateScreen(JudgingScreen):
         if not self._shown_version:
             self._look_at_guidelines()
         if opened is None:
-            self._say_empty(NOTHING_LEFT.format(name=printable(self._person)))
+            self._say_empty(self._end + NOTHING_LEFT.format(name=printable(self._person)))
             return
+        self._end = ""
         self.be_empty(False)
         self._note = opened.conflict.note or self._note
         self.panel.show(opened.conflict)
@@ -358,10 +365,12 @@ class AdjudicateScreen(JudgingScreen):
     def _show_after(self, found: tuple[OpenedConflict | None, int]) -> None:
         """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
         opened, settled_so_far = found
-        self._show(opened)
         if opened is None:
-            done = NOTHING_LEFT.format(name=printable(self._person))
-            self._say_empty(f"Saved ✓ That was the last one: {settled_so_far:,} settled by you in all.\n\n{done}")
+            self._end = f"Saved ✓ That was the last one: {settled_so_far:,} settled by you in all.\n\n"
+        self._show(opened)
+        self._say_saved()
+
+    def _say_saved(self) -> None:
         if self._saved is not None:
             self._said = f"saved ✓ {_value(self._saved)}"
 

@@ -285,6 +285,7 @@ def _rows_of(items: VotedItems, rule: _Rule, best: IntArray) -> list[EnsembleRow
     import numpy as np
 
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
+    from workbench.statistics.ensembles import singles
 
     groups = items.groups
     seen = AccuracyColumns(
@@ -296,6 +297,7 @@ def _rows_of(items: VotedItems, rule: _Rule, best: IntArray) -> list[EnsembleRow
         parts=() if groups is None else groups.parts,
     )
     is_ensemble = rule.kind in ENSEMBLES
+    members = [items.ballots.outcome(own) for own in singles(items.ballots.votes)] if is_ensemble else []
     found = []
     for row in accuracy_rows(rule.name, seen, items.protocol):
         inside = np.full(len(items.gold), True)
@@ -303,8 +305,21 @@ def _rows_of(items: VotedItems, rule: _Rule, best: IntArray) -> list[EnsembleRow
             inside = groups.code == groups.names.index(row.group)
         figures = {name: getattr(row, name) for name in _AS_A_VERIFIER}
         against = _paired(items, rule.outcome, best, inside) if is_ensemble else None
+        if against is not None:
+            p = _against_each(items, rule, members, inside)
+            against = structs.replace(against, permutation_p=p, mcnemar_p=None)
         found.append(EnsembleRow(rule=rule.name, kind=rule.kind, k=rule.k, against=against, **figures))
     return found
+
+
+def _against_each(items: VotedItems, rule: _Rule, members: list[IntArray], inside: BoolArray) -> float:
+    """The chance of a rule's lead over the best member, or lag behind it, on some items."""
+    from workbench.statistics.compare import against_each
+    from workbench.statistics.confusion import grade
+
+    one, *others = (grade(outcome, items.gold, items.protocol) for outcome in (rule.outcome, *members))
+    whole = one._replace(counted=one.counted & inside)
+    return against_each(whole, others, items.question, fitted=rule.k is None)
 
 
 def _paired(items: VotedItems, a: IntArray, b: IntArray, inside: BoolArray) -> PairedFigures | None:
@@ -382,6 +397,7 @@ def ensemble_tables(report: EnsembleReport) -> tuple[Table, Table]:
 
 _FITTED = {"best_single": "best single", "chosen_k": "best k", "weighted": "weights"}
 """Rules that are fitted, as a note names those that are in the table."""
+_BEHIND = {False: "one of them", True: "one of them (of what is fitted: each)"}
 
 
 def rules_table(report: EnsembleReport) -> Table:
@@ -445,8 +461,9 @@ def _fitted(report: EnsembleReport) -> Iterator[str]:
     several = len(fitted) > 1
     words = f"{', '.join(fitted[:-1])} and {fitted[-1]} are" if several else f"{fitted[0]} is"
     yield (
-        f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; p by "
-        "permutation of questions; q after Benjamini and Hochberg over this table."
+        f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; intervals "
+        "take what was chosen as given. p by permutation of questions: of being right more often than each member, or "
+        f"less often than {_BEHIND[several]}; q after Benjamini and Hochberg over this table."
     )
 
 

@@ -103,7 +103,8 @@ class EnsembleRow(Struct, frozen=True, kw_only=True):
         fnr: Share of right completions refused; None when there are none.
         coverage: Rows the rule decides over all rows; None without rows.
         against: The rule (A) against the best single verifier (B); None for single verifiers and where no row counts
-            for both.
+            for both. Its ``permutation_p`` is that of being right more often than each member, or less often than one
+            of them (fitted rules: than each), since which one is best is chosen; it has no ``mcnemar_p``.
         q: ``against.permutation_p`` after Benjamini and Hochberg, over all comparisons of the report.
     """
 

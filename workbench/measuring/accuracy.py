@@ -250,6 +250,9 @@ def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> lis
 
     if report.gold_choice == "imported" or not report.gold["agreed"] + report.gold["adjudicated"]:
         return []
+    chosen = entries.asked.selection
+    if chosen != Selection():
+        return ceilings(project, chosen)
     newest = events.last(project.database.reader())
     return entries.everything.counted(("ceiling", newest), (), lambda: ceilings(project))
 

@@ -372,8 +372,6 @@ def _in_conflict(everything: Columns, found: JudgedSelection, kept: BoolArray) -
 
 
 _WIDTH = 79
-_FEW_QUESTIONS = 30
-"""With fewer labelled questions intervals by question are too narrow: see bench/prediction_powered.py."""
 _QUANTITIES = {"accuracy": "accuracy", "prevalence": "share correct"}
 
 
@@ -395,7 +393,7 @@ def verdict(report: EstimateReport) -> str:
     within = "too few questions for an interval"
     if one.ci is not None:
         within = f"95 % interval {100 * one.ci[0]:.1f} to {100 * one.ci[1]:.1f}"
-    that_count = f"{counted(_items(one), 'item')}{' that it decides' if report.protocol == 'decided' else ''}"
+    that_count = f"{counted(_items(one), 'item')} that it {'decides' if report.protocol == 'decided' else 'has judged'}"
     said = f"{inert(report.verifier)} is right on {100 * one.estimate:.1f} % of all {that_count}, {within}{weighed}"
     if one.reason is not None:
         return f"{said}. {one.reason}"
@@ -472,9 +470,6 @@ def _notes(report: EstimateReport) -> Iterator[str]:
     yield from sample_sentences(report.samples, report.by)
     if report.in_conflict:
         yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Settle them."
-    first = report.rows[0]
-    if first.questions < _FEW_QUESTIONS:
-        yield f"Only {counted(first.questions, 'question')} with labels: intervals are likely too narrow."
     reasons = dict.fromkeys(one.reason for one in report.rows[1:] if one.reason)
     for reason in reasons:
         names = [one.group or "all" for one in report.rows if one.reason == reason]

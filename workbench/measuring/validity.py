@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _KINDS: dict[Check, tuple[str, str, str]] = {
-    "length": ("longer completions", "shorter ones", "gold and type"),
+    "length": ("longer completions", "others", "gold and type"),
     "own-model": ("completions by its own model", "others", "gold and type"),
     "first-option": ("completions that choose the first option", "those that choose another", "gold"),
     "boxed": ("completions with a boxed answer", "those without", "gold and type"),
@@ -271,7 +271,7 @@ def validity(
         gold_choice=gold,
         texts=len(forms_seen.place),
         compared=compared,
-        findings=[*findings, *_of_labels(project)],
+        findings=[*findings, *_of_labels(project, wanted)],
         notes=_notes(compared, findings, len(rows.item), len(forms_seen.place)),
     )
 
@@ -503,8 +503,8 @@ def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[Valid
     return [ValidityFinding(check="selection", verifier=judge.name, n=0, sentence=sentence, stands_out=True)]
 
 
-def _of_labels(project: Project) -> list[ValidityFinding]:
-    return [_ceiling(found) for found in ceilings(project)]
+def _of_labels(project: Project, wanted: Selection) -> list[ValidityFinding]:
+    return [_ceiling(found) for found in ceilings(project, wanted)]
 
 
 def _ceiling(found: Ceiling) -> ValidityFinding:

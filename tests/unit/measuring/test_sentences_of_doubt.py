@@ -13,10 +13,13 @@ import pytest
 from tests.helpers import make_project
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.project import Project
+from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, Verdict
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
+from workbench.measuring.validity import validity
 
+_WORDS = {True: "correct", False: "incorrect"}
 _RANGE = r"at ([\d.]+) to ([\d.]+) % where errors"
 _INTERVAL = r"would be measured at [\d.]+ % \[([\d.]+), ([\d.]+)\]"
 
@@ -66,6 +69,39 @@ def test_two_questions_of_a_size_have_an_interval_and_nothing_is_said(tmp_path: 
     assert row.ci is not None
     assert row.ci[1] - row.ci[0] > 0.5
     assert not any("Too few questions" in note for note in report.notes)
+
+
+def test_the_ceiling_of_some_items_speaks_of_their_gold_alone(tmp_path: Path) -> None:
+    """People agree on nearly all of type A, and on type B less: a table of type A is not told B's noise."""
+    rows = [
+        {"question_id": f"q{number}", "completion_id": f"c{number}", "gold": None, "subtype": "AB"[number % 2] + "1"}
+        for number in range(80)
+    ]
+    project = make_project(tmp_path, rows)
+    differ = {0, *range(1, 80, 4)}
+    said = [("ann", number, number % 3 == 0) for number in range(80)]
+    said += [("bob", number, (number % 3 == 0) ^ (number in differ)) for number in range(80)]
+    file = tmp_path / "labels.jsonl"
+    file.write_text(
+        "".join(
+            json.dumps({"completion_id": f"c{number}", "annotator": name, "verdict": _WORDS[one]}) + "\n"
+            for name, number, one in said
+        )
+    )
+    import_labels(project, file)
+    always = [(number + 1, Verdict(outcome=Outcome(int(number % 3 == 0)))) for number in range(80)]
+    add_complete_run(project, "oracle", always, kind="exact")
+    of_a = Selection((parse_condition("type=A"),))
+    report = accuracy(project, selection=of_a, label_noise=True)
+    (noisy,) = report.label_noise
+    (said_of,) = (note for note in report.notes if "people's gold" in note)
+    assert "39 agreed, 0 adjudicated; 1 open conflict left out" in said_of
+    (same,) = (one.sentence for one in validity(project, selection=of_a).findings if one.check == "ceiling")
+    assert said_of.startswith(same)
+    miss = (1 - sqrt(2 * 39 / 40 - 1)) / 2
+    assert noisy.wrong == pytest.approx(miss**2 / (miss**2 + (1 - miss) ** 2))
+    (whole,) = accuracy(project, label_noise=True).label_noise
+    assert whole.wrong > 10 * noisy.wrong
 
 
 @pytest.mark.parametrize("error", [(0.1, 0.1), (0.04, 0.2)], ids=["alike", "unequal"])

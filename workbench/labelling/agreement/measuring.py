@@ -230,9 +230,18 @@ _BLOCK, _BLOCKS = 25, 8
 """Items a block of time has at least, and how many blocks there are at most."""
 
 
-def ceilings(project: Project) -> list[Ceiling]:
-    """How high the noise of correctness labels lets a verifier be measured; nothing where nobody has labelled."""
-    return agreement(project).ceiling if store.are_labels(project.database.reader(), "correctness") else []
+def ceilings(project: Project, selection: Selection | None = None) -> list[Ceiling]:
+    """How high the noise of correctness labels lets a verifier be measured; nothing where nobody has labelled.
+
+    Args:
+        selection: Of the labels and gold of these items.
+
+    Raises:
+        UsageError: The selection names something unknown.
+    """
+    if not store.are_labels(project.database.reader(), "correctness"):
+        return []
+    return agreement(project, selection=selection).ceiling
 
 
 @at_one_moment

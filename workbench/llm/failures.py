@@ -160,6 +160,8 @@ _NO_KEY = (
     r"|无效的令牌|未提供令牌|令牌已过期"
 )
 """What frameworks (FastAPI), gateways (Kong, Apigee, Istio, AWS, One API) and servers say of a key."""
+_POLICY: Final = r"\b(?:bio|cyber|(?:image_)?content|misalignment|safety)_policy(?:_violation)?\b"
+"""OpenAI's codes for what its policies stop."""
 _ONLY_NO_KEY = re.compile(rf"[\w ,:.]{{0,40}}(?:{_NO_KEY})[\w ,:.]{{0,40}}", re.IGNORECASE)
 """All that a gateway (AIBrix) says of it, with status 500."""
 _STATUSES = tuple(
@@ -175,7 +177,7 @@ _STATUSES = tuple(
         (
             400,
             r"invalid_?(?:request|argument|parameter)|bad_?request|context_length|content_filter"
-            r"|invalid_prompt|(?:bio|cyber)_policy",
+            rf"|invalid_prompt|{_POLICY}|\bdata_residency_mismatch\b",
         ),
     )
 )
@@ -209,7 +211,10 @@ _KEY = re.compile(
 _CONTEXT = re.compile(
     r"context[ _]?(?:length|window|size|limit)|context (?:the )?overflows|tokens to keep from"
     r"|max(?:imum |_)model[ _]len|prompt (?:length|too long)|too many (?:input )?tokens|maximum number of tokens"
-    r"|(?:prompt|input|request|body)[ a-z]* is too (?:long|large)|request body too large|input_too_large"
+    r"|(?:prompt|input|request|body)[ a-z]* is too (?:long|large)|request body too large|input[_ ]too[_ ](?:large|long)"
+    r"|\b(?<!max )(?:input|prompt|request|payload|token)[\w ()]{0,40}\bexceed(?:s|ed)?\b"
+    r"[\w ']{0,40}\b(?:length|limit|budget)\b"
+    r"|maximum input length|content'?: string too long"
     r"|longer than the (?:model's )?(?:maximum|context)|too large for (?:the )?(?:model|window)"
     r"|reduce the length|range of input length|`inputs` tokens \+ `max_new_tokens`|must have less than \d+ tokens",
     re.IGNORECASE,
@@ -218,7 +223,7 @@ _FILTER = re.compile(
     r"content[ _-]?filter|content_?policy|content management policy|ResponsibleAI|moderation|\bflagged\b"
     r"|data_?inspection|inappropriate content|violat(?:es|ing) (?:our )?usage"
     r"|safety[ _](?:check|system|filter|setting)"
-    r"|PROHIBITED_CONTENT|SensitiveContent|\bguardrail|敏感|\b(?:bio|cyber)_policy\b",
+    rf"|PROHIBITED_CONTENT|SensitiveContent|\bguardrail|敏感|{_POLICY}",
     re.IGNORECASE,
 )
 _SPENT = re.compile(

@@ -39,6 +39,10 @@ LONGEST_STREAM = 4 * LONGEST_REPLY
 """Each piece of a stream has a frame of its own."""
 LONGEST_STREAM_S = 1800.0
 """Longest wait for all of a stream: gateways keep it alive although nobody answers behind them."""
+LONGEST_HEADER = 64 * 1024
+"""Bytes, as other clients take them: gateways put cookies and policies there."""
+MOST_HEADERS = 1000
+"""A LiteLLM proxy passes on those of whoever stands behind it, beside its own."""
 CONNECT_S = 15.0
 """Longest wait for a connection."""
 
@@ -97,7 +101,13 @@ class Transport:
                     words = f"the certificates in {route.ca_file} can't be used: {error.strerror or error}"
                     raise AttemptFailed("transport", words, unreachable=True) from None
             connector = aiohttp.TCPConnector(limit=0, ssl=context)
-            session = aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar(), trust_env=False)
+            session = aiohttp.ClientSession(
+                connector=connector,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                trust_env=False,
+                max_field_size=LONGEST_HEADER,
+                max_headers=MOST_HEADERS,
+            )
             proxy = None if route.proxy is None else httpx.Proxy(route.proxy)
             self._through[route] = AiohttpTransport(client=session, verify=context, proxy=proxy)
         return self._through[route]

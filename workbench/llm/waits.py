@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
 
@@ -85,7 +85,9 @@ def _moment(text: str, date: float) -> float | None:
         return found
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
-            return max(0.0, read(text).timestamp() - date)
+            moment = read(text)
+            # Without a zone it is Greenwich's (RFC 9110, 5.6.7), not this machine's.
+            return max(0.0, (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - date)
         except (ValueError, OverflowError, TypeError):
             continue
     return None

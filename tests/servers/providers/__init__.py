@@ -99,6 +99,8 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         server: The profile that is named for it.
         path: Of its base URL.
         reply: The whole reply.
+        others: What else it does and what is done then, in sentences, each with its source; tests of the client have
+            them.
     """
 
     title: str
@@ -107,6 +109,7 @@ class Provider(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     path: str = "/v1"
     reply: Cell
     cases: dict[str, Cell]
+    others: dict[str, str] = {}
 
     def cell(self, case: str) -> Cell:
         """What it sends in a case."""

@@ -56,6 +56,7 @@ def _sources() -> Iterator[str]:
         for name, case in CASES.items():
             if not (provider.cell(name).none and name == "spent"):
                 yield f"- {case.title}: {_source(provider, name)}"
+        yield from (f"- {said} ({source})" for said, source in provider.others.items())
         yield ""
 
 

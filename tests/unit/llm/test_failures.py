@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from datetime import UTC, datetime
 from email.utils import formatdate
 from typing import Any
 
@@ -136,6 +138,23 @@ def test_a_servers_words_are_one_short_line(body: bytes, words: str | None) -> N
         (424, {"error": "Request failed during generation", "error_type": "generation"}, "server"),
         (499, error("The operation was cancelled."), "server"),
         (400, error("API Key not found. Please pass a valid API key."), "auth"),
+        # Too much to read, in the words of those who have no code for it: SGLang, Azure, Nova, Cohere on Vertex,
+        # Moonshot, Google, OpenAI.
+        *((400, error(said), "context_length") for said in (
+            "Input length (9000 tokens) exceeds the maximum allowed length (8192 tokens).",
+            "Request prompt exceeds the KV memory budget: input_len=90000.",
+            "Input tokens exceed the configured limit of 272000 tokens.",
+            "This model's maximum input length is 8192 tokens",
+            "Input too long: 5000 input tokens, limit is 4096",
+            "Invalid request: Your request exceeded model token limit: 262144 (requested: 425573)",
+            "Request payload size exceeds the limit: 20971520 bytes.",
+            "Invalid 'messages[1].content': string too long. Expected a string with maximum length 10485760",
+        )),
+        # A limit of what is asked for is the request's own, whatever the item says.
+        (400, error("max_completion_tokens is too large: 99999. This model supports at most 8192"), "bad_request"),
+        (400, error("Invalid 'user': string too long. Expected a string with maximum length 64"), "bad_request"),
+        (400, error("max_tokens exceeds the model's limit of 8192"), "bad_request"),
+        (400, error("top_logprobs exceeds the maximum of 20"), "bad_request"),
     ],
 )  # fmt: skip
 def test_what_gateways_and_other_makers_say(status: int, body: Any, code: str) -> None:
@@ -320,6 +339,10 @@ def test_a_redirect_names_only_the_host() -> None:
         ({"retry-after": "0.25"}, 0.25),
         ({"retry-after": formatdate(NOW + 90, usegmt=True)}, 90.0),
         ({"retry-after": formatdate(NOW - 90, usegmt=True)}, 0.0),
+        # The zone that isn't said is Greenwich's, wherever this machine is.
+        ({"retry-after": datetime.fromtimestamp(NOW + 90, UTC).strftime("%a %b %d %H:%M:%S %Y")}, 90.0),
+        ({"retry-after": formatdate(NOW + 90)}, 90.0),
+        ({"retry-after": datetime.fromtimestamp(NOW + 90, UTC).strftime("%Y-%m-%dT%H:%M:%S")}, 90.0),
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
         ({"retry-after-ms": "x", "retry-after": "9"}, 9.0),
         ({"retry-after": "soon"}, None),
@@ -329,8 +352,15 @@ def test_a_redirect_names_only_the_host() -> None:
         ({"retry-after": "Fri, 99 Foo 2026 00:00:00 GMT"}, None),
     ],
 )
-def test_forms_of_retry_after(headers: dict[str, str], seconds: float | None) -> None:
-    assert asked_wait(headers, NOW) == seconds
+def test_forms_of_retry_after(headers: dict[str, str], seconds: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    for zone in ("UTC", "America/Los_Angeles"):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        try:
+            assert asked_wait(headers, NOW) == seconds
+        finally:
+            monkeypatch.undo()
+            time.tzset()
 
 
 @given(st.text(max_size=40))

@@ -265,6 +265,11 @@ FAILED = [
         "content_filter",
     ),
     (response(status="failed", error={"code": "bio_policy", "message": "no"}), "content_filter"),
+    *(
+        (response(status="failed", error={"code": code, "message": "This response was blocked."}), "content_filter")
+        for code in ("misalignment_policy_violation", "image_content_policy_violation")
+    ),
+    (response(status="failed", error={"code": "data_residency_mismatch", "message": "no"}), "bad_request"),
     (response(status="failed"), "server"),
     (response(status="cancelled"), "server"),
     (response(status="queued"), "bad_request"),

@@ -165,6 +165,21 @@ def test_a_routers_word_of_the_provider_behind_it_is_an_error() -> None:
         )
 
 
+def test_a_stream_that_groq_broke_off_is_no_reply() -> None:
+    broken = chunk(None) | {"x_groq": {"id": "req_1", "error": "over capacity"}}
+    ended = chunk("stop") | {"x_groq": {"id": "req_1", "error": "over capacity"}}
+    for last in (broken, ended):
+        with pytest.raises(AttemptFailed, match="over capacity") as caught:
+            read(unstreamed(events(chunk(content="Final Judgment: No"), last)), "chat", "groq")
+        assert caught.value.may_be_repeated
+
+
+def test_groq_counts_beside_the_last_chunk() -> None:
+    last = chunk("stop") | {"usage": None, "x_groq": {"id": "req_1", "usage": COUNTS}}
+    reply = read(unstreamed(events(chunk(content="Yes"), last)), "chat", "groq")
+    assert (reply.usage.prompt_tokens, reply.usage.completion_tokens) == (10, 5)
+
+
 def test_a_refused_call_whose_words_come_as_an_event() -> None:
     failure = of_response(429, {}, b'event: error\ndata: {"error": {"message": "Slow down", "type": "limit"}}\n\n')
     assert (failure.code, failure.detail) == ("rate_limit", "HTTP 429: Slow down (limit)")

@@ -100,6 +100,15 @@ async def test_too_long_packed_or_cut(response: Scripted, code: str | None) -> N
             assert (await failure(server.url)).code == code
 
 
+async def test_gateways_may_say_much_in_their_headers() -> None:
+    """Cookies, policies, and what a LiteLLM proxy passes on of every header behind it."""
+    many = "".join(f"llm_provider-x-{number}: 1\r\n" for number in range(400)).encode()
+    long = b"content-security-policy: " + b"x" * 30_000 + b"\r\n"
+    with raw(b"HTTP/1.1 200 OK\r\n" + many + long + b"retry-after: 5\r\ncontent-length: 2\r\n\r\n{}") as url:
+        received = await sent(url)
+    assert (received.body, received.headers["retry-after"]) == (b"{}", "5")
+
+
 @pytest.mark.parametrize(
     "reply",
     [

@@ -85,12 +85,18 @@ def _json(text: str) -> Any:
 
 def _error(event: dict[str, Any]) -> Any:
     """What an event says to have gone wrong; None for any other event."""
-    inner = event.get("error")
+    inner = event.get("error") or _besides(event, "error")
     if isinstance(inner, dict) and says_anything(inner.get("error")):
         return inner["error"]
     if says_anything(inner):
         return inner
     return event if "error" in (event.get("object"), event.get("type")) else None
+
+
+def _besides(event: dict[str, Any], name: str) -> Any:
+    """What Groq says in an object of its own beside a chunk: why it broke the stream off, and its counts."""
+    own = event.get("x_groq")
+    return own.get(name) if isinstance(own, dict) else None
 
 
 class _Pieces:
@@ -136,7 +142,8 @@ class _Completion:
         self._tokens: list[Any] = []
 
     def add(self, event: dict[str, Any]) -> None:
-        self._beside |= {name: value for name, value in event.items() if name != "choices" and value not in (None, "")}
+        told = event | {"usage": event.get("usage") or _besides(event, "usage")}
+        self._beside |= {name: value for name, value in told.items() if name != "choices" and value not in (None, "")}
         for choice in _objects(event.get("choices")):
             if (place := choice.get("index") or 0) == self._choice.setdefault("index", place):
                 self._add(choice)

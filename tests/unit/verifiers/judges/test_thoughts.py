@@ -55,6 +55,9 @@ FORMS = {
         '<details type="reasoning" done="true" duration="3">\n<summary>Thought for 3 seconds</summary>\n> ',
         "\n</details>",
     ),
+    "Hunyuan": ("<think:6124c78e>", "</think:6124c78e>"),
+    "Muse": ("to=self<|message|>", "<|eom|><|start|>assistant to=user<|message|>"),
+    "Muse, stripped": ("to=self", "assistant to=user"),
     "Granite": ("Here is my thought process:\n", "\nHere is my response:\n"),
 }
 SAID = {
@@ -101,7 +104,7 @@ def test_a_thought_that_never_ends_is_a_reply_that_was_cut(form: str, name: str,
     for fence in (None, FENCE):
         reading = parser(name).parse(opening + thought, fence)
         assert (reading.verdict, reading.reason) == ("abstain", "truncated")
-        if form in {"harmony, stripped", "Ollama's command line"}:
+        if form in {"harmony, stripped", "Muse, stripped", "Ollama's command line"}:
             continue  # Their marks are ones at the start alone.
         again = parser(name).parse(f"{opening}Hm.{FORMS[form][1]}\n{opening}{thought}", fence)
         assert (again.verdict, again.reason) == ("abstain", "truncated")

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 _KIND = r"(?:think|thinking|thoughts?|reasoning|reflection|scratchpad|monologue|deliberation|cot)"
-_WORD = rf"(?:(?:[^\W_]{{1,20}}[:_|-]){{1,3}}|ant)?{_KIND}(?:[-_]\w{{1,60}})?"
+_WORD = rf"(?:(?:[^\W_]{{1,20}}[:_|-]){{1,3}}|ant)?{_KIND}(?:[-_:]\w{{1,60}})?"
 # A tag's angles, also as a page or Markdown has them.
 _LT, _GT = "(?:<|&lt;)", r"(?:\\?>|&gt;)"
 _QUOTE = "\"'`“‘«"
@@ -30,6 +30,8 @@ _OPENING: Final = "|".join(
         # Harmony, and the same where a server has stripped its tokens: "analysisWe need ... assistantfinalYes".
         r"<\|channel\|>[ \t]*(?:analysis|commentary)\b",
         r"\A\s{0,40}(?:analysis|commentary)(?-i:(?=[A-Z]))",
+        # Muse, and the same without its tokens.
+        r"to=self<\|message\|>|\A\s{0,40}(?:assistant[ \t]*)?to=self",
         # Open WebUI.
         r"<details type=[\"']reasoning\b[^<>\n]{0,120}>",
         # Granite, Apriel, Ollama's command line.
@@ -48,6 +50,7 @@ _CLOSING: Final = "|".join(
         r"<channel\|>|<unused95>|\[unused17\]|<\|close\|>think<\|sep\|>",
         r"<\|channel\|>[ \t]*final\b[^<\n]{0,40}(?:<\|constrain\|>[^<\n]{0,40})?<\|message\|>",
         r"(?-i:assistantfinal)",
+        r"to=user<\|message\|>|(?-i:assistant[ \t]*to=user)",
         r"</details>",
         r"^here(?: is|['’]s) my response:",
         r"\[begin final response\]",
@@ -91,7 +94,7 @@ def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
 
 _SIGNS: Final = (
     *("<", "[", "◁", "&lt;", "assistantfinal", "thought process:", "reasoning steps:", "my response:"),
-    *("thinking...", "done thinking."),
+    *("thinking...", "done thinking.", "to=self", "to=user"),
 )
 
 

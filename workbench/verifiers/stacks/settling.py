@@ -110,6 +110,8 @@ def _stage(text: str) -> Stage:
             outcomes |= frozenset(_WORDS[condition])
         elif scored := _SCORE.fullmatch(condition):
             number = _number(text, scored[2])
+            if (least if scored[1] == ">=" else most) is not None:
+                raise ValueError(f"{STAGES}: {text!r} has two scores with {scored[1]}; which of them is meant?")
             least, most = (number, most) if scored[1] == ">=" else (least, number)
         else:
             raise ValueError(f"{STAGES}: {condition!r} settles nothing; it is {_SETTLES}")

@@ -74,6 +74,8 @@ def test_they_are_spelt_in_one_way(spelt: str, again: str) -> None:
         ("v:score>=nan", "settles nothing"),
         ("v:score>=1e999", "too large"),
         ("v:score>=0.1/score<=0.5", "can't be incorrect"),
+        ("v:score>=0.5/correct/score>=0.7", "two scores with >="),
+        ("v:score<=0.5/score<=0.5", "two scores with <="),
         ("v:both@", "answer types"),
         ("v:both@numbers", "answer types"),
         ("v:both@A//B", "answer types"),

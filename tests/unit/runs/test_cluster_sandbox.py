@@ -26,7 +26,7 @@ from workbench.core.code import CodeTest, Program
 from workbench.core.errors import RunError, UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.run import ClusterUse
-from workbench.core.text.emphasis import node_lines
+from workbench.core.text.run_words import node_lines
 from workbench.runs.cluster import asked_on_nodes
 from workbench.runs.run_status import run_info
 

@@ -453,7 +453,7 @@ def cluster_at(address: str | None) -> ClusterUse | None:
 
 def say_nodes(cluster: ClusterUse | None) -> None:
     """What each node of a cluster has done."""
-    from workbench.core.text.emphasis import node_lines
+    from workbench.core.text.run_words import node_lines
 
     for line in node_lines(cluster):
         say(f"  {line}")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from workbench.app.cli.common import REFUSED_SOME, cluster_at, say_nodes
 from workbench.app.cli.verb import Output, verb
 from workbench.core.options import NONE_GIVEN, Force, OnCluster, Options, VerifierSettings, Workers, argument, option
-from workbench.core.text.emphasis import LEVELS
 from workbench.core.text.figures import counted, listed
+from workbench.core.text.run_words import LEVELS
 
 if TYPE_CHECKING:
     from workbench.interchange.judging_files import JudgedFiles

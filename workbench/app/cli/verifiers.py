@@ -41,9 +41,8 @@ from workbench.core.options import (
 from workbench.core.project import Project
 from workbench.core.run import ACTIVE, RunCosts, RunInfo, RunUsage, VerifierInfo
 from workbench.core.selection import Selection, selection_of
-from workbench.core.text.emphasis import isolation_lines, node_lines
 from workbench.core.text.inert import inert
-from workbench.core.text.timeouts import timeout_words
+from workbench.core.text.run_words import isolation_lines, node_lines, timeout_words
 
 if TYPE_CHECKING:
     from workbench.runs.run_status import Removal

@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Final, Literal, NamedTuple
 
-from workbench.core.code import Level, Provenance
-from workbench.core.run import ClusterUse, RunInfo
 from workbench.core.text.document import Piece, StyleName
-from workbench.core.text.figures import counted
 from workbench.core.text.symbols import WORDS
 
 MAX_OPEN = 6
@@ -207,44 +204,3 @@ def what_marks_mean(chose: Collection[str]) -> tuple[str, ...]:
         return ()
     names = ", ".join(chose)
     return (f"{names}: verdicts of this judge, or of its model, decided what belongs to the data (marked {CHOSE}).",)
-
-
-# -- How the programs of a run were kept in and what their outcomes depend on, in lines.
-
-
-LEVELS: Final[dict[Level, str]] = {
-    "L3": "namespaces, Landlock and seccomp",
-    "L2": "Landlock and seccomp",
-    "L1": "limits alone",
-}
-"""What keeps solutions in at each level."""
-
-
-def isolation_lines(run: RunInfo) -> Iterator[str]:
-    """Lines on a run of programs; none for any other run."""
-    if run.isolations:
-        counts = (f"{level} {count:,} ({LEVELS[level]})" for level, count in run.isolations.items())
-        yield f"isolation: {', '.join(counts)}"
-    for found in run.provenance:
-        yield from _provenance(found)
-
-
-def _provenance(found: Provenance) -> Iterator[str]:
-    yield f"interpreter: {' '.join((found.interpreter, *found.flags))}"
-    yield f"PYTHONHASHSEED={found.hash_seed}, packages {found.packages[:12]}, code of replies by {found.extractor}"
-    limits = ", ".join(f"{name} {limit:,.12g}" for name, limit in found.limits.items())
-    if limits:
-        yield f"limits: {limits}"
-
-
-def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
-    """A line a node of the cluster that a run is judged on; none for a run that has none."""
-    for node in [] if cluster is None else cluster.nodes:
-        if node.refused:
-            yield f"node {node.name}: refused: {node.refused}"
-            continue
-        rate = "–" if node.rate is None else f"{node.rate:,.1f}"
-        yield (
-            f"node {node.name}: {counted(node.workers, 'worker')}, {node.judged:,} results, {rate} a second; "
-            f"died {counted(node.deaths, 'time')}, {node.lost:,} asked again elsewhere"
-        )

@@ -1,17 +1,19 @@
-"""Accuracy by answer type, subtype, domain and more: tables with colours, plots, and all figures in full."""
+"""Accuracy by answer type, subtype and more: tables, plots, all figures in full; causes of errors; trainings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from workbench.core.selection import group_name
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.text.figures import NONE, p_value, shade
+from workbench.core.text.figures import NONE, p_value, percent, shade
 from workbench.measuring.accuracy_tables import accuracy_tables
 from workbench.measuring.conclusions import is_baseline
 from workbench.measuring.costs import cost_table
 from workbench.measuring.curves import cost_plot
+from workbench.measuring.records.triage import TriageLine
 from workbench.measuring.records.validity import COMPARING, ValidityFinding
+from workbench.measuring.records.watching import TrainingReport
 from workbench.measuring.report.common import (
     ColourScale,
     accuracy_plot,
@@ -26,6 +28,7 @@ from workbench.measuring.report.common import (
     verifier_name,
 )
 from workbench.measuring.report.contents import ConfusionCounts, Contents, Scores
+from workbench.measuring.watching_tables import sentences, tables_of
 from workbench.statistics.records.comparison import LEVEL, FamilyMember, FamilyPair, FamilyReport
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 from workbench.tables.document import (
@@ -45,7 +48,7 @@ from workbench.tables.document import (
     difference,
     percentage,
 )
-from workbench.tables.table import Columns, column, count, ends, table, text, word
+from workbench.tables.table import Column, Columns, column, count, ends, table, text, word
 
 _OPEN = ("subtype", "domain")
 """Breakdowns that are not folded away."""
@@ -405,3 +408,40 @@ def calibration_plot(found: Scores) -> Scatter:
         dots=dots,
         diagonal=True,
     )
+
+
+# -- Why verifiers err, as reviewers gave it in triage.
+
+
+def causes_section(contents: Contents) -> Section | None:
+    """The causes of each verifier by answer type; nothing where none was given."""
+    if not contents.causes:
+        return None
+    groups = sorted({group for line in contents.causes for group in line.counts})
+
+    def of_group(group: str) -> Column[TriageLine]:
+        return count(group, lambda line: line.counts.get(group, 0))
+
+    columns: Columns[TriageLine] = (
+        word("verifier", lambda line: line.verifier),
+        word("cause", lambda line: line.cause or ""),
+        *map(of_group, groups),
+        count("n", lambda line: line.n),
+        text("%", lambda line: percent(line.share)),
+    )
+    caption = "Causes of verifiers' errors over all items, as reviewers gave them case by case, by answer type"
+    return Section("causes", "Causes of errors", (table(caption, columns, contents.causes),))
+
+
+# -- Trainings that are watched.
+
+
+def training_section(contents: Contents) -> Section | None:
+    """What is seen of each; None where none is watched."""
+    blocks = [block for report in contents.trainings for block in _training(report)]
+    return Section("trainings", "Trainings that are watched", tuple(blocks)) if blocks else None
+
+
+def _training(report: TrainingReport) -> Iterator[Block]:
+    yield from (Paragraph(sentence) for sentence in sentences(report))
+    yield from tables_of(report)

@@ -32,7 +32,6 @@ from workbench.measuring.entries import one_tree
 from workbench.measuring.family import family
 from workbench.measuring.judged import BASELINE, JudgedSelection, VerifierRun, judged, judges_of
 from workbench.measuring.report.card import GoldItems, data_card
-from workbench.measuring.report.causes import causes_section
 from workbench.measuring.report.common import summary_section
 from workbench.measuring.report.contents import (
     ERROR_KINDS,
@@ -48,11 +47,13 @@ from workbench.measuring.report.contents import (
 )
 from workbench.measuring.report.figures import (
     breakdown_section,
+    causes_section,
     comparison_section,
     confusion_section,
     cost_section,
     scores_section,
     tables_section,
+    training_section,
     validity_section,
 )
 from workbench.measuring.report.people import (
@@ -64,7 +65,6 @@ from workbench.measuring.report.people import (
 )
 from workbench.measuring.report.pictures import make_folder, pictures, write_pictures
 from workbench.measuring.report.testing import testing_section
-from workbench.measuring.report.watching import training_section
 from workbench.measuring.reviewing.triage import cause_lines
 from workbench.measuring.store import overview
 from workbench.measuring.testing import suite_figures

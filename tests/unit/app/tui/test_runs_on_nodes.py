@@ -7,7 +7,7 @@ from msgspec import structs
 from tests.unit.app.tui.test_writing_runs import info, words
 from workbench.app.tui.kit import run_view
 from workbench.core.run import Amount, ClusterUse, NodeUse, RunCosts
-from workbench.core.text.emphasis import node_lines
+from workbench.core.text.run_words import node_lines
 
 USE = ClusterUse(
     address="ray",

@@ -6,7 +6,7 @@ from msgspec import structs
 
 from workbench.core.code import Provenance
 from workbench.core.run import RunInfo
-from workbench.core.text.emphasis import isolation_lines
+from workbench.core.text.run_words import isolation_lines
 
 RUN = RunInfo(
     run=1,

@@ -7,10 +7,11 @@ from typing import Final
 
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.pass_view import TRUTH
-from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, CodeTest, Execution, Failure, Level, Where, counted
+from workbench.core.code import BROKEN, NOT_RUN, OUTCOMES, PASS, CodeTest, Execution, Failure, Where, counted
 from workbench.core.text.code import code_lines
 from workbench.core.text.document import RenderedLine, RenderedText, Span, StyleName
 from workbench.core.text.figures import NONE, percent
+from workbench.core.text.run_words import LEVELS
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
 
 Line = tuple[Span, ...]
@@ -23,13 +24,6 @@ PLACES: Final[dict[Where, str]] = {
     "broken": "broken: it says nothing of any solution",
 }
 """Where it is decided whether a test passes, in words."""
-
-LEVELS: Final[dict[Level, str]] = {
-    "L1": "L1: limits alone, nothing kept it in",
-    "L2": "L2: Landlock and seccomp",
-    "L3": "L3: namespaces of its own, Landlock and seccomp",
-}
-"""How solutions are kept in, in words."""
 
 WORDS: Final[dict[str, str]] = {
     "suite": "Tests that came together: base is a problem's own, plus a harder one; a run is of one or more.",
@@ -182,7 +176,7 @@ def all_words(outcomes: str) -> str:
 def kept_in(execution: Execution) -> str:
     """How a solution was kept in, what of its passes could be forged, and how long a test takes."""
     forged = f" · {execution.forgeable} passes could be forged" if execution.forgeable else ""
-    return f"{LEVELS[execution.level]}{forged} · {execution.ms:.2g} ms a test"
+    return f"{execution.level}: {LEVELS[execution.level]}{forged} · {execution.ms:.2g} ms a test"
 
 
 def verdict_lines(solution: MatrixSolution) -> Iterator[Line]:

@@ -12,9 +12,8 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.overview import RUN_MARKS, calls_words, share
 from workbench.core.reasons import title
 from workbench.core.run import ACTIVE, Amount, Estimate, RunCosts, RunInfo, RunUsage
-from workbench.core.text.emphasis import isolation_lines, node_lines
 from workbench.core.text.figures import NONE, bar, compact_count, counted, dollars, minute, percent, waits
-from workbench.core.text.timeouts import timeout_words
+from workbench.core.text.run_words import isolation_lines, node_lines, timeout_words
 from workbench.tables.document import Tone
 from workbench.tables.table import Column, Columns, column, text, word
 

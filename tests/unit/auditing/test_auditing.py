@@ -177,3 +177,10 @@ def test_groups_in_which_nothing_counts_are_counted_alike(tmp_path: Path, lacks:
 def test_an_unknown_family_is_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="no family of figures 'accuracies'"):
         audit(project, ("accuracies",))
+
+
+def test_what_is_no_number_is_a_difference(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("workbench.statistics.accuracy.mcc", lambda counts: float("nan"))
+    report = audit(project, ("accuracy",))
+    assert report.differences
+    assert all(one.figure.endswith("mcc") for one in report.differences)

@@ -358,3 +358,14 @@ def test_names_are_only_text(tmp_path: Path) -> None:
     text = estimate_text(estimate(project, "judge", by="model"))
     assert "\x1b" not in text
     assert "␛[31m" in text
+
+
+@pytest.mark.parametrize(("p", "is_uneven"), [(0.02, False), (0.001, True)])
+def test_labels_are_called_uneven_with_as_many_checks_as_there_are(
+    project: Project, monkeypatch: pytest.MonkeyPatch, p: float, is_uneven: bool
+) -> None:
+    """Of six checks of labels at random one is below .05 in a quarter of projects."""
+    monkeypatch.setattr("workbench.statistics.prediction_powered.mix_p", lambda *_: p)
+    report = estimate(project, "judge")
+    assert {one.p for one in report.checks} == {p}
+    assert bool(report.uneven) == is_uneven

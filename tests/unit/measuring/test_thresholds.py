@@ -159,3 +159,15 @@ def test_a_verifier_without_scores_is_refused(project: Project) -> None:
 def test_an_unknown_verifier_in_the_split_is_refused(project: Project) -> None:
     with pytest.raises(UsageError, match="No verifier 'nobody'"):
         fit(project, "rm", on=(parse_condition("verdict:nobody=correct"),))
+
+
+def test_a_question_whose_other_rows_lack_gold_is_in_one_part(tmp_path: Path) -> None:
+    rows = [
+        {"question_id": f"q{n // 2}", "gold": n % 4 == 0 if n % 2 == 0 else None, "model": f"m{n % 2}"}
+        for n in range(40)
+    ]
+    rows += [{"question_id": "both", "gold": bool(n), "model": f"m{n}"} for n in range(2)]
+    project = make_project(tmp_path, rows)
+    add_complete_run(project, "rm", scores({item: float(item) for item in range(1, 43)}))
+    report = fit(project, "rm", on=(parse_condition("model=m0"),))
+    assert (report.fitted.n, report.rest and report.rest.n, report.shared_questions) == (21, 1, 1)

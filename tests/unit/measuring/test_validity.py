@@ -195,3 +195,24 @@ def test_the_command_says_it_in_sentences_and_in_json(project: Project) -> None:
 
 def test_without_any_run_there_is_nothing_to_say(project: Project) -> None:
     assert validity(project).findings == []
+
+
+def test_a_completion_is_long_beside_those_of_its_gold_and_type(tmp_path: Path) -> None:
+    """Correct ones have 9 to 11 words and incorrect ones 49 to 51, as many of the middle as of both others."""
+    rows = [
+        {
+            "question_id": f"q{n}",
+            "completion_id": f"c{n}",
+            "completion": "word " * ((10 if n % 2 else 50) + (-1, 0, 0, 1)[n // 2 % 4]),
+            "gold": n % 2 == 1,
+            "type": "A",
+            "subtype": "A1",
+        }
+        for n in range(120)
+    ]
+    project = make_project(tmp_path, rows)
+    judge(project, "judge", lambda n: Outcome(int(n % 5 > 0)))
+    found = of(project, "judge")["length"]
+    assert found.counts["of_the_kind"] == 30
+    assert found.counts["others"] == 90
+    assert found.counts["strata"] == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from typing import get_args
 
 import numpy as np
@@ -10,9 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, matthews_corrcoef
 
+from tests.unit.statistics.clustered import by_hand
 from workbench.core.verdict import Outcome, Protocol3
 from workbench.statistics import accuracy
 from workbench.statistics.confusion import Confusion, count
+from workbench.statistics.rates import class_rates, mcc_intervals
 
 PROTOCOLS: tuple[Protocol3, ...] = get_args(Protocol3)
 
@@ -88,3 +91,33 @@ def _as_predictions(outcomes: np.ndarray, gold: np.ndarray, protocol: Protocol3)
         return gold[~undecided], outcomes[~undecided]
     stand_in = np.zeros_like(gold) if protocol == "forced" else 1 - gold
     return gold, np.where(undecided, stand_in, outcomes)
+
+
+def test_the_interval_of_mcc_is_put_together_from_three_shares() -> None:
+    """TPR, TNR and the share of correct completions, an item a question: a third share makes it wider."""
+    tp, fn, tn, fp = 45, 15, 50, 30
+    cells = np.array(
+        [[[0, 0], [0, 1]]] * tp + [[[0, 0], [1, 0]]] * fn + [[[0, 1], [0, 0]]] * tn + [[[1, 0], [0, 0]]] * fp
+    )
+    known = class_rates(cells, np.zeros(len(cells), dtype=np.int64), 1)
+
+    def figure(tpr: float, tnr: float, pi: float) -> float:
+        accepted = pi * tpr + (1 - pi) * (1 - tnr)
+        return (tpr + tnr - 1) * sqrt(pi * (1 - pi) / (accepted * (1 - accepted)))
+
+    shares = [tp / (tp + fn), tn / (tn + fp), (tp + fn) / len(cells)]
+    ends = [
+        by_hand([place < k for place in range(n)], range(n)) or (0.0, 1.0)
+        for k, n in ((tp, tp + fn), (tn, tn + fp), (tp + fn, len(cells)))
+    ]
+    at = figure(*shares)
+    assert at == pytest.approx(accuracy.mcc(Confusion(tp=tp, fn=fn, tn=tn, fp=fp)))
+    reach = []
+    for sign in (-1, 1):
+        alone = [
+            max(sign * (figure(*(end if place == one else share for place, share in enumerate(shares))) - at), 0.0)
+            for one in range(3)
+            for end in ends[one]
+        ]
+        reach.append(sqrt(sum(max(pair) ** 2 for pair in zip(alone[::2], alone[1::2], strict=True))))
+    assert mcc_intervals(known)[0] == pytest.approx((at - reach[0], at + reach[1]))

@@ -378,3 +378,11 @@ def test_families_of_one_tree_are_tables_that_stand_out() -> None:
     alone = across([[0.01, 0.3], [0.8], [0.9]])
     assert alone[0][0] == pytest.approx(0.03)
     assert across([[0.01, 0.3]]) == [[0.01, 0.3]]
+
+
+def test_what_was_seen_counts_as_one_of_the_deals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every deal sets a group apart as far as one that isn't apart at all: then p is 1, with the one that was seen."""
+    monkeypatch.setattr(subgroups, "MOST_WAYS", 1)
+    right = np.tile([0, 1, 2], 40)
+    found = of_pieces(np.full(120, 2), right, np.repeat([0, 1], 60), np.zeros(120, dtype=np.int64))[0]
+    assert (found.how, found.p) == ("drawn", 1.0)

@@ -20,8 +20,8 @@ from textual._compositor import Compositor
 from textual._context import active_app
 from textual.constants import MAX_FPS
 
-FRAME_S = 1.5 / MAX_FPS
-"""What is drawn at the next frame is waited for."""
+FRAME_S = 2.5 / MAX_FPS
+"""What is drawn at the next frame is waited for, or at the one after it: a late timer skips one."""
 
 TURNS = 10_000
 """Of the loop: one that goes on for longer never rests, and what then is on the screen has to do."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+
+from tests.servers.ports import free_ports
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,9 +25,7 @@ def shown_commands(document: str) -> list[list[str]]:
 def on_free_ports(commands: list[list[str]], *files: Path) -> list[list[str]]:
     """The commands, and files that name their servers, with ports that nobody listens on: tests run side by side."""
     shown = [command[command.index("--port") + 1] for command in commands if "--port" in command]
-    with ExitStack() as held:
-        free = [held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in shown]
-    ports = dict(zip(shown, map(str, free), strict=True))
+    ports = dict(zip(shown, map(str, free_ports(len(shown))), strict=True))
 
     def moved(text: str) -> str:
         return re.sub(r"\b\d{4}\b", lambda found: ports.get(found[0], found[0]), text)

@@ -12,6 +12,7 @@ import pytest
 
 from tests.background import runner_ends, until
 from tests.helpers import make_project, numbered
+from tests.servers.ports import free_ports
 from workbench.runs.previewing import check_servers
 from workbench.runs.verifying import start, wait
 
@@ -34,16 +35,10 @@ def executable() -> str:
     return found
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[str]:
     (tmp_path / "litellm.yaml").write_text(SETTINGS)
-    port = free_port()
+    (port,) = free_ports(1)
     command = [executable(), "--config", str(tmp_path / "litellm.yaml"), "--host", "127.0.0.1", "--port", str(port)]
     environment = os.environ | {"LITELLM_MASTER_KEY": MASTER, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
     log = tmp_path / "litellm.log"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -29,6 +28,7 @@ from tests.served_app import (
     tab,
     until,
 )
+from tests.servers.ports import free_ports
 from workbench.app.web.serve.addresses import Address
 from workbench.app.web.serve.sessions import Ending
 from workbench.care.backups import doctor
@@ -149,7 +149,8 @@ async def test_the_apps_end_with_a_server_that_is_killed_and_nothing_is_lost(pro
 async def test_a_server_that_is_started_anew_knows_everyone(project: Project) -> None:
     async with served(project) as address, come_in(project, address, "ann") as client:
         cookie = next(iter(client.cookie_jar)).value
-    async with served(project, port=free_port()) as address, browser(address) as client:
+    (port,) = free_ports(1)
+    async with served(project, port=port) as address, browser(address) as client:
         client.cookie_jar.update_cookies({f"workbench-{address.port}": cookie})
         async with tab(client, address) as page:
             await page.wait_for("I am ann")
@@ -221,11 +222,3 @@ class AnnotationSessionFor:
 
     def __exit__(self, *_: object) -> None:
         self._session.close()
-
-
-def free_port() -> int:
-    """A port nobody has at the moment."""
-    with socket.socket() as place:
-        place.bind(("127.0.0.1", 0))
-        port: int = place.getsockname()[1]
-        return port

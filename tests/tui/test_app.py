@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
 from tests.tui.labelling import desk, labels, make
-from tests.tui.stage import notices, opened, press, settle
+from tests.tui.stage import notices, opened, press, settle, until
 from workbench.app.tui import registry
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS
@@ -279,8 +279,7 @@ async def fail(pilot: Pilot[None], error: Exception) -> None:
     failing = Failing(error)
     await pilot.app.push_screen(failing)
     failing.in_background(failing.fail, lambda _: None, group="work")
-    for _ in range(10):
-        await pilot.pause(0.05)
+    await settle(pilot)
 
 
 async def test_an_expected_error_is_a_notice(tmp_path: Path) -> None:
@@ -311,8 +310,7 @@ async def test_quitting_ends_long_reads_without_a_word(tmp_path: Path, caplog: p
         )
         await pilot.pause(0.3)
         await pilot.press("ctrl+q")
-        await pilot.pause(0.2)
-        assert not app.is_running
+        await until(pilot, lambda: not app.is_running)
         assert not notices(app)
     assert not caplog.records
 

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from tests.helpers import add_items, make_project
-from tests.tui.stage import opened, press, settle
+from tests.tui.stage import opened, press, settle, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
@@ -82,9 +82,8 @@ async def test_what_is_found_is_data_never_markup(project: Project) -> None:
 async def test_details_begin_with_what_stands_around_the_text(project: Project) -> None:
     async with found(project, r"\frac{1}", (120, 40)) as (app, pilot):
         await press(pilot, "d")
-        await pilot.pause(0.2)
-        await settle(pilot)
         reader = app.screen.query_one("#browse-details", Reader)
+        await until(pilot, lambda: reader.document is not None and reader.hits)
         assert reader.document is not None
         assert reader.document.lines[0].spans[0].text == "Found in the completion: "
         assert reader.hits >= 1
@@ -144,10 +143,10 @@ async def test_the_first_search_of_a_large_project_builds_an_index_beside_it(
 
     monkeypatch.setattr(TitleBar, "say", listened)
     async with found(project, "walrus") as (app, pilot):
-        await pilot.pause(0.5)
+        await until(pilot, text_index.path(project.path).exists)
         await settle(pilot)
+        await until(pilot, lambda: app.screen.query_one(TitleBar).remark == "1 of 2  ·  /walrus")
         assert any(remark.endswith("/walrus  ·  index 67 % built") for remark in told)
-        assert app.screen.query_one(TitleBar).remark == "1 of 2  ·  /walrus"
         assert text_index.path(project.path).exists()
         add_items(project.database, [{"completion_id": "d", "completion": "another walrus"}])
         await press(pilot, "r")

@@ -6,9 +6,10 @@ from itertools import cycle
 from pathlib import Path
 
 import pytest
+from textual.command import CommandList
 
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, opened, press, settle, text_of
+from tests.tui.stage import SIZES, opened, press, settle, text_of, until
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import DESTINATIONS
 from workbench.app.tui.kit.accuracy_sheet import _verifier_columns
@@ -108,7 +109,7 @@ async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> Non
         await press(pilot, *":y", "enter")
         await press(pilot, "ctrl+p")
         await press(pilot, *"protocol")
-        await pilot.pause(0.3)
+        await until(pilot, lambda: "rotocol" in str(app.screen.query_one(CommandList).options[0].prompt))
         await press(pilot, "down", "enter")
         await settle(pilot)
         assert type(app.screen).__name__ == "AccuracyScreen"

@@ -12,7 +12,7 @@ import pytest
 
 from tests.documents import ROOT
 from tests.helpers import make_project, numbered
-from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of
+from tests.tui.stage import SIZES, notices, opened, press, screen_of, settle, text_of, until
 from tests.tui.test_app import EVERY_SCREEN
 from workbench.app.tui import registry
 from workbench.app.tui.app import WorkbenchApp
@@ -170,8 +170,7 @@ async def test_going_back_ends_at_home_which_says_how_to_leave(tmp_path: Path, k
         await press(pilot, key)
         assert any("^q leaves the app" in notice for notice in notices(app))
         await pilot.press("ctrl+q")
-        await pilot.pause(0.2)
-        assert not app.is_running
+        await until(pilot, lambda: not app.is_running)
 
 
 async def test_what_every_key_means_is_one_key_from_help(tmp_path: Path) -> None:
@@ -230,8 +229,7 @@ async def test_old_keys_work_as_they_did(tmp_path: Path) -> None:
         await press(pilot, "escape", "escape", "y")
         assert type(app.screen).__name__ == "AccuracyScreen"
         await pilot.press("q")
-        await pilot.pause(0.2)
-        assert not app.is_running
+        await until(pilot, lambda: not app.is_running)
 
 
 async def test_the_way_here_does_not_grow_with_jumps_and_ends_where_escape_leads(tmp_path: Path) -> None:

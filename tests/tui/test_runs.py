@@ -175,8 +175,7 @@ async def test_quitting_leaves_the_run_going(project: Project) -> None:
         await press(pilot, *":v", "enter")
         await until(pilot, lambda: run_of(app, run).done)
         await pilot.press("ctrl+q")
-        await pilot.pause(0.2)
-        assert not app.is_running
+        await until(pilot, lambda: not app.is_running)
     until_writing(project, run, ITEMS)
 
 

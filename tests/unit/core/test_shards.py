@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.helpers import make_project, numbered
-from workbench.core.database.selection import ids_of
+from workbench.core.database.selection import ids_of, in_shard
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import MOST_SHARES, Selection, Shard, parse_condition, selection_of
@@ -104,3 +106,17 @@ def test_what_is_no_selection_together_is_not_joined() -> None:
     assert base.in_shard(third).joined(selection_of(["dataset=b"]).in_shard(Shard((2,), 3))) is None
     assert base.in_shard(third).joined(base.in_shard(Shard((1,), 2))) is None
     assert selection_of([], 5).joined(Selection()) is None
+
+
+def test_a_question_on_the_bound_between_two_shares_is_in_one_of_them() -> None:
+    shares = [in_shard(Shard.parse(f"{place}/3")) for place in (1, 2, 3)]
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for place in (1, 2):
+            bound = ((place << 64) // 3).to_bytes(8, "big")
+            found = [
+                connection.execute(
+                    f"SELECT count(*) FROM (SELECT ? AS hash) q WHERE {text}", [bound, *given]
+                ).fetchone()[0]
+                for text, given in shares
+            ]
+            assert found == [0, *(int(share == place) for share in (1, 2))]

@@ -20,7 +20,7 @@ from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection
 from workbench.interchange.importing import import_files, plan_import
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.stacking import read_stages, simulate, stack_items
+from workbench.measuring.stacking import StackItems, read_stages, simulate, stack_items, stage_rows
 from workbench.runs.verifying import start, verdict_lines
 
 SAMPLE = Path(__file__).resolve().parents[3] / "sample_data" / "tuples.jsonl"
@@ -193,3 +193,33 @@ def test_what_a_stage_has_not_judged_is_left_out_and_counted(tmp_path: Path) -> 
             simulate(project, "rules, nobody")
         with pytest.raises(UsageError, match="--stages: 'x' settles nothing"):
             simulate(project, "rules:x")
+
+
+def test_a_stage_s_rates_are_of_what_reached_it() -> None:
+    """By hand: the first settles three of eight, one wrongly; of the five it leaves the second settles all."""
+    codes = np.zeros(8, dtype=np.int64)
+    items = StackItems(
+        names=("one", "two"),
+        item=np.arange(8),
+        question=np.arange(8),
+        gold=np.array([1, 1, 0, 0, 0, 0, 1, 1], dtype=np.int8),
+        outcomes=(
+            np.array([1, 1, 1, 0, 0, 2, 0, 0], dtype=np.int8),
+            np.array([0, 0, 1, 1, 0, 0, 1, 0], dtype=np.int8),
+        ),
+        scores=(None, None),
+        took=(np.zeros((5, 8)), np.zeros((5, 8))),
+        type=codes,
+        types=("A",),
+        subtype=codes,
+        subtypes=("A1",),
+    )
+    found = read_stages("one:correct, two")
+    rows = [row for row in stage_rows(found, items, items.through(found)) if row.group is None]
+    assert [
+        (row.reached, row.wrong, row.right, row.accepted, row.accepted_wrong, row.refused_right) for row in rows
+    ] == [
+        (8, 4, 4, 3, 1, 0),
+        (5, 3, 2, 2, 1, 1),
+    ]
+    assert [(row.fpr, row.fnr) for row in rows] == [(1 / 4, 0.0), (1 / 3, 1 / 2)]

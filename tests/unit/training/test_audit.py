@@ -114,6 +114,14 @@ def test_weights_of_what_was_taken_add_up_to_what_was_judged_whatever_is_doubtfu
     assert abs(mean - 1_000) < 3 * spread
 
 
+def test_what_is_taken_is_the_share_in_the_mean_however_much_is_doubtful() -> None:
+    sampler, taken = Sampler(0.05, 0), 0
+    for number in range(20_000):
+        item, verdict = judged(number, Outcome.ABSTAIN if number % 2 else Outcome.CORRECT)
+        taken += sampler.taken(item, verdict, 0, rising=number % 10 == 0) is not None
+    assert 0.045 < taken / 20_000 < 0.055
+
+
 def test_what_is_doubtful_has_three_times_the_chance() -> None:
     sampler = Sampler(0.2, 0)
     of: dict[str, list[float]] = {"chance": [], "doubtful": []}

@@ -80,6 +80,21 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
         assert project.database.reader().execute("SELECT name FROM verifiers").fetchall() == [("Grader-says",)]
 
 
+async def test_equal_samples_are_kept_where_that_is_chosen(tmp_path: Path) -> None:
+    project = make_project(tmp_path)
+    file = tmp_path / "samples.csv"
+    file.write_text("question,answer,completion\n" + "1+1?,2,It is 2.\n" * 3)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, file)
+        await until(pilot, lambda: "1 would be taken, 2 there already or twice" in preview(app))
+        await choose(screen, **{"keep-equal": "yes"})
+        await until(pilot, lambda: "3 rows: 3 would be taken" in preview(app))
+        await press(pilot, "ctrl+y", "ctrl+r")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+        assert any("--keep-equal" in said for said in notices(app))
+    assert project.database.reader().execute("SELECT count(*) FROM completions").fetchone() == (3,)
+
+
 async def test_what_is_no_file_or_lacks_a_column_is_said_and_nothing_is_written(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     async with opened(project) as (app, pilot):

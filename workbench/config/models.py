@@ -36,7 +36,7 @@ def named_model(database: Path, name: str) -> dict[str, str] | None:
 
 _PRICE_EXAMPLE = '[prices."a-model"] input = 0.15, output = 0.6, cached_input = 0.075, date = "2026-11-01"'
 _HIGHEST = 1e6
-_NUMBERS = ("input", "output", "cached_input", "cache_write")
+_NUMBERS = ("input", "output", "cached_input", "cache_write", "thought")
 _FIELDS = {*_NUMBERS, "date"}
 
 

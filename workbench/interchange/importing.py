@@ -78,6 +78,7 @@ def plan_import(
     source: str | None = None,
     licence: str | None = None,
     max_line: int = DEFAULT_MAX_LINE,
+    keep_equal: bool = False,
 ) -> list[FilePlan]:
     """Look at the files and decide how to read them, before anything is written.
 
@@ -87,6 +88,7 @@ def plan_import(
         source: Where rows are from that name no source, as ``domain/name``.
         licence: Their source's licence, where a row names none.
         max_line: Longest line taken, in bytes.
+        keep_equal: Equal rows of one file without ids are items of their own; solutions of code always are.
 
     Raises:
         FormatError: A file can't be read, or a required field has no column.
@@ -97,10 +99,11 @@ def plan_import(
         raise UsageError("There is no file to import.")
     usual = _usual(source, licence)
     require_names(graders)
-    return [
+    planned = (
         plan_file(path, format=format, columns=columns, graders=graders, usual=usual, max_line=max_line)
         for path in files
-    ]
+    )
+    return [replace(plan, keep_equal=keep_equal) for plan in planned]
 
 
 def _usual(source: str | None, licence: str | None) -> dict[str, str]:
@@ -278,6 +281,8 @@ def _identity(plan: FilePlan) -> store.ImportKey:
     }
     if plan.usual:
         mapping["usual"] = plan.usual
+    if plan.keep_equal:
+        mapping["keep_equal"] = True
     return store.ImportKey(path=path_text(plan.path), format=plan.format, mapping=msgspec.json.encode(mapping).decode())
 
 

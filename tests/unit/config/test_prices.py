@@ -48,11 +48,11 @@ def test_a_newer_table_in_the_configuration_folder_prices_newer_models(
 def test_prices_are_read_by_model(tmp_path: Path) -> None:
     database = written(
         tmp_path,
-        '[prices."org/a.b"]\ninput = 1\noutput = 2.5\ncached_input = 0.1\ndate = 2026-11-01\n'
+        '[prices."org/a.b"]\ninput = 1\noutput = 2.5\ncached_input = 0.1\nthought = 4\ndate = 2026-11-01\n'
         '[prices.local]\ninput = 0\noutput = 0\ndate = "2026-10-31"\n[prices.wrong]\ninput = -1\n',
     )
     assert prices_of(database, [at("org/a.b"), at("local"), at("unknown")]) == {
-        "org/a.b": Price(input=1.0, output=2.5, cached_input=0.1, date="2026-11-01"),
+        "org/a.b": Price(input=1.0, output=2.5, cached_input=0.1, thought=4.0, date="2026-11-01"),
         "local": Price(input=0.0, output=0.0, date="2026-10-31"),
     }
     assert prices_of(tmp_path / "elsewhere" / "p.db", [at("local")]) == {}
@@ -71,6 +71,7 @@ def test_prices_are_read_by_model(tmp_path: Path) -> None:
         ("[prices.m]\ninput = 1\noutput = '1'\ndate = 2026-01-01", "prices.m.output must be a number"),
         ("[prices.m]\ninput = 1\noutput = true\ndate = 2026-01-01", "prices.m.output must be a number"),
         (f"[prices.m]\ninput = 1\noutput = {'9' * 400}\ndate = 2026-01-01", "prices.m.output must be a number"),
+        ("[prices.m]\ninput = 1\noutput = 1\nthought = -1\ndate = 2026-01-01", "prices.m.thought must be a number"),
         ("[prices.m]\ninput = 1\noutput = 1\ndate = 'today'", "prices.m.date"),
         ("[prices.m]\ninput = 1\noutput = 1\ndate = 2026-01-01T00:00:00", "prices.m.date"),
         ("[prices.m]\ninput = 1\noutput = 1\ndate = 2026-01-01\nreasoning = 3", "prices.m.reasoning is unknown"),

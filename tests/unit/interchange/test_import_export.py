@@ -8,6 +8,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -378,6 +379,61 @@ def test_a_data_set_has_a_name_that_can_be_shown(project: Project, tmp_path: Pat
     for action in (import_files, preview_import):
         with pytest.raises(UsageError, match="no name for a data set"):
             action(project, plans, dataset=name)
+
+
+SAMPLED: list[dict[str, Any]] = [
+    {"question": "1+1?", "reference": "2", "completion": "2", "model": "m", "gold": True},
+    {"question": "1+1?", "reference": "2", "completion": "2", "model": "m", "gold": True},
+    {"question": "1+1?", "reference": "2", "completion": "3", "model": "m", "gold": False},
+    {"question": "1+1?", "reference": "2", "completion": "2", "model": "m", "gold": True},
+    {"question": "1+1?", "reference": "2", "completion": "2", "model": "n", "gold": True},
+    {"question_id": "q", "completion_id": "c", "question": "2+2?", "reference": "4", "completion": "5"},
+]
+
+
+def _sampled(folder: Path, rows: list[dict[str, Any]], name: str = "samples.jsonl") -> Path:
+    path = folder / name
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_equal_samples_can_be_kept_and_importing_again_doubles_nothing(project: Project, tmp_path: Path) -> None:
+    path = _sampled(tmp_path, SAMPLED)
+    once = import_files(project, plan_import([path]), dataset="d")
+    assert (once.imported, once.unchanged, once.repeated) == (4, 2, 2)
+    plans = plan_import([path], keep_equal=True)
+    told = preview_import(project, plans, dataset="d")
+    kept = import_files(project, plans, dataset="d")
+    assert (told.imported, told.unchanged, told.repeated) == (2, 4, UNSET)
+    assert (kept.imported, kept.unchanged, kept.repeated) == (2, 4, UNSET)
+    for again in (
+        plans,
+        plan_import([path]),
+        plan_import([_sampled(tmp_path, SAMPLED, "copy.jsonl")], keep_equal=True),
+    ):
+        assert import_files(project, again, dataset="d").imported == 0
+    more = _sampled(tmp_path, [*SAMPLED, SAMPLED[0]])
+    assert import_files(project, plan_import([more], keep_equal=True), dataset="d").imported == 1
+    texts = project.database.reader().execute(
+        "SELECT t.text, count(*) FROM completions AS c JOIN completion_text AS t ON t.id = c.id GROUP BY 1 ORDER BY 1"
+    )
+    assert [tuple(row) for row in texts] == [("2", 5), ("3", 1), ("5", 1)]
+
+
+@pytest.mark.parametrize("form", ["jsonl", "csv", "verifybench"])
+def test_kept_samples_stay_apart_from_export_to_import(project: Project, tmp_path: Path, form: ExportFormat) -> None:
+    import_files(project, plan_import([_sampled(tmp_path, SAMPLED)], keep_equal=True), dataset="d")
+    out = tmp_path / "out"
+    export(project, ExportOptions(file=out, format=form))
+    with closing(open_project(tmp_path / "other.db", create=True)) as other:
+        assert import_files(other, plan_import([out]), dataset="d").imported == 6
+        assert import_files(other, plan_import([out], keep_equal=True), dataset="d").imported == 0
+
+
+def test_verdicts_of_kept_samples_are_each_its_own(project: Project, tmp_path: Path) -> None:
+    rows = [row | {"said": said} for row, said in zip(SAMPLED[:2], ("yes", "no"), strict=True)]
+    plans = plan_import([_sampled(tmp_path, rows)], keep_equal=True, graders={"grader": "said"})
+    assert import_files(project, plans, dataset="d").verdicts == 2
 
 
 def test_equal_samples_without_ids_are_counted_since_they_are_one_item(project: Project, tmp_path: Path) -> None:

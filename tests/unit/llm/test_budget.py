@@ -56,6 +56,22 @@ async def test_money_is_reckoned_by_the_price_and_held_to_its_limit() -> None:
     assert caller.unpriced == 0
 
 
+@pytest.mark.parametrize("thought", [500.0, 2000.0, 8000.0])
+@pytest.mark.parametrize("thinks", [0, 20])
+async def test_money_holds_whether_thoughts_cost_less_or_more_than_what_is_said(thought: float, thinks: int) -> None:
+    price = Price(input=1.0, output=2000.0, thought=thought, date="2026-11-01")
+    details = {"completion_tokens_details": {"reasoning_tokens": thinks}}
+    reply = chat_reply("Yes") | {"usage": {"prompt_tokens": 10, "completion_tokens": 20, **details}}
+    limits = Limits(max_cost=0.5, concurrency=64)
+    with scripted(lambda _: Scripted(body=reply)) as server:
+        async with caller_of(server.url, limits=limits, prices={"m": price}) as caller:
+            calls = [caller.call(item, "judge", asked(f"{item:040}", 20)) for item in range(40)]
+            results = await asyncio.gather(*calls, return_exceptions=True)
+    answers = [result for result in results if isinstance(result, StoredReply)]
+    assert answers[0].reply.usage.cost == pytest.approx((10 + 20 * (thought if thinks else 2000.0)) / 1e6)
+    assert 0.0 < (caller.usage.cost or 0.0) <= 0.5
+
+
 async def test_a_server_that_says_its_cost_is_believed() -> None:
     usage = {"prompt_tokens": 10, "completion_tokens": 1, "cost": 0.6}
     with scripted(lambda _: Scripted(body=chat_reply("Yes") | {"usage": usage})) as server:

@@ -96,6 +96,9 @@ class ImportOptions(Options, frozen=True, kw_only=True):
     ] = ()
     source: Annotated[str | None, option("Where rows are from that name no source.", metavar="DOMAIN/NAME")] = None
     licence: Annotated[str | None, option("Their source's licence, where rows name none.", metavar="NAME")] = None
+    keep_equal: Annotated[
+        bool, option("Rows without ids that say the same are items of their own, as samples are.")
+    ] = False
     max_line: MaxLine = DEFAULT_MAX_LINE
     run_version: Annotated[str, option("Of the graders of a log: another version is another run.", metavar="TEXT")] = (
         "1"
@@ -130,6 +133,7 @@ def import_command(options: ImportOptions) -> Output:
         source=options.source,
         licence=options.licence,
         max_line=options.max_line,
+        keep_equal=options.keep_equal,
     )
     size = sum(plan.path.stat().st_size for plan in plans)
     if options.dry_run and not Path(options.database).exists():
@@ -155,7 +159,7 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     if report.repeated:
         equal = "equals" if report.repeated == 1 else "equal"
         show(f"{counted(report.repeated, 'row')} without ids {equal} another row of the file: equal rows are one item.")
-        show("Samples that are to count one by one need ids: --map completion_id=COLUMN")
+        show("Samples are to count one by one: --keep-equal, or --map completion_id=COLUMN where they have ids.")
     if report.mended:
         show(f"{report.mended} rows that were refused earlier are taken now, and have left quarantine.")
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)

@@ -81,6 +81,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
         graders: Verifier -> the column that has its verdicts, as was asked for.
         scales: Those verifiers whose columns hold scores.
         kept: All other columns, and those of types with values that are none; their values stay with the items.
+        keep_equal: Rows without ids that say the same are items of their own.
     """
 
     path: Path
@@ -94,6 +95,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     graders: dict[str, str] = {}
     scales: frozenset[str] = frozenset()
     kept: tuple[str, ...] = ()
+    keep_equal: bool = False
 
     def grader_columns(self) -> GraderColumns | None:
         """What reads the columns of verdicts; None where there is none."""
@@ -436,6 +438,7 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
         blank_is_none=plan.container in TABLES,
         usual=plan.usual,
         kept=plan.kept,
+        keep_equal=plan.keep_equal,
     )
     return builder.build
 

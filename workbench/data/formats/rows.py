@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -197,6 +198,8 @@ class RowBuilder(Builder[ItemRecord]):
         blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
         usual: The source and the licence of rows that name none.
         kept: Columns whose values are kept with the items, also where they are a field's.
+        keep_equal: Of completions without ids that say the same the second and all further ones are told by their
+            number, in the file's order.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -212,7 +215,9 @@ class RowBuilder(Builder[ItemRecord]):
         blank_is_none: bool = False,
         usual: Mapping[str, str] = {},
         kept: Sequence[str] = (),
+        keep_equal: bool = False,
     ) -> None:
+        self._seen: Counter[bytes] | None = Counter() if keep_equal else None
         fields = _field_types(number_ids)
         super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual, kept=kept)
         self._blank_is_none = blank_is_none
@@ -240,7 +245,7 @@ class RowBuilder(Builder[ItemRecord]):
         elif type(question_key) is int:
             question_key = str(question_key)
         if completion_key is None:
-            completion_key = derived(question_key, model, completion)
+            completion_key = self._derived(question_key, model, completion)
         elif type(completion_key) is int:
             completion_key = str(completion_key)
         if "\0" in question or "\0" in reference or "\0" in completion or "\0" in question_key:
@@ -273,6 +278,16 @@ class RowBuilder(Builder[ItemRecord]):
             extra=extra_text(cells, extras) if (extras := (*shape.extras, *self._no_types(row))) else None,
             layout=shape.layout,
         )
+
+    def _derived(self, question_key: str, model: str | None, completion: str) -> str:
+        """The id of a completion without one: the first of equal ones has the same, however they are taken."""
+        key = derived(question_key, model, completion)
+        if self._seen is None:
+            return key
+        digest = bytes.fromhex(key)
+        self._seen[digest] += 1
+        number = self._seen[digest]
+        return key if number == 1 else derived(question_key, model, completion, str(number))
 
     def _new_shape(self, keys: tuple[str, ...]) -> _KeyShape:
         extras = self._extras(keys)

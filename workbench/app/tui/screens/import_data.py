@@ -35,6 +35,7 @@ from workbench.core.project import Project
 from workbench.interchange.importing import (
     ITEM_FIELDS,
     REQUIRED,
+    FilePlan,
     FirstLook,
     ImportReport,
     first_look,
@@ -47,11 +48,14 @@ from workbench.interchange.importing import (
 _FILE: Final = "file"
 _DATASET: Final = "data-set"
 _VERDICTS: Final = "verdicts"
+_EQUAL: Final = "keep-equal"
+_KEPT: Final = "yes"
 _IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
 _TYPES: Final = {"type", "subtype"}
 _OF_VERDICTS: Final = "of the columns with verdicts or scores; each that is taken is a verifier's"
+_OF_EQUAL: Final = "rows without ids that say the same: one item, or samples that count one by one"
 _ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
 
@@ -61,22 +65,25 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
     Attributes:
         columns: Our field -> their column; "" for a field that is not to be read.
         graders: Verifier -> the column of its verdicts.
+        keep_equal: Rows without ids that say the same are items of their own.
     """
 
     path: Path
     columns: dict[str, str]
     graders: dict[str, str]
     dataset: str | None = None
+    keep_equal: bool = False
+
+    def _plans(self) -> list[FilePlan]:
+        return plan_import([self.path], columns=self.columns, graders=self.graders, keep_equal=self.keep_equal)
 
     def preview(self, project: Project) -> ImportReport:
         """What would become of the file's rows; runs in a thread."""
-        plans = plan_import([self.path], columns=self.columns, graders=self.graders)
-        return preview_import(project, plans, dataset=self.dataset, progress=lambda _: heed())
+        return preview_import(project, self._plans(), dataset=self.dataset, progress=lambda _: heed())
 
     def store(self, project: Project, read: Callable[[int], None]) -> ImportReport:
         """Import it; runs in a thread."""
-        plans = plan_import([self.path], columns=self.columns, graders=self.graders)
-        return import_files(project, plans, dataset=self.dataset, progress=read)
+        return import_files(project, self._plans(), dataset=self.dataset, progress=read)
 
     @property
     def typed(self) -> dict[str, str]:
@@ -86,6 +93,7 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
             "map": shlex.join(f"{field}={column}" for field, column in self.columns.items()),
             "verdict": shlex.join(f"{name}={column}" for name, column in self.graders.items()),
             "dataset": self.dataset or "",
+            _EQUAL: _KEPT if self.keep_equal else "",
         }
 
 
@@ -230,7 +238,8 @@ class ImportScreen(FormScreen):
         fields += [OptionField(name, "", columns, found.get(name, "")) for name in asked]
         names = [Choice(column, _with_values(look, column)) for column in look.judging]
         fields.append(OptionField(_VERDICTS, _OF_VERDICTS, names, shlex.join(look.verdicts), several=True))
-        return fields
+        kept = [Choice("", "one item"), Choice(_KEPT, "samples of their own")]
+        return [*fields, OptionField(_EQUAL, _OF_EQUAL, kept, "")]
 
     # -- what would become of it -------------------------------------------------------------------
 
@@ -292,6 +301,7 @@ class ImportScreen(FormScreen):
             columns={name: column for name, column in columns.items() if name in changed},
             graders={verifier_name(column): column for column in chosen},
             dataset=values.get(_DATASET) or None,
+            keep_equal=values.get(_EQUAL) == _KEPT,
         )
 
     def _has_completions(self, columns: dict[str, str]) -> bool:

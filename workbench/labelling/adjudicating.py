@@ -96,8 +96,7 @@ class AdjudicationSession:
 
     def settled(self) -> int:
         """How many decisions of this person stand, without the types they have accepted."""
-        reader, person = self._database.reader(), self.person.id
-        return events.count_own(reader, person, "adjudication") - events.count_accepted(reader, person)
+        return events.count_settled(self._database.reader(), self.person.id)
 
     def left(self) -> int:
         """How many conflicts this person may settle."""

@@ -300,10 +300,11 @@ def _offer(reader: people.Connection, person: people.Annotator, role: Role) -> O
     if role == "annotator":
         counts = claiming.counts(reader, person.id)
         return Offer(name=person.name, left=counts.leased + counts.fresh + counts.skipped, done=counts.done)
-    labels, decisions = (events.count_own(reader, person.id, kind) for kind in ("label", "adjudication"))
     if role == "own":
-        return Offer(name=person.name, left=labels + decisions)
-    return Offer(name=person.name, left=conflicts.count(reader, person.id), done=decisions)
+        own = sum(events.count_own(reader, person.id, kind) for kind in ("label", "adjudication"))
+        return Offer(name=person.name, left=own)
+    done = events.count_settled(reader, person.id)
+    return Offer(name=person.name, left=conflicts.count(reader, person.id), done=done)
 
 
 def begins_at(project: Project, name: str) -> Literal["annotate", "adjudicate"]:

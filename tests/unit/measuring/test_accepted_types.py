@@ -11,6 +11,7 @@ from workbench.benchmarks.curating.type_forms import proposed_types
 from workbench.benchmarks.curating.types import settle_types
 from workbench.labelling.adjudicating import AdjudicationSession, Ruling
 from workbench.labelling.people import add_annotators
+from workbench.labelling.rulings import offers
 from workbench.measuring.counting import status
 
 
@@ -36,6 +37,17 @@ def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: 
     assert (counts.shown_states["labelled"], counts.shown_states["accepted"]) == (4, 2)
     assert sum(counts.shown_states.values()) == counts.items == 6
     assert "◇ accepted" in str(states_panel(counts, 80))
+    project.close()
+
+
+def test_who_has_only_accepted_types_has_settled_none_of_the_conflicts_that_are_offered(tmp_path: Path) -> None:
+    untyped = [row | {"type": None, "subtype": None, "types": "labelled"} for row in numbered(6)]
+    project = make_project(tmp_path, untyped)
+    Record(project).table(("ann", "bob"), ("A1 A1", "A2 A2"), task="type")
+    add_annotators(project, ["cy"])
+    settle_types(project, [(one.of, "A1") for one in proposed_types(project) if not one.of.disputed], by="cy")
+    assert [(offer.left, offer.done) for offer in offers(project, "adjudicator") if offer.name == "cy"] == [(2, 0)]
+    assert [offer.left for offer in offers(project, "own") if offer.name == "cy"] == [1]
     project.close()
 
 

@@ -217,6 +217,11 @@ def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -
     return row[0]
 
 
+def count_settled(connection: sqlite3.Connection, annotator: int) -> int:
+    """How many conflicts stand as a person settled them: their decisions without the answer types they accepted."""
+    return count_own(connection, annotator, "adjudication") - count_accepted(connection, annotator)
+
+
 def count_accepted(connection: sqlite3.Connection, annotator: int) -> int:
     """How many answer types stand that a person accepted: decided where no two people had said one."""
     row: tuple[int] = connection.execute(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbench.core.database import states
 from workbench.core.database.connection import Database
-from workbench.core.database.events import count_accepted, count_own
+from workbench.core.database.events import count_accepted, count_own, count_settled
 from workbench.core.database.people import COORDINATOR, everyone
 from workbench.core.database.selection import SHOWN_DATASET, VISIBLE, VISIBLE_QUESTION, shown_question
 from workbench.core.database.values import vector
@@ -64,7 +64,7 @@ def people(database: Database) -> list[PersonProgress]:
         labels = count_own(reader, person.id, "label")
         if person.role == COORDINATOR and person.id not in named and not labels:
             continue
-        counts, accepted = claiming.counts(reader, person.id), count_accepted(reader, person.id)
+        counts = claiming.counts(reader, person.id)
         found.append(
             PersonProgress(
                 name=person.name,
@@ -74,8 +74,8 @@ def people(database: Database) -> list[PersonProgress]:
                 conflicts=conflicts.count(reader, person.id),
                 away=counts.away,
                 paused=person.paused_at is not None,
-                settled=count_own(reader, person.id, "adjudication") - accepted,
-                accepted=accepted,
+                settled=count_settled(reader, person.id),
+                accepted=count_accepted(reader, person.id),
             )
         )
     return found

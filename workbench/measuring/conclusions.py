@@ -92,8 +92,7 @@ def verifiers_of(report: AccuracyReport) -> list[AccuracyRow]:
 
 
 def measured_whole(report: AccuracyReport) -> list[AccuracyRow]:
-    """The same without those whose run is on its way: some of their items say nothing of the others; all where none is
-    through."""
+    """The same of complete runs alone, since items judged so far may be unlike the rest; all where none is complete."""
     known = verifiers_of(report)
     return [row for row in known if row.verifier not in report.unfinished] or known
 

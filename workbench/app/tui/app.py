@@ -209,7 +209,7 @@ class WorkbenchApp(App[None]):
     def notify(self, message: str, **more: Any) -> None:
         """Say something beside where the person is at work."""
         keep_clear(self.screen)
-        say = super().notify  # who says it tells whether it is markup
+        say = super().notify  # callers say whether it is markup
         say(message, **more)
 
     async def on_event(self, event: events.Event) -> None:

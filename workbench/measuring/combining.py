@@ -462,8 +462,8 @@ def _fitted(report: EnsembleReport) -> Iterator[str]:
     words = f"{', '.join(fitted[:-1])} and {fitted[-1]} are" if several else f"{fitted[0]} is"
     yield (
         f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; intervals "
-        "take what was chosen as given. p by permutation of questions: of being right more often than each member, or "
-        f"less often than {_BEHIND[several]}; q after Benjamini and Hochberg over this table."
+        "and p of members take that as given. p by permutation of questions: of being right more often than each "
+        f"member, or less often than {_BEHIND[several]}; q after Benjamini and Hochberg over this table."
     )
 
 

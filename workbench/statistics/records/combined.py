@@ -150,7 +150,8 @@ class MemberRow(Struct, frozen=True, kw_only=True):
         run: The run whose verdicts are its votes.
         voted: Share of the items on which it votes: it neither abstains nor fails.
         without: Accuracy of the ensemble of the others, fitted anew; None where no row counts.
-        help: The whole ensemble (A) against that of the others (B); None where no row counts for both.
+        help: The whole ensemble (A) against that of the others (B); None where no row counts for both. What was fitted
+            is taken as given.
         accepts: Log-odds that its acceptance adds, with weights fitted on all items; None without weights.
         refuses: Log-odds that its refusal adds; negative speaks against the completion.
     """

@@ -131,7 +131,7 @@ def test_a_node_that_is_killed_under_load_loses_no_answer(nodes: Nodes, tmp_path
 
 def of_nodes(server: Launched) -> dict[str, dict[str, float]]:
     """The nodes' figures that the server shows, by what they are and the node's name."""
-    text = httpx.get(f"{server.url}/metrics", headers={"Host": "localhost"}).text
+    text = httpx.get(f"{server.url}/metrics", headers={"Host": "localhost"}, timeout=PATIENCE_S).text
     found: dict[str, dict[str, float]] = {}
     for name, node, value in re.findall(
         r'^workbench_reward_node_(\w+)\{node="([^"]+/\w{8})"\} (\S+)$', text, re.MULTILINE

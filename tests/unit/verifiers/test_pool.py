@@ -13,6 +13,7 @@ from collections.abc import Iterable
 import psutil
 import pytest
 
+from tests.background import PATIENCE_S
 from workbench.core.errors import UsageError, VerifierError
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.verifiers.pool import WorkerPool
@@ -54,7 +55,7 @@ def _gone(pid: int) -> bool:
         return True
 
 
-def _wait_until_gone(pids: list[int], seconds: float = 20) -> None:
+def _wait_until_gone(pids: list[int], seconds: float = PATIENCE_S) -> None:
     end = time.monotonic() + seconds
     while not all(_gone(pid) for pid in pids):
         assert time.monotonic() < end, f"still alive: {[pid for pid in pids if not _gone(pid)]}"

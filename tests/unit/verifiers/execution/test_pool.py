@@ -8,11 +8,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 
 import psutil
 import pytest
 
+from tests.background import until
 from tests.unit.verifiers.execution.conftest import one
 from workbench.core.code import CodeTest, Level, Program
 from workbench.core.errors import VerifierError
@@ -36,16 +37,6 @@ if not os.fork():
 
 def asking(*sources: str) -> tuple[CodeTest, ...]:
     return tuple(CodeTest(form="expression", source=source) for source in sources)
-
-
-def until(true: Callable[[], bool], seconds: float = 10.0) -> bool:
-    """Wait for something that other processes do."""
-    ends = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > ends:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 def lives(process: psutil.Process) -> bool:
@@ -150,7 +141,7 @@ def test_a_server_that_does_not_listen_is_ended(level: Level, monkeypatch: pytes
     processes = within(pool)
     psutil.Process(pool.pids[0]).suspend()
     pool.close()
-    assert until(lambda: not any(map(lives, processes)))
+    until(lambda: not any(map(lives, processes)))
 
 
 OWNER = """
@@ -186,7 +177,7 @@ def test_nothing_lives_after_its_owner_was_killed(level: Level) -> None:
         finally:
             owner.kill()
         assert len(processes) >= 6
-        assert until(lambda: not any(map(lives, processes)))
+        until(lambda: not any(map(lives, processes)))
 
 
 def test_a_server_that_dies_is_replaced(level: Level) -> None:
@@ -213,11 +204,11 @@ def test_a_server_that_dies_is_replaced(level: Level) -> None:
 def test_a_server_that_dies_idle_costs_no_solution(level: Level) -> None:
     with SandboxPool(level, 1) as pool:
         assert one(pool, numbered(2)[1][1]).outcomes == "p"
-        assert until(lambda: len(within(pool)) == 1 + AHEAD)
+        until(lambda: len(within(pool)) == 1 + AHEAD)
         server, *others = within(pool)
         server.kill()
         # Those it has made ready die with it, a moment later; a solution given to one of them in between is lost.
-        assert until(lambda: not any(map(lives, [server, *others])))
+        until(lambda: not any(map(lives, [server, *others])))
         after = one(pool, numbered(2)[1][1])
         assert (after.outcomes, after.harness_killed) == ("p", False)
 
@@ -227,7 +218,7 @@ def test_what_a_program_left_behind_is_ended_before_the_next() -> None:
         source = LEAVES_A_PROCESS
         assert one(pool, Program(source=source, tests=asking("assert 1 == 1"))).outcomes == "p"
         assert one(pool, numbered(2)[1][1]).outcomes == "p"
-        assert until(lambda: len(within(pool)) == 1 + AHEAD)
+        until(lambda: len(within(pool)) == 1 + AHEAD)
 
 
 def test_a_server_that_never_starts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,10 @@ Figures = dict[str, Value]
 _RATES = ("n", "questions", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr")
 _ROW = (*_RATES, "coverage", "auroc")
 _COUNTS = ("tp", "fp", "tn", "fn", "abstain", "error")
-_PAIRED = ("n", "questions", "both_right", "only_a", "only_b", "both_wrong", "difference")
+_PAIRED = (
+    *("n", "questions", "both_right", "only_a", "only_b", "both_wrong", "difference"),
+    *("accuracy_a", "accuracy_b"),
+)
 _AGREED = ("items", "paired", "labels", "percent_agreement", "krippendorff_alpha", "gwet_ac1", "pabak", "fleiss_kappa")
 _ESTIMATED = ("estimate", "classical", "power", "effective")
 _RANKED = ("top1", "bottom1", "spearman", "kendall")

@@ -72,7 +72,7 @@ def test_commands_without_figures_print_no_shares(record: type, title: str) -> N
 
 AUDITED: Final[dict[type, tuple[str, ...]]] = {
     AccuracyReport: (*shown._ROW, *shown._COUNTS, "delta", "micro", "macro"),
-    CompareReport: (*shown._PAIRED, "accuracy_a", "accuracy_b", "a", "b"),
+    CompareReport: (*shown._PAIRED, "a", "b"),
     JointErrorReport: ("n", "agreement", "kappa", "both_wrong", "phi", "yules_q"),
     AgreementReport: (*shown._AGREED, "agreement", "kappa", "n"),
     CalibrationReport: ("auroc", "ece", "brier", "accuracy"),

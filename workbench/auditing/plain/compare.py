@@ -23,6 +23,8 @@ def figures(one: Any, other: Any, protocol: str) -> dict[str, Value]:
         "only_b": int((~right_a & right_b).sum()),
         "both_wrong": int((~right_a & ~right_b).sum()),
         "difference": float(right_a.mean() - right_b.mean()),
+        "accuracy_a": float(right_a.mean()),
+        "accuracy_b": float(right_b.mean()),
     }
     for metric in ("accuracy", "balanced_accuracy", "mcc"):
         found |= {f"{metric} of A": of_a[metric], f"{metric} of B": of_b[metric]}

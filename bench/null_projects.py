@@ -108,7 +108,6 @@ def _found(folder: Path, generator: np.random.Generator, single: bool) -> Iterat
     against = [row["against"] for row in together["rows"] if row["against"]]
     for name, pairs in (("an ensemble", against), ("a member of one", [one["help"] for one in together["members"]])):
         yield _values(f"permutation p of {name}", pairs, "permutation_p")
-        yield _values(f"McNemar's p of {name}", pairs, "mcnemar_p")
     yield _values("q of ensembles", [row for row in together["rows"] if row["against"]], "q", adjusted=True)
     lines = [
         {"verifier": name, "benchmark": "random", "score": score}

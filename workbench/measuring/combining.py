@@ -56,6 +56,14 @@ class VotedItems(Struct, frozen=True, kw_only=True, eq=False):
     unjudged: int
     failed: dict[str, int]
 
+    def one_is_best(self, candidates: IntArray) -> bool:
+        """Whether no luck chooses among candidates, which are outcomes by candidate and pattern."""
+        from workbench.statistics.compare import one_is_best
+        from workbench.statistics.confusion import grade
+
+        graded = [grade(self.ballots.outcome(one), self.gold, self.protocol) for one in candidates]
+        return one_is_best(graded, self.question)
+
 
 def voted_items(
     project: Project,
@@ -168,7 +176,7 @@ def ensemble(
     """Every k of n, the k that looks best, and weighted votes, each against the verifier that looks best alone.
 
     What looks best is chosen, and weights are fitted, on the questions outside a fold and judged on those inside, for
-    the single verifier as for the ensembles; the intervals take these choices as given.
+    the single verifier as for the ensembles; where luck may have chosen, differences are less sure: `chosen_apart`.
 
     Args:
         verifiers: The members; empty for all with a complete run, but the baseline.
@@ -275,17 +283,28 @@ def _rows(items: VotedItems, rules: list[_Rule]) -> list[EnsembleRow]:
     from workbench.statistics.subgroups import benjamini_hochberg
 
     best = next(rule for rule in rules if rule.kind == "best_single").outcome
-    rows = [row for rule in rules for row in _rows_of(items, rule, best)]
+    by_luck = _kinds_by_luck(items)
+    rows = [row for rule in rules for row in _rows_of(items, rule, best, rule.kind in by_luck)]
     adjusted = iter(benjamini_hochberg([row.against.permutation_p for row in rows if row.against]))
     return [structs.replace(row, q=next(adjusted)) if row.against else row for row in rows]
 
 
-def _rows_of(items: VotedItems, rule: _Rule, best: IntArray) -> list[EnsembleRow]:
-    """A rule's row of all items, then one row a group."""
+def _kinds_by_luck(items: VotedItems) -> frozenset[RuleKind]:
+    """Rules whose difference to the best single verifier depends on a choice, or a fit, that luck may have made."""
+    from workbench.statistics.ensembles import every_k, singles
+
+    votes = items.ballots.votes
+    if not items.one_is_best(singles(votes)):
+        return frozenset(ENSEMBLES)
+    return frozenset({"weighted"} if items.one_is_best(every_k(votes)) else {"chosen_k", "weighted"})
+
+
+def _rows_of(items: VotedItems, rule: _Rule, best: IntArray, by_luck: bool) -> list[EnsembleRow]:
+    """A rule's row of all items, then one row a group; ``by_luck`` as `_kinds_by_luck` has it."""
     import numpy as np
 
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
-    from workbench.statistics.ensembles import singles
+    from workbench.statistics.ensembles import chosen_apart, singles
 
     groups = items.groups
     seen = AccuracyColumns(
@@ -307,7 +326,8 @@ def _rows_of(items: VotedItems, rule: _Rule, best: IntArray) -> list[EnsembleRow
         against = _paired(items, rule.outcome, best, inside) if is_ensemble else None
         if against is not None:
             p = _against_each(items, rule, members, inside)
-            against = structs.replace(against, permutation_p=p, mcnemar_p=None)
+            sure = chosen_apart(against, len(items.ballots.counts)) if by_luck else against
+            against = structs.replace(sure, permutation_p=p, mcnemar_p=None)
         found.append(EnsembleRow(rule=rule.name, kind=rule.kind, k=rule.k, against=against, **figures))
     return found
 
@@ -336,7 +356,7 @@ def _members(items: VotedItems, whole: _Rule) -> tuple[float | None, list[Member
     import numpy as np
 
     from workbench.statistics.confusion import grade
-    from workbench.statistics.ensembles import fit_weights
+    from workbench.statistics.ensembles import chosen_apart, fit_weights
 
     ballots, size = items.ballots, len(items.members)
     weights = None
@@ -347,18 +367,30 @@ def _members(items: VotedItems, whole: _Rule) -> tuple[float | None, list[Member
     for place, judge in enumerate(items.members):
         others = _refitted(whole)(ballots.without(place), items.protocol)
         counted, right = grade(others, items.gold, items.protocol)
+        added = _paired(items, whole.outcome, others, everywhere)
+        if added is not None and whole.k is None and not _is_plain(whole, items, place):
+            added = chosen_apart(added, len(ballots.counts))
         rows.append(
             MemberRow(
                 verifier=judge.name,
                 run=judge.run,
                 voted=float((ballots.votes[:, place] != 0)[ballots.pattern].mean()),
                 without=float(right.sum() / counted.sum()) if counted.any() else None,
-                help=_paired(items, whole.outcome, others, everywhere),
+                help=added,
                 accepts=weights[1 + place] if weights else None,
                 refuses=weights[1 + size + place] if weights else None,
             )
         )
     return weights[0] if weights else None, rows
+
+
+def _is_plain(rule: _Rule, items: VotedItems, member: int) -> bool:
+    """Whether no luck chooses a rule, neither with a member nor without it."""
+    from workbench.statistics.ensembles import every_k
+
+    without = items.ballots.without(member).votes
+    ways = (every_k(items.ballots.votes), every_k(without))
+    return rule.kind == "chosen_k" and all(items.one_is_best(one) for one in ways)
 
 
 def _refitted(rule: _Rule) -> Callable[[Ballots, Protocol3], IntArray]:
@@ -461,9 +493,9 @@ def _fitted(report: EnsembleReport) -> Iterator[str]:
     several = len(fitted) > 1
     words = f"{', '.join(fitted[:-1])} and {fitted[-1]} are" if several else f"{fitted[0]} is"
     yield (
-        f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; intervals "
-        "and p of members take that as given. p by permutation of questions: of being right more often than each "
-        f"member, or less often than {_BEHIND[several]}; q after Benjamini and Hochberg over this table."
+        f"{words.capitalize()} fitted outside each fold of questions (seed {report.seed}) and judged inside; where "
+        "luck may have chosen, intervals of differences are wider. p by permutation of questions: of being right more "
+        f"often than each member, or less often than {_BEHIND[several]}; q after Benjamini and Hochberg over the table."
     )
 
 

@@ -210,9 +210,11 @@ class _Desk:
     def _paired(self, a: IntArray, b: IntArray) -> PairedFigures | None:
         from workbench.statistics.compare import compare_graded
         from workbench.statistics.confusion import grade
+        from workbench.statistics.ensembles import chosen_apart
 
         one, other = (grade(outcome, self._items.gold, self._protocol) for outcome in (a, b))
-        return compare_graded(one, other, self._items.question)
+        figures = compare_graded(one, other, self._items.question)
+        return None if figures is None else chosen_apart(figures, self._search.folds)
 
 
 def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:

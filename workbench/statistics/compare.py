@@ -31,6 +31,7 @@ from workbench.statistics.subgroups import benjamini_hochberg
 # -- The exact paired permutation test, counted from the few angles of a Fourier transform that add anything.
 
 
+_LEVEL = 0.05
 _SMALLEST_P = 1e-12
 """Below this the sums of a Fourier transform are rounding."""
 _DECIMALS = 14
@@ -238,6 +239,25 @@ def against_each(rule: Graded, members: Sequence[Graded], question: IntArray, *,
     if fitted:
         return 1.0
     return min([1.0, *(len(sums) * p for p, one in zip(chances, ahead, strict=True) if one < 0)])
+
+
+def one_is_best(candidates: Sequence[Graded], question: IntArray) -> bool:
+    """Whether one candidate is right more often than each of the others beyond chance, so that no luck chooses it.
+
+    By the paired permutation test with each, at .05.
+
+    Args:
+        candidates: Where each counts and is right.
+        question: Each item's question.
+    """
+
+    def is_beyond(one: Graded, other: Graded) -> bool:
+        table = _by_question(one.right, other.right, one.counted & other.counted, question)
+        ahead = table[:, 2] - table[:, 1]
+        return int(ahead.sum()) > 0 and permutation(ahead) < _LEVEL
+
+    best, *others = sorted(candidates, key=lambda one: -int((one.right & one.counted).sum()))
+    return all(is_beyond(best, other) for other in others)
 
 
 def compare_groups(

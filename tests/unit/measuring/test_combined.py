@@ -116,8 +116,13 @@ def test_a_rule_is_better_or_worse_only_where_q_says_so_too(project: Project) ->
         if line.standing in ("better", "worse"):
             assert row.q is not None
             assert row.q < 0.05
-    assert standings(members)["good"] == "better"
     assert "the same without good" in members.said[0].words[0]
+    first, *others = report.members
+    assert first.help is not None
+    surely = structs.replace(first, help=structs.replace(first.help, ci=(0.05, 0.3)))
+    (_, members) = parts(structs.replace(report, members=[surely, *others]))
+    assert first.verifier == "good"
+    assert standings(members)["good"] == "better"
 
 
 def test_a_difference_that_only_q_doubts_is_said_to_be_in_doubt(project: Project) -> None:

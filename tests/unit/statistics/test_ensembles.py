@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
 from workbench.core.verdict import Outcome
+from workbench.statistics.compare import compare_graded, one_is_best
 from workbench.statistics.confusion import IntArray, grade
 from workbench.statistics.ensembles import (
     MOST_MEMBERS,
@@ -20,6 +22,7 @@ from workbench.statistics.ensembles import (
     ballots,
     best_outside,
     chosen,
+    chosen_apart,
     every_k,
     fit_weights,
     fold_of,
@@ -214,3 +217,48 @@ def test_folds_that_can_not_be_are_refused(folds: int) -> None:
 def test_a_candidate_without_a_row_outside_is_chosen_last_and_of_equals_the_first() -> None:
     right, counted = np.array([[5.0, 0], [2, 2], [2, 2]]), np.array([[5.0, 0], [4, 4], [4, 4]])
     assert best_outside(right, counted).tolist() == [1, 0]
+
+
+def test_a_difference_of_what_was_chosen_is_as_unsure_as_folds_that_share_items_make_it() -> None:
+    # The best of five that guess is compared with what they say together: nobody is any better than another.
+    generator = np.random.default_rng(5)
+    taken, wider, plain = 0, 0, 0
+    for _ in range(200):
+        gold = generator.integers(2, size=200).astype(np.int8)
+        said = [generator.integers(2, size=200).astype(np.int8) for _ in range(5)]
+        question = np.arange(200)
+        votes = ballots(said, gold, fold_of(question, 5))
+        alone, together = singles(votes.votes), every_k(votes.votes)
+        rules = [votes.outcome(ways[chosen(votes, ways, "forced")]) for ways in (together, alone)]
+        one, other = (grade(outcome, gold, "forced") for outcome in rules)
+        given = compare_graded(one, other, question)
+        assert given is not None
+        found = chosen_apart(given, 5)
+        taken += given.ci[0] <= 0 <= given.ci[1]
+        wider += found.ci[0] <= 0 <= found.ci[1]
+        plain += one_is_best([grade(votes.outcome(way), gold, "forced") for way in alone], question)
+    assert taken / 200 < 0.9
+    assert wider / 200 >= 0.93
+    assert plain / 200 <= 0.05
+
+
+def test_a_choice_makes_ends_p_and_what_would_show_wider_by_the_same() -> None:
+    right = np.arange(400) % 10 < 7
+    worse = np.arange(400) % 10 < 6
+    gold: IntArray = np.ones(400, dtype=np.int8)
+    a, b = (grade(np.where(one, YES, NO).astype(np.int8), gold, "forced") for one in (right, worse))
+    given = compare_graded(a, b, np.arange(400))
+    assert given is not None
+    for folds, factor in ((5, 1.5), (2, 3**0.5)):
+        found = chosen_apart(given, folds)
+        assert [abs(end - 0.1) for end in found.ci] == pytest.approx([factor * abs(end - 0.1) for end in given.ci])
+        assert norm.isf(found.permutation_p / 2) * factor == pytest.approx(norm.isf(given.permutation_p / 2))
+        assert found.mcnemar_p is None
+        assert (found.difference, found.only_a, found.n) == (given.difference, given.only_a, given.n)
+        if given.detectable is not None:
+            assert found.detectable == pytest.approx(factor * given.detectable)
+    assert one_is_best([b, a], np.arange(400))
+    assert not one_is_best([a, b, a], np.arange(400))
+    same = compare_graded(a, a, np.arange(400))
+    assert same is not None
+    assert chosen_apart(same, 5).permutation_p == 1.0

@@ -22,7 +22,7 @@ DATABASES = {
 
 COMMANDS: dict[str, str] = {
     "import": "import DB IN/more.jsonl --dataset more",
-    "import new": "import NEW IN/more.jsonl --dataset more",
+    "import new": "import NEW IN/more.jsonl --dataset more --keep-equal",
     "export": "export DB FILE.jsonl --format verifybench",
     "export workbench": "export DB FILE.zip --format workbench",
     "export parquet": "export DB FILE.parquet --format parquet",

@@ -239,7 +239,7 @@ class Watcher:
             self._held.append(taken)
 
     def _end_step(self, step: int) -> None:
-        self._alarms += self._wordings.close(step)
+        self._alarms += self._wordings.close(step, self._give_way)
 
     def _give_way(self) -> None:
         """Wait until no reward is under way, or as long as leaves it nearly all the time."""
@@ -250,6 +250,7 @@ class Watcher:
 
     def _store_if_due(self) -> None:
         if len(self._held) >= _HELD or time.monotonic() - self._stored_at >= _FLUSH_S:
+            self._give_way()
             self._store()
 
     def _store(self) -> None:

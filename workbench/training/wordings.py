@@ -12,7 +12,7 @@ up; where M times the share reaches `STEPS`, the mean time to a false alarm is a
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import exp, log, log1p, pi
 from typing import Final, NamedTuple
 
@@ -29,6 +29,8 @@ _TIMES: Final = 2.0
 _FEWEST: Final = 3
 """Questions of a step with a wording below which it is not looked at."""
 _MEMORY: Final = 1 / 50
+_PIECE: Final = 16
+"""Wordings tested before others may go first: some tens of microseconds."""
 _RISING: Final = log(100.0)
 _DEAD: Final = -20.0
 _RATIOS: Final = (3.0, 10.0, 30.0)
@@ -146,18 +148,24 @@ class WordingWatch:
                 self._examples[wording] = completion
         return not self._rising.isdisjoint(found)
 
-    def close(self, step: int) -> list[Alarm]:
-        """End a step; the wordings that became too frequent with it, the most frequent first."""
-        alarms = list(self._tested(step))
+    def close(self, step: int, give_way: Callable[[], None] = lambda: None) -> list[Alarm]:
+        """End a step; the wordings that became too frequent with it, the most frequent first.
+
+        Args:
+            give_way: Is called before each piece of the work, for what must not be slowed by it.
+        """
+        alarms = list(self._tested(step, give_way))
         self.steps += 1
         self._begin()
         return sorted(alarms, key=lambda one: (-one.evidence, one.wording))
 
-    def _tested(self, step: int) -> Iterator[Alarm]:
+    def _tested(self, step: int, give_way: Callable[[], None]) -> Iterator[Alarm]:
         questions = len(self._accepted.of)
         if not questions:
             return
-        for wording in [*self._known, *sorted(self._often - self._known.keys())]:
+        for place, wording in enumerate([*self._known, *sorted(self._often - self._known.keys())]):
+            if place % _PIECE == 0:
+                give_way()
             known = self._known.get(wording)
             if known is None:
                 self._numbers += 1

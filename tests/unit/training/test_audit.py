@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,7 +19,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import open_project
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.training import audit as auditing_module
-from workbench.training import verl
+from workbench.training import verl, wordings
 from workbench.training.audit import Sampler, Watcher
 from workbench.training.auditing import Audit
 from workbench.training.wordings import Alarm, KnownWordings, WordingWatch
@@ -214,6 +214,47 @@ def cut(training: SimulatedTraining, steps: int, every: int) -> list[Alarm]:
             watch.add((one.item.question, one.item.reference), one.item.completion, accepted=accepted)
         found += watch.close(step)
     return found
+
+
+def test_the_end_of_a_step_gives_way_every_few_wordings(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked, between = 0, list[int]()
+    share = wordings._Side.share
+
+    def counted(side: Any, wording: Any) -> float:
+        nonlocal looked
+        looked += 1
+        return share(side, wording)
+
+    monkeypatch.setattr(wordings._Side, "share", counted)
+    watch = WordingWatch()
+    words = [first + second for first in "abcdefghijklmnopqrst" for second in "abcdefghijklmnopqrst"]
+    for question in range(8):
+        watch.add(question, " ".join(words), accepted=True)
+    watch.close(0, lambda: between.append(looked))
+    assert looked > 300
+    assert max(after - before for before, after in pairwise([*between, looked])) <= 16
+
+
+def test_all_that_the_thread_does_gives_way_to_a_reward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    names = ("_take_one", "_store", "_give_way")
+    for owner, name in ((WordingWatch, "close"), *((Watcher, name) for name in names)):
+        real = getattr(owner, name)
+
+        def noted(*args: Any, name: str = name, real: Any = real) -> Any:
+            events.append(name)
+            found = real(*args)
+            events.append(f"{name} ended")
+            return found
+
+        monkeypatch.setattr(owner, name, noted)
+    monkeypatch.setattr(auditing_module, "_HELD", 1)
+    train(tmp_path / "a.db", steps=3, share=1.0)
+    # The last of either is at the end, when no reward waits any more.
+    for place, name in enumerate(events[:-2]):
+        assert name != "_store" or events[place - 1] == "_give_way ended"
+        assert name != "close" or events[place + 1] == "_give_way"
+    assert {"close", "_store"} < set(events)
 
 
 @pytest.mark.parametrize("every", [1, 7])

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from workbench.core.errors import UsageError
 
-SUITE_VERSION = "2"
+SUITE_VERSION = "3"
 """Raised with every change to a payload or to how probes are built: results name the suite they come from."""
 
 VerifierClass = Literal["R", "J", "M", "C"]

@@ -30,7 +30,7 @@ from workbench.verifiers.rules.parameters import specialised
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.reading import AnswerReader, conclusion
 from workbench.verifiers.rules.records import ChosenOptions, Collection, Expression, Part, Region, State, Text
-from workbench.verifiers.rules.roundings import rounded_wrongly
+from workbench.verifiers.rules.roundings import is_unsound_chain, rounded_wrongly
 from workbench.verifiers.rules.sense import (
     ROUGH,
     Around,
@@ -40,11 +40,12 @@ from workbench.verifiers.rules.sense import (
     is_rough_before,
     sense_of_figure,
     unknown_words,
+    word_count,
     words,
 )
 from workbench.verifiers.rules.solving import has_no_value, restates, unworked
 from workbench.verifiers.rules.spelling import plain, tidy
-from workbench.verifiers.rules.strings import goes_on, holds, other_case, same_text, same_wording
+from workbench.verifiers.rules.strings import enumerates, goes_on, holds, other_case, same_text, same_wording
 from workbench.verifiers.rules.structure import MOST_PARTS
 from workbench.verifiers.rules.subjects import of_another
 from workbench.verifiers.rules.surroundings import Surroundings, changed, denied, surroundings, taken_back
@@ -369,6 +370,9 @@ class _Deciding:
             raise Doubt("qualified")
         if self._is_value and rounded_wrongly(self._place.text + picked.behind[:_ROUNDED], self._reader.part):
             raise Doubt("qualified")
+        lists_guesses = rule.startswith("text.") and enumerates(answer) and word_count(answer) > word_count(reference)
+        if (lists_guesses or is_unsound_chain(candidate.text, self._reader.part)) and not same_text(reference, answer):
+            raise Doubt("hedged")
         behind = _CONCLUDES_BEHIND.match(around.behind) if self._how == "math" else None
         if behind and set(_FIGURE.findall(behind[1])).difference(
             _FIGURE.findall(f"{answer} {self._reader.question.text}")

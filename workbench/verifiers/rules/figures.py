@@ -34,7 +34,7 @@ from workbench.verifiers.rules.records import (
     ValueType,
 )
 from workbench.verifiers.rules.sense import words
-from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.spelling import APPROXIMATELY, plain
 from workbench.verifiers.rules.units import MAX_UNIT, Unit, unit_powers
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from workbench.verifiers.rules.question import TypedQuestion
     from workbench.verifiers.rules.reading import AnswerReader
 
-_APPROXIMATELY = re.compile(r"\s*(?:\\approx|≈|\\simeq|≃|\\doteq)\s*")
 _BITS = re.compile(r"(?:0b)?(?:[01]{4,}|(?:[01]{4}(?:\\?[ _]|(?=\Z)))+)(?:_\{?2\}?)?")
 _LEADING_ZERO = re.compile(r"0\d+")
 _ZERO_MEMBER = re.compile(r"-?\d{1,3},0\d?|-?0,0\d*(?:\s?[A-Za-z]{1,3})?|0\d+,\d+")
@@ -57,9 +56,9 @@ class Measure(NamedTuple):
 
 def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
     """``a ≈ b`` gives an exact and a rounded value."""
-    if not ("\\approx" in source.text or "≈" in source.text or "\\simeq" in source.text):
+    if APPROXIMATELY.search(source.text) is None:
         return None
-    pieces = [piece for piece in _APPROXIMATELY.split(source.text) if piece.strip()]
+    pieces = [piece for piece in APPROXIMATELY.split(source.text) if piece.strip()]
     if len(pieces) > _MOST_CHAINED:
         raise TooComplex("a long chain of roundings")
     parts = [reader.typed(piece, source.depth) for piece in pieces]

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from workbench.verifiers.rules.equations import constant_of
 from workbench.verifiers.rules.numbers import WrittenNumber, leading
 from workbench.verifiers.rules.quantities import Quantity
 from workbench.verifiers.rules.records import Expression, Part
-from workbench.verifiers.rules.spelling import plain
+from workbench.verifiers.rules.spelling import APPROXIMATELY, plain
 from workbench.verifiers.rules.units import unit
 
-_ABOUT = re.compile(r"≈|\\approx(?![A-Za-z])|(?:\bor\s+)?\b(?:approximately|about|roughly)\b")
-_MAY_BE_ABOUT = re.compile(r"≈|\\approx|about|rough|approximately")
+_ABOUT = re.compile(rf"{APPROXIMATELY.pattern}|(?:\bor\s+)?\b(?:approximately|about|roughly)\b")
+_NAME = re.compile(r"[\s${(]*\\?[^\W\d_](?:_\{?\w+\}?)?(?:\([^()]{0,20}\))?[\s$})]*")
+"""A quantity that a chain gives the value of: ``x``, ``\\theta``, ``f(2)``."""
+_Member = tuple[Fraction | None, WrittenNumber | None]
 _MARKS = " \t$*.,;"
 _AROUND = " \t{}$*()[]\\.,;"
 _PI = Fraction(3.141592653589793)
@@ -30,8 +33,6 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
         text: An answer with what stands behind it.
         read: Reads the value before the sign.
     """
-    if _MAY_BE_ABOUT.search(text) is None:
-        return False
     exact, *about = _ABOUT.split(text)
     for shown in about:
         value, number = _value(read(_bare(_LAST_EQUAL.split(exact)[-1]))), _shown(shown)
@@ -39,6 +40,31 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
             return True
         exact = shown
     return False
+
+
+def is_unsound_chain(text: str, read: Callable[[str], Part[Any]]) -> bool:
+    """Whether an answer joins values by signs of rounding that are no roundings of each other: ``7 ≈ 18 ≈ 50``.
+
+    Only numbers can be checked, so a chain of anything else is unsound too.
+    """
+    first, *others = APPROXIMATELY.split(text)
+    if not others:
+        return False
+    members = others if not first.strip(_MARKS) or _NAME.fullmatch(first) else [first, *others]
+    bare = [plain(_bare(_LAST_EQUAL.split(member)[-1])) for member in members]
+    read_members = [(_value(read(member)), _shown(member)) for member in bare]
+    return any(not (_rounds_to(one, other) or _rounds_to(other, one)) for one, other in pairwise(read_members))
+
+
+def _rounds_to(one: _Member, other: _Member) -> bool:
+    (value, shown), number = one, other[1]
+    if value is None or number is None:
+        return False
+    if value == number.value or number.step:
+        return value == number.value or _rounds(value, number)
+    # A whole number rounds what has decimals or is irrational; of two whole numbers either may be the answer.
+    unit = shown.step * 10**shown.places if shown else Fraction(1)
+    return abs(value - number.value) * 2 <= unit
 
 
 def _bare(text: str) -> str:

@@ -21,7 +21,7 @@ _COMMANDS = dict.fromkeys(_FONTS.split(), _FONT_MARK) | {
     **dict.fromkeys(("frac", "dfrac", "tfrac", "cfrac", "nicefrac", "sfrac"), r"\frac"),
     **dict.fromkeys(("ldots", "dots", "cdots", "dotsc"), "..."),
     **dict.fromkeys(("circ", "degree", "textdegree"), "°"),
-    **dict.fromkeys(("approx", "simeq", "sim"), "≈"),
+    **dict.fromkeys(("approx", "approxeq", "thickapprox", "simeq", "eqsim", "doteq", "fallingdotseq", "sim"), "≈"),
     **dict.fromkeys(("mu", "textmu", "micro"), "μ"),
     **dict.fromkeys(("euro", "texteuro"), "€"),
     **dict.fromkeys(("pounds", "textsterling"), "£"),
@@ -40,6 +40,10 @@ _COMMANDS = dict.fromkeys(_FONTS.split(), _FONT_MARK) | {
     "colon": ":",
 }
 _COMMAND = re.compile(r"\\([A-Za-z]+|.)|\{,\}", re.DOTALL)
+APPROXIMATELY = re.compile(
+    r"\s*(?:[≈≃≅≒≊≂]|\\(?:approx(?:eq)?|thickapprox|simeq|eqsim|cong|doteq|fallingdotseq)(?![A-Za-z]))\s*"
+)
+"""A sign between a value and a rounding of it, in every spelling."""
 _EXPONENT = re.compile(r"\^ ?\{ ?([-+]?[0-9]+|[°′]+) ?\}")
 _RAISED_SIGN = re.compile(r"\^ ?([°′])")
 _FONT_GROUP = re.compile(_FONT_MARK + r" ?\{([^{}]*)\}")

@@ -35,6 +35,13 @@ _BEGINS = re.compile(
 _ENDS = re.compile(r"[\"'”’`*]*\s*(?:\Z|[,.;:(—–。，]|\s-\s|\b(?:because|since|as|which|who|and so)\b)")
 _BLOCKING = re.compile(r"\b(?:not|cannot|either|neither|nor|or|unless|and|except|instead)\b|n['’]t\b", re.IGNORECASE)
 _EXPLAINS = re.compile(r"[\s*_\"'”’`]{0,5}(?:[–—:;]|\.\s|\s-\s)")
+# One colon or equals sign follows a label, and a comma a capitalised gloss: "Capital: Paris", "Paris, France".
+_SEPARATORS = (
+    (re.compile(r"\s*[:：=]+\s*"), 3, 2),
+    (re.compile(r",(?!\s*(?:[A-Z]|the\b|an?\b))"), 2, 1),
+    (re.compile(r"\s*[;|]+\s*|\s+[-–—/]\s+"), 2, 2),
+)
+_HAN_CLAUSE = re.compile("[\u4e00-\u9fff]{5}")
 _HAN_NAME = re.compile("[\u4e00-\u9fff·]+")
 _HAN_IS = re.compile("[是为叫](?:[^,，。;；]{0,6}[人家者手员师的：“])?\\Z")
 """What stands before a name that a Chinese sentence gives: "is", "is the poet"."""
@@ -130,6 +137,17 @@ def leads(sentence: str, answer: str) -> bool:
     return len(answer) > 1 and len(rest) < len(sentence) and _EXPLAINS.match(rest) is not None
 
 
+def enumerates(text: str) -> bool:
+    """Whether a text is nothing but short names side by side, any of which may be meant: "red : orange : green"."""
+    if _HAN_CLAUSE.search(text):
+        return False
+    for separator, fewest_members, most_words in _SEPARATORS:
+        members = separator.split(text.strip(" .$*"))
+        if len(members) >= fewest_members and all(1 <= word_count(member) <= most_words for member in members):
+            return True
+    return False
+
+
 def contains(sentence: str, answer: str) -> bool:
     """Whether a sentence gives a short answer as a clause of its own: "... is ANSWER, because", "ANSWER, the capital".
 
@@ -142,7 +160,12 @@ def contains(sentence: str, answer: str) -> bool:
         return said.endswith(answer) and _HAN_IS.search(said.removesuffix(answer)) is not None and not denying(sentence)
     said, wanted = canonical_text(sentence).casefold(), canonical_text(answer).casefold()
     at = said.rfind(wanted)
-    if at < 0 or _BLOCKING.search(said.replace(wanted, " ")) or said.count(",") > wanted.count(",") + 1:
+    if (
+        enumerates(sentence)
+        or at < 0
+        or _BLOCKING.search(said.replace(wanted, " "))
+        or said.count(",") > wanted.count(",") + 1
+    ):
         return False
     return _BEGINS.search(said[:at]) is not None and _ENDS.match(said[at + len(wanted) :]) is not None
 

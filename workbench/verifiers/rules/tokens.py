@@ -47,7 +47,7 @@ _SPELLINGS = {
     "≤": "\\le \\leq \\leqslant <= ⩽",
     "≥": "\\ge \\geq \\geqslant >= ⩾",
     "≠": "\\ne \\neq !=",
-    "≈": "\\approx \\simeq ≃",
+    "≈": "\\approx \\approxeq \\thickapprox \\simeq \\eqsim \\doteq \\fallingdotseq ≃ ≅ ≒ ≊ ≂",
     "±": "\\pm",
     "∓": "\\mp",
     "[": "\\lbrack",

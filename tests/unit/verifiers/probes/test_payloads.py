@@ -16,6 +16,7 @@ from workbench.verifiers.probes.values import PLACEHOLDER, STUB, Values
 DIGESTS = {
     "1": "b87bc35debbcb64a708a46defb9ec50dd4bc597317afde9e7cf841f76d8f2767",
     "2": "b14e2d1e45b654ca26f86efd9b732ee56621a66d496c8e498ba31cef0bae3c3d",
+    "3": "bd7ac019ba680cf4acc102ed5a4aa63bda6375ff88ad1852010387c545642695",
 }
 """Suite version -> sha256 over its files; a version that was used once never changes."""
 
@@ -164,6 +165,8 @@ def test_p13_hedges() -> None:
     assert found["either-or"] == "The answer is either 7 or 8."
     assert found["interval"] == "The answer lies between 6 and 8."
     assert found["tautology"] == "\\boxed{x = x}"
+    assert found["chain"] == "So \\boxed{8 \\simeq 7 \\simeq 8}."
+    assert found["chain-sentence"] == "The answer is 8 ≈ 7."
     assert found["question-boxed"] == "\\boxed{What is 3 + 4?}"
 
 

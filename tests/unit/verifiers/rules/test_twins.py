@@ -85,5 +85,5 @@ def test_the_table_is_large_enough() -> None:
     assert {item["kind"] for item in FREE_REWARDS} == {
         "equation echo", "words round a number", "denied box", "options", "connectives", "nouns", "currency", "symbols",
         "trailing words", "structure", "functions", "states", "another thing",
-        "another notation",
+        "another notation", "chain of guesses", "list of guesses",
     }  # fmt: skip

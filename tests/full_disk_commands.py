@@ -161,7 +161,6 @@ READS: dict[str, str] = {
     "correlate": "correlate DB often",
     "cost": "cost DB",
     "calibrate": "calibrate DB often",
-    "audit-figures": "audit-figures DB --family calibration",
     "curate exclude list": "curate POOL exclude --list",
     "curate exclude candidates": "curate POOL exclude --candidates",
     "curate duplicates dry": "curate POOL duplicates --dry-run",

@@ -2,7 +2,7 @@
 
 One folder a job, and each says in its ``__init__`` what lives where. Each imports only those before it:
 core; tables, statistics, llm; config; verifiers, data; runs; labelling; measuring; benchmarks, coding; training;
-interchange; care; auditing; app.
+interchange; care; app.
 """
 
 from __future__ import annotations

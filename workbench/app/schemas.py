@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from workbench.auditing.records import AuditReport
 from workbench.benchmarks.records import (
     CompletionsPlanned,
     CompletionsWritten,
@@ -163,7 +162,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "review": (StandingReview, "One element of `workbench review DB list --json`."),
     "review-line": (ReviewLine, "One line of a review file, as `workbench review DB export` writes it."),
     "error-count": (ErrorCount, "One element of `workbench review DB errors --json`."),
-    "audit-figures": (AuditReport, "`workbench audit-figures --json`."),
     "agreement": (AgreementReport, "`workbench agreement --json`."),
     "correlate": (CorrelationReport, "`workbench correlate --json`."),
     "threshold": (ThresholdReport, "`workbench threshold --json`."),

@@ -97,7 +97,6 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "restore": ("care", "Go back to a backup, or make a database of an archive."),
         "doctor": ("care", "Check a database and this machine."),
         "rescue": ("care", "Write what can be read of a hurt database into a new one."),
-        "audit-figures": ("auditing", "Count every figure a second time, plainly, and compare."),
         "help": ("helping", "Show every command in a line, or one group's, or its own."),
     },
 }

@@ -10,13 +10,12 @@ from typing import Any, get_args
 import pytest
 from msgspec import structs
 
+from tests import auditing
+from tests.auditing.auditing import audit
+from tests.auditing.records import AuditReport, Family
 from tests.helpers import CREATED, make_project, numbered
 from tests.unit.labelling.said import Record
 from tests.unit.measuring.scored_runs import add_complete_run
-from workbench.auditing.auditing import audit
-from workbench.auditing.covering import UNCOVERED
-from workbench.auditing.records import AuditReport, Family
-from workbench.auditing.tables import audit_text
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.verdict import Outcome, Verdict
@@ -99,9 +98,6 @@ def test_every_family_is_counted_alike(project: Project) -> None:
     assert list(found) == list(FAMILIES)
     assert all(one.figures and (one.largest or 0) <= 1e-9 for one in found.values())
     assert found["accuracy"].figures > 1_000
-    text = audit_text(report)
-    assert "none differs by more than 1e-09." in text
-    assert f"Not counted again, {len(UNCOVERED)} kinds of figures:\n- intervals" in text
 
 
 def one_more(value: Any) -> Any:
@@ -135,14 +131,12 @@ def test_a_fault_of_each_family_is_found(path: Path, family: Family, monkeypatch
     (summary,) = report.families
     assert summary.differences > 0
     assert {one.family for one in report.differences} == {family}
-    assert "differ by more than" in audit_text(report)
 
 
 def test_figures_that_one_side_lacks_are_differences(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workbench.auditing.plain.calibration.figures", lambda frame: {"other": None})
+    monkeypatch.setattr("tests.auditing.plain.calibration.figures", lambda frame: {"other": None})
     report = audit(project, ("calibration",))
     assert {one.absent for one in report.differences} == {"shown", "plain"}
-    assert "absent" in audit_text(report)
 
 
 def test_a_new_project_has_nothing_to_count_and_says_why(tmp_path: Path) -> None:
@@ -184,3 +178,15 @@ def test_what_is_no_number_is_a_difference(project: Project, monkeypatch: pytest
     report = audit(project, ("accuracy",))
     assert report.differences
     assert all(one.figure.endswith("mcc") for one in report.differences)
+
+
+def test_the_oracle_shares_no_code_with_what_it_checks() -> None:
+    folder = Path(auditing.__file__).parent
+    checked = ("benchmarks", "coding", "data", "labelling", "measuring", "runs", "statistics")
+    imports = [
+        line
+        for file in [*folder.glob("plain/*.py"), *folder.glob("store/*.py")]
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.startswith(tuple(f"from workbench.{room}" for room in checked))
+    ]
+    assert imports == []

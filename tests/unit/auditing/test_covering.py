@@ -8,11 +8,11 @@ from typing import Any, Final, get_args, get_type_hints
 import msgspec
 import pytest
 
+from tests.auditing import shown
+from tests.auditing.covering import COVERED, UNCOVERED
+from tests.auditing.records import Family
 from workbench.app.schemas import DOCUMENTS
 from workbench.app.verbs import every_verb, verb_of
-from workbench.auditing import shown
-from workbench.auditing.covering import COVERED, UNCOVERED
-from workbench.auditing.records import Family
 from workbench.coding.records.figures import PassReport
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.calibration import CalibrationReport
@@ -24,7 +24,7 @@ from workbench.statistics.records.report import AccuracyReport
 VERBS: Final = tuple(verb.name for verb in every_verb())
 _WORDS: Final = """
     open import export exclude selected-by serve reopen guidelines bundle verifiers models transcripts preview replay
-    preset backup restore doctor rescue audit-figures help
+    preset backup restore doctor rescue help
 """
 _INNER: Final = ("curate licence", "curate exclude", "template check", "template show", "code exclude")
 NO_FIGURES: Final = frozenset((*_WORDS.split(), *_INNER))
@@ -66,7 +66,7 @@ def _parts(hint: Any) -> Iterator[Any]:
 def test_commands_without_figures_print_no_shares(record: type, title: str) -> None:
     """A share or a mean in what a command prints is a figure."""
     command = verb_of(title.split("`")[1].replace("--", "DB --"))
-    if command in NO_FIGURES - {"audit-figures"}:
+    if command in NO_FIGURES:
         assert list(numbers(record, float)) == []
 
 

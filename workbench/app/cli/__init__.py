@@ -6,7 +6,7 @@ data, datasets, completions, curate: items and pools. people, labels: who labels
 disagreements: reviews.
 verifiers, verdicts, judges, templates, files: what is run, and what came of it. figures, combined, stacks,
 what_if, trainings: tables.
-auditing: figures counted twice. sets: frozen ones. code: code.
+sets: frozen ones. code: code.
 servers: for browsers, trainers and judges. care: backups, and what is hurt. helping: help by topic.
 
 A command's module is imported only when the command runs, so that ``workbench --help`` stays fast.

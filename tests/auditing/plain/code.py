@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb
 from typing import Any
 
-from workbench.auditing.plain.rates import Value, ratio
+from tests.auditing.plain.rates import Value, ratio
 
 
 def passes(frame: Any, k: int) -> dict[str, Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.auditing.plain.rates import UNDECIDED, Value, accuracy, auroc, counted, rates, ratio
+from tests.auditing.plain.rates import UNDECIDED, Value, accuracy, auroc, counted, rates, ratio
 
 AGAINST = {"subtype": "type"}
 """Whose accuracy a group's delta is from; all items where it is none of these."""

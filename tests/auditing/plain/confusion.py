@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from workbench.auditing.plain.rates import Value, counted, ratio, table
+from tests.auditing.plain.rates import Value, counted, ratio, table
 
 
 def figures(frame: Any, protocol: str) -> dict[str, Value]:

@@ -45,15 +45,13 @@ class AuditedFamily(Struct, frozen=True, kw_only=True):
 
 
 class AuditReport(Struct, frozen=True, kw_only=True):
-    """``workbench audit-figures --json``.
+    """The comparison of all families.
 
     Attributes:
         tolerance: By how much two figures may differ.
         differences: The first of each family that differ by more, or that one of both lacks.
-        uncovered: What is shown and not counted again, in words.
     """
 
     tolerance: float
     families: list[AuditedFamily]
     differences: list[AuditDifference]
-    uncovered: list[str]

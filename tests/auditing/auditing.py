@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 from typing import Any, Final, NamedTuple, get_args
 
-from workbench.auditing import shown
-from workbench.auditing.covering import UNCOVERED
-from workbench.auditing.plain import accuracy, agreement, calibration, code, compare, confusion, ensembles, estimates
-from workbench.auditing.records import AuditDifference, AuditedFamily, AuditReport, Family
-from workbench.auditing.store import frames
+from tests.auditing import shown
+from tests.auditing.plain import accuracy, agreement, calibration, code, compare, confusion, ensembles, estimates
+from tests.auditing.records import AuditDifference, AuditedFamily, AuditReport, Family
+from tests.auditing.store import frames
 from workbench.core.errors import UsageError
 from workbench.core.progress import stepping
 from workbench.core.project import Project
@@ -64,9 +63,7 @@ def audit(project: Project, only: Sequence[str] = ()) -> AuditReport:
         differ = [one for one, off in found if off]
         families.append(_summary(family, [one for one, _ in found], len(differ)))
         differences += differ[:MOST]
-    return AuditReport(
-        tolerance=TOLERANCE, families=families, differences=differences, uncovered=[one.words for one in UNCOVERED]
-    )
+    return AuditReport(tolerance=TOLERANCE, families=families, differences=differences)
 
 
 def _read(project: Project) -> _Project:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.auditing.plain.rates import Value, counted, rates
+from tests.auditing.plain.rates import Value, counted, rates
 
 
 def figures(members: list[Any], protocol: str) -> dict[str, Value]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.auditing.plain.rates import Value
+from tests.auditing.plain.rates import Value
 
 _FEWEST = 10
 """Questions without labels, of equal size, below which predictions of a stratum are left aside."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, permutations
 from typing import Any
 
-from workbench.auditing.plain.rates import Value, ratio
+from tests.auditing.plain.rates import Value, ratio
 
 
 def figures(labels: Any) -> dict[str, Value]:

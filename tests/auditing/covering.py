@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from workbench.auditing.records import Family
+from tests.auditing.records import Family
 
 COVERED: Final[dict[Family, tuple[str, ...]]] = {
     "accuracy": ("accuracy",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.auditing.plain.rates import Value, auroc
+from tests.auditing.plain.rates import Value, auroc
 
 _PARTS = 10
 

@@ -54,9 +54,9 @@ class SuitePay(Struct, frozen=True, kw_only=True):
             return undecided
         shares = verdict.passed / verdict.total, verdict.weighted
         if verdict.forgeable and self.forgeable != "pays":
-            if self.forgeable == "undecided" or verdict.trusted is None:
+            if self.forgeable == "undecided":
                 return undecided if verdict.outcome is Outcome.CORRECT or self.pay != "all" else 0.0
-            shares = verdict.trusted
+            shares = verdict.trusted or (0.0, 0.0)
         share, weighted = shares
         if self.pay == "all":
             return float(share == 1)

@@ -333,10 +333,12 @@ class AsyncTester:
             VerifierError: The sandboxes can't start.
         """
         self._line.require_fit(items)
-        with self.stages.of("first", len(items)):
-            jobs = [self._executor.job(item, f"Completion {row + 1}") for row, item in enumerate(items)]
+        jobs: list[SolutionJob] = []
         try:
             with self._line.room(items):
+                with self.stages.of("first", len(items)):
+                    # Long tests take seconds to parse, which must not hold up the event loop.
+                    jobs = await asyncio.to_thread(self._executor.jobs, items)
                 return await all_of([self._run(job) for job in jobs]), False
         except ExecutorClosed as error:
             raise Busy from error

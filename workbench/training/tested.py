@@ -43,10 +43,9 @@ def suite_verdict(verdict: Verdict, given: GivenProblem, runs: Mapping[str, Exec
     trusted = None
     if forgeable:
         where = standings(given.problem, [test for test, _ in passes])
-        sure = [weight for test, weight in passes if where[test] not in _INSIDE]
-        # A value that is not plain is looked at inside only once it is there: which test that was, nobody says.
-        if len(passes) - len(sure) == forgeable:
-            trusted = len(sure) / len(every), sum(sure) / total
+        # A value that is not plain moves its test inside, and nobody says which test that was: assume the hardest.
+        sure = sorted(weight for test, weight in passes if where[test] not in _INSIDE)[: len(passes) - forgeable]
+        trusted = len(sure) / len(every), sum(sure) / total
     return SuiteVerdict(
         **structs.asdict(verdict),
         passed=len(passes),

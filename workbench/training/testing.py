@@ -101,7 +101,7 @@ class SolutionExecutor:
             ExecutorClosed: It was closed meanwhile.
         """
         ends = None if deadline is None else time.monotonic() + deadline
-        jobs = [self.job(item, f"Completion {row + 1}") for row, item in enumerate(items)]
+        jobs = self.jobs(items)
         try:
             for job in jobs:
                 self.begin(job)
@@ -111,16 +111,19 @@ class SolutionExecutor:
             for job in jobs:
                 job.abandon()
 
-    def job(self, item: VerifierInput, name: str) -> SolutionJob:
-        """A solution with its tests.
+    def jobs(self, items: Sequence[VerifierInput]) -> list[SolutionJob]:
+        """Return the solutions with their tests, which this parses.
 
         Raises:
-            UsageError: They can't be read.
+            UsageError: Tests can't be read.
         """
-        try:
-            return SolutionJob(item, problem_in(item.reference))
-        except UsageError as error:
-            raise UsageError(f"{name}: {error.message}", error.hint) from error
+        found = []
+        for row, item in enumerate(items):
+            try:
+                found.append(SolutionJob(item, problem_in(item.reference)))
+            except UsageError as error:
+                raise UsageError(f"Completion {row + 1}: {error.message}", error.hint) from error
+        return found
 
     def begin(self, job: SolutionJob) -> None:
         """Have it run when its turn comes.

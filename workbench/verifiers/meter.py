@@ -52,8 +52,8 @@ class ProcessUsage(Struct, frozen=True):
 
     @property
     def own(self) -> float:
-        """Seconds it counts for where computing and sleeping are one: only its waits for a processor are left out."""
-        return self.wall if self.exact else max(self.cpu, self.wall / PATIENCE)
+        """Seconds charged to a budget: processor time of all threads, or wall time less waits if that is more."""
+        return max(self.cpu, self.wall if self.exact else self.wall / PATIENCE)
 
     def left(self, seconds: float) -> float:
         """Seconds until the next look at it is worth while."""

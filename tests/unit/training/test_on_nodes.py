@@ -158,7 +158,7 @@ def test_what_nobody_waits_for_holds_up_nobody(nodes: Nodes) -> None:
     use = ClusterUse(address="ray")
     hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
     with closing(NodesExecutor(verifier(timeout="600", budget="1800"), use)) as executor:
-        jobs = [executor.job(hanging, "a") for _ in range(9)]
+        jobs = executor.jobs([hanging] * 9)
         for job in jobs:
             executor.begin(job)
         while len(executor._missing) < 9:
@@ -223,7 +223,7 @@ def state(executor: NodesExecutor) -> tuple[str, bool]:
 def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
     executor = NodesExecutor(verifier(timeout="60"), ClusterUse(address="ray"))
     hanging = VerifierInput(item=0, question="", reference=TRUTH, completion="while True: pass")
-    jobs = [executor.job(hanging, "a") for _ in range(9)]
+    jobs = executor.jobs([hanging] * 9)
     for job in jobs:
         executor.begin(job)
     while not executor._missing:
@@ -232,7 +232,7 @@ def test_nobody_waits_for_ever_when_it_is_closed(nodes: Nodes) -> None:
     for job in jobs:
         assert isinstance(job.answer.exception(10), ExecutorClosed)
     with pytest.raises(ExecutorClosed):
-        executor.begin(executor.job(hanging, "b"))
+        executor.begin(*executor.jobs([hanging]))
     assert not [thread for thread in threading.enumerate() if thread.name == "workbench-tests"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +20,7 @@ from workbench.core.verdict import Outcome, VerifierInput
 from workbench.training import verl
 from workbench.training.pay import SuitePay, SuiteVerdict
 from workbench.training.reward import Reward
-from workbench.verifiers.execution.given import problem_in
+from workbench.verifiers.execution.given import MAX_TESTS, problem_in, problem_of
 
 RIGHT = "Here it is:\n```python\ndef double(x):\n    return 2 * x\n```\n"
 HALF = "```python\ndef double(x):\n    return 2 * x if x > 0 else 1\n```"
@@ -171,8 +172,15 @@ def test_equality_that_lies_pays_nothing(tests: Reward) -> None:
     liar = "```python\nclass Any:\n    def __eq__(self, other): return True\ndef double(x):\n    return Any()\n```"
     leaves = "```python\nimport os\ndef double(x):\n    os._exit(0)\n```"
     assert paid(tests, [leaves], tests=[SUITE], entry_point=["double"]) == [0.0]
-    with workbench.reward("execution", forgeable="nothing", workers=1) as strict:
-        assert paid(strict, [liar], tests=[SUITE], entry_point=["double"])[0] != 1.0
+    liars = "class Liar(list):\n    def __iter__(self): return iter((1, 2))"
+    disguised = f"```python\n{liars}\ndef double(x):\n    return Liar()\n```"
+    honest = "```python\ndef double(x):\n    return [2, 1]\n```"
+    tests_of_lists = [["assert sorted(double(1)) == [1, 2]", "assert sorted(double(2)) == [1, 2]"]] * 2
+    for pay in ("all", "share", "difficulty"):
+        with workbench.reward("execution", forgeable="nothing", pay=pay, workers=1) as strict:
+            assert paid(strict, [liar], tests=[SUITE], entry_point=["double"]) == [0.0]
+            columns = {"tests": tests_of_lists, "entry_point": ["double"] * 2, "pass_rates": [[0.5, 0.5]] * 2}
+            assert paid(strict, [disguised, honest], **columns) == [0.0, 1.0]
 
 
 def test_verdicts_are_those_of_a_run_and_threads_get_their_own(tests: Reward) -> None:
@@ -235,11 +243,30 @@ def test_several_seeds_are_for_runs() -> None:
 
 def test_pay_without_running_anything() -> None:
     verdict = SuiteVerdict(outcome=Outcome.CORRECT, passed=3, total=3, forgeable=1)
-    assert SuitePay(forgeable="nothing").reward(verdict, -1.0) == -1.0
+    assert SuitePay(forgeable="nothing").reward(verdict, -1.0) == 0.0
+    assert SuitePay(forgeable="undecided").reward(verdict, -1.0) == -1.0
     assert SuitePay().reward(SuiteVerdict(outcome=Outcome.ABSTAIN), -1.0) == -1.0
     late = SuiteVerdict(outcome=Outcome.INCORRECT, passed=1, total=2, late=True)
     assert SuitePay(pay="share").reward(late, None) == 0.5
     assert SuitePay(pay="share", timeouts="undecided").reward(late, None) is None
+
+
+def test_tests_are_parsed_in_linear_time_and_bounded() -> None:
+    def parse(count: int) -> float:
+        began = time.process_time()
+        given = problem_of("\n".join(f"assert double({number}) == {2 * number}" for number in range(count)))
+        assert len(given.problem.suites["base"]) == count
+        return time.process_time() - began
+
+    # Eight times the tests took 64 times as long where each looked through all of the text.
+    assert parse(4_000) < 24 * parse(500)
+    for given in (
+        "assert f(1)\n" * (MAX_TESTS + 1),
+        json.dumps({"tests": ["assert f(1)"] * (MAX_TESTS + 1)}),
+        "assert f(1) == 1\n" * 80_000,
+    ):
+        with pytest.raises(UsageError, match="at most"):
+            problem_of(given)
 
 
 def test_assertions_of_a_text_are_a_test_each() -> None:

@@ -100,3 +100,10 @@ def test_which_time_is_over() -> None:
     assert ProcessUsage(0.9, PATIENCE, exact=False).over(1) == "wall"
     assert ProcessUsage(0.9, 9.8, exact=True).left(1) == pytest.approx(0.1)
     assert ProcessUsage(2.0, 99.0, exact=True).left(1) > 0
+
+
+@pytest.mark.parametrize(("cpu", "wall", "exact", "charged"), [(10, 1, True, 10), (1, 10, True, 10), (1, 20, False, 2)])
+def test_a_budget_is_charged_with_processor_time_of_all_threads(
+    cpu: float, wall: float, exact: bool, charged: float
+) -> None:
+    assert ProcessUsage(cpu=cpu, wall=wall, exact=exact).own == charged

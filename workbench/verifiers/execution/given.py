@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from workbench.core.code import BASE, WHOLE, CodeTest, Problem, StdioTest, TestLine
-from workbench.core.code_tests.assertion import form_of, parsed
+from workbench.core.code_tests.assertion import LONGEST, Sources, form_of, parsed
 from workbench.core.columns import FieldError, column, is_missing, text
 from workbench.core.errors import UsageError
 from workbench.core.installed import require_app
@@ -29,6 +29,8 @@ BESIDE: Final = (
 )
 """Columns that say more of the tests in ``tests``."""
 _REMEMBERED: Final = 4_096
+MAX_TESTS: Final = 1 << 15
+"""Tests of a completion that are parsed, some three seconds' work; of stored problems there are a few hundred."""
 _Rate = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -166,13 +168,17 @@ def _document(given: str) -> Any:
 
 def _statements(given: str) -> tuple[CodeTest, ...]:
     """Assertions alone are a test each; anything else is one program behind the solution."""
+    if len(given) > LONGEST:
+        raise UsageError(
+            f"The tests are {len(given):,} characters of Python; at most {LONGEST:,} are read.",
+            "Give them as JSON, or give fewer.",
+        )
     tree = parsed(given)
     if tree is None:
         raise UsageError("The tests are neither JSON nor Python.", "docs/rewards.md shows the forms.")
-    if not tree.body:
-        raise UsageError("There are no tests.", "docs/rewards.md shows the forms.")
+    _require_number(tree.body)
     if all(isinstance(statement, ast.Assert) for statement in tree.body):
-        return tuple(_statement(ast.get_source_segment(given, statement) or "") for statement in tree.body)
+        return tuple(map(_statement, map(Sources(given).of, tree.body)))
     return (CodeTest(form="program", source=given),)
 
 
@@ -190,7 +196,7 @@ def _exchanged(document: Mapping[str, Any]) -> Problem:
         function, tests = tests_of(document, "the tests")
     except RefusedError as error:
         raise UsageError(error.message) from error
-    _require_some(tests)
+    _require_number(tests)
     return Problem(
         task_id="", entry_point=function, setup=setup(function) if function else "", suites={BASE: tuple(tests)}
     )
@@ -198,10 +204,10 @@ def _exchanged(document: Mapping[str, Any]) -> Problem:
 
 def _problem(found: GivenTests) -> Problem:
     suites = {BASE: found.tests, "plus": found.plus_tests, **found.suites}
+    _require_number([*(found.whole_test or "")[:1], *(test for tests in suites.values() for test in tests)])
     read = {name: tuple(map(_test, tests)) for name, tests in suites.items() if tests}
     if found.whole_test:
         read[WHOLE] = (CodeTest(form="program", source=found.whole_test),)
-    _require_some(read)
     return Problem(
         task_id="",
         entry_point=found.entry_point or None,
@@ -218,9 +224,11 @@ def _test(line: TestLine) -> CodeTest:
     return _statement(line)
 
 
-def _require_some(tests: Any) -> None:
+def _require_number(tests: Sequence[Any]) -> None:
     if not tests:
         raise UsageError("There are no tests.", "docs/rewards.md shows the forms.")
+    if len(tests) > MAX_TESTS:
+        raise UsageError(f"There are {len(tests):,} tests; at most {MAX_TESTS:,} are read.", "Give fewer.")
 
 
 def _rates(found: GivenTests) -> tuple[float, ...] | None:

@@ -185,7 +185,10 @@ def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return compile(source, TEST, mode, dont_inherit=True)
+            code = compile(source, TEST, mode, dont_inherit=True)
+        # Code may be nested more deeply than the format takes.
+        marshal.dumps([(0, "", code)], _MARSHAL)
+        return code
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return source
 

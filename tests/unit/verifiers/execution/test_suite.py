@@ -64,6 +64,15 @@ def test_what_takes_long_to_compile_is_compiled_inside() -> None:
         assert test.sent == source
 
 
+@pytest.mark.parametrize("source", ["x = {}", "assert f({}) == 3"])
+def test_code_too_deep_to_be_sent_goes_in_as_text(source: str) -> None:
+    """Compiled code of 998 nested lambdas is deeper than marshal writes."""
+    test = CodeTest(form="statement", source=source.format("lambda:" * 1_000 + "2"))
+    (ready,) = prepared((test,), MAGIC).tests
+    assert isinstance(ready.sent, str)
+    assert packed([(0, ready.form, ready.sent, 1)])
+
+
 def test_tests_are_prepared_once() -> None:
     assert prepared(TESTS, MAGIC) is prepared((*TESTS,), MAGIC)
 

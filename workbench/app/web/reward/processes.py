@@ -212,15 +212,14 @@ class Crowd:
             self._attend()
         finally:
             while self._alive:
-                self._alive.pop(os.wait()[0], None)
+                self._alive.pop(_wait(), None)
             for number, handler in before.items():
                 signal.signal(number, handler)
             self._kept.close()
 
     def _attend(self) -> None:
         while self._alive:
-            pid, _ = os.wait()
-            number = self._alive.pop(pid, None)
+            number = self._alive.pop(_wait(), None)
             if number is not None and not self._stopping:
                 time.sleep(_PAUSE_S)
                 self._start(number)
@@ -255,6 +254,15 @@ class Crowd:
         self._stopping = True
         for pid in list(self._alive):
             os.kill(pid, signal.SIGTERM)
+
+
+def _wait() -> int:
+    """Wait until a process has ended, and return its id; one that is stopped would hold its requests, and is killed."""
+    while True:
+        pid, status = os.waitpid(-1, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            return pid
+        os.kill(pid, signal.SIGKILL)
 
 
 def _pipe() -> tuple[int, int | None]:

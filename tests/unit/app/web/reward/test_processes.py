@@ -71,6 +71,25 @@ def test_both_serve_and_both_are_counted(tmp_path: Path) -> None:
         assert "Traceback" not in server.log.read_text()
 
 
+def test_a_stopped_process_is_replaced(tmp_path: Path) -> None:
+    """The kernel gives it its part of all connections, which nobody would answer."""
+    with launched(tmp_path, "--verifier", "exact", "--processes", 2) as server:
+        server.until_ready()
+        victim = serving(server)[0]
+        victim.send_signal(signal.SIGSTOP)
+        until(lambda: victim.pid not in [one.pid for one in serving(server)] and len(serving(server)) == 2)
+        server.until_ready()
+        wanted = json.dumps({"reference": "a", "completion": "a"}).encode()
+
+        async def ask() -> None:
+            answers = await asyncio.gather(*(asked(server.port, wanted) for _ in range(32)))
+            assert [answer.status for answer in answers] == [200] * 32
+
+        asyncio.run(ask())
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(PATIENCE_S) == 0
+
+
 def _answers(server: Launched, body: bytes) -> bool:
     return asyncio.run(asked(server.port, body)).status == 200
 

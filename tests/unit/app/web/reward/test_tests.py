@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from contextlib import suppress
 from typing import Any
 
 import aiohttp
 import pytest
 
+from tests.background import PATIENCE_S
 from tests.growing_served import need_a_sandbox
 from tests.rewarding import Client, asked
 from tests.unit.app.web.reward.conftest import Serving
@@ -18,9 +20,11 @@ from workbench.app.web.reward.processes import merged
 from workbench.app.web.reward.server import RewardServer
 from workbench.core.run import NodeUse
 from workbench.core.verdict import Outcome, Verdict
+from workbench.training import testing
 from workbench.training.fair import StageTimes
 from workbench.training.pay import SuiteVerdict
 from workbench.training.serving import AsyncTester
+from workbench.verifiers.execution.given import GivenProblem, problem_of
 
 TESTS = ["assert double(1) == 2", "assert double(4) == 8"]
 RIGHT, WRONG = "def double(x): return 2 * x", "def double(x): return 2"
@@ -68,6 +72,26 @@ async def test_every_route_takes_tests(served: Serving) -> None:
         assert 'workbench_reward_stage_seconds_count{stage="line"} 9' in text
         assert 'workbench_reward_stage_seconds_count{stage="work"} 9' in text
         assert "workbench_reward_forgeable_total 0" in text
+
+
+async def test_health_is_answered_while_tests_are_parsed(served: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(reference: str) -> GivenProblem:
+        begun.set()
+        assert go_on.wait(PATIENCE_S)
+        return problem_of(reference)
+
+    monkeypatch.setattr(testing, "problem_in", slow)
+    async with served("execution") as server:
+        body = {"reference": "\n".join(TESTS), "completion": RIGHT}
+        asking = asyncio.create_task(post(server, "/reward", body))
+        assert await asyncio.to_thread(begun.wait, PATIENCE_S)
+        async with aiohttp.ClientSession() as session, session.get(f"{server.address.url}/health") as answer:
+            assert (await answer.json())["waiting"] == 1
+        assert not asking.done()
+        go_on.set()
+        assert (await asking)["reward"] == 1.0
 
 
 async def test_solutions_of_who_has_gone_are_not_run(served: Serving) -> None:

@@ -225,7 +225,8 @@ class SolutionProgress:
             return self._messages()
         if not (first := [place for place in left if place not in self._inside]):
             return self._run_inside(left)
-        left = first
+        # What a statement wants is in it: no test that is compared outside may come after one.
+        left = [place for place in first if self._suite.tests[place].form == "expression"] or first
         if self._suite.tests[left[0]].form in ("program", "stdio"):
             return self._alone(left[0])
         if self._settings.fresh_per_test:

@@ -16,11 +16,13 @@ import pytest
 from tests.background import until
 from tests.unit.verifiers.execution.conftest import one
 from workbench.core.code import CodeTest, Level, Program
+from workbench.core.code_tests.assertion import form_of
 from workbench.core.errors import VerifierError
 from workbench.verifiers.execution import box
+from workbench.verifiers.execution.case import SolutionProgress
 from workbench.verifiers.execution.inside.server import AHEAD
 from workbench.verifiers.execution.pool import SandboxPool
-from workbench.verifiers.execution.settings import PoolSettings
+from workbench.verifiers.execution.settings import DEFAULTS, PoolSettings
 
 ONE = CodeTest(form="expression", source="assert 1 == 1")
 HANGS = Program(source="import time\ntime.sleep(100)\n", tests=(ONE,), seconds=0.05)
@@ -323,3 +325,39 @@ def run(count):
 """
     execution = one(pool, Program(source=source, tests=asking("assert run(4) == 4", "assert run(500) == 500")))
     assert execution.outcomes == "pe"
+
+
+def test_asyncio_and_threads_work(pool: SandboxPool) -> None:
+    source = """\
+import asyncio, threading
+
+async def later(x):
+    await asyncio.sleep(0)
+    return await asyncio.get_running_loop().run_in_executor(None, lambda: x + 1)
+
+def f(x):
+    thread = threading.Thread(target=print)
+    thread.start()
+    thread.join()
+    return asyncio.run(later(x))
+"""
+    program = Program(source=source, tests=(CodeTest(form="expression", source="assert f(1) == 2"),), seconds=5)
+    assert one(pool, program).outcomes == "p"
+
+
+def test_tests_compared_outside_run_before_statements(pool: SandboxPool) -> None:
+    sources = ("x = f(1)\nassert x == 1", "assert f(1) == 1")
+    tests = tuple(CodeTest(form=form_of(source), source=source) for source in sources)
+    program = Program(source="def f(x):\n    return x\n", tests=tests, seconds=5)
+    case = SolutionProgress(program, "L1", DEFAULTS, "")
+    assert case.batch().places == (1,)
+    assert one(pool, program).outcomes == "pp"
+
+
+def test_a_test_too_deep_to_be_sent_costs_only_its_own_problem(pool: SandboxPool) -> None:
+    deep = "x = " + "lambda:" * 1_000 + "2"
+    programs = [
+        (place, Program(source="def f(x):\n    return x\n", tests=(CodeTest(form="statement", source=source),)))
+        for place, source in enumerate((deep, "assert f(1) == 1"))
+    ]
+    assert dict(pool.run(programs))[1].outcomes == "p"

@@ -33,8 +33,14 @@ _THREAD_FLAGS = 0x7D0F00
 _FCNTL = (0, 1, 2, 3, 4, 1030)
 """Duplicate, and read and set flags; no owner, lease, notice, lock, pipe size or seal."""
 
-_LOCKS = (5, 6, 7)
-"""Look at, set and wait for locks on parts of a file."""
+_GET_LOCK = 5
+_SET_LOCK = (6, 7)
+"""``F_SETLK`` and ``F_SETLKW``."""
+
+_PRIVATE_FUTEX = 128
+_UNIX = 1
+_STREAM = (0x1, 0x801, 0x80001, 0x80801)
+"""``SOCK_STREAM``, with or without ``SOCK_NONBLOCK`` and ``SOCK_CLOEXEC``."""
 
 _IOCTL = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
 """Is it a terminal and how large, bytes to read, blocking, and close on exec."""
@@ -52,7 +58,7 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
     Args:
         machine: Its name.
         more: Numbers of calls allowed besides, by place as in `syscalls.ALLOWED`.
-        locks: Whether files can be locked, as databases lock theirs.
+        locks: Whether a program is told that it has the locks it asks for, as databases do.
 
     Raises:
         KeyError: There is none for it.
@@ -70,8 +76,22 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
     ]
     code += _on(syscalls.CLONE3[place], [_returning(_REFUSE | errno.ENOSYS)])
     code += _on(syscalls.CLONE[place], _thread())
+    # A futex that isn't private is one with every process that maps the file. The C library tries again after EAGAIN.
+    again = _returning(_REFUSE | errno.EAGAIN)
+    code += _on(syscalls.FUTEX[place], [_load(_ARGUMENT + 8), (_ANY_BIT, 0, 1, _PRIVATE_FUTEX), allow, again])
+    unix = [_load(_ARGUMENT), (_EQUAL, 1, 0, _UNIX), refuse]
+    code += _on(syscalls.SOCKETPAIR[place], [*unix, *_one_of(1, _STREAM)])
+    # To no address: neither half of the pointer is anything.
+    half = [_load(_ARGUMENT + 8 * 4 + 4), (_EQUAL, 1, 0, 0), refuse]
+    code += _on(syscalls.SENDTO[place], [*half, *_one_of(4, (0,))])
+    if locks:
+        # Nobody shares its folder, so it has every lock it asks for; one on a file of the machine would be seen there.
+        granted = _returning(_REFUSE)
+        code += _on(
+            syscalls.FCNTL[place], [_load(_ARGUMENT + 8), *_granted(granted), *_one_of(1, (*_FCNTL, _GET_LOCK))]
+        )
     for pair, argument, values in (
-        (syscalls.FCNTL, 1, _FCNTL + (_LOCKS if locks else ())),
+        (syscalls.FCNTL, 1, _FCNTL),
         (syscalls.IOCTL, 1, _IOCTL),
         (syscalls.PRCTL, 0, _PRCTL),
         (syscalls.PRLIMIT64, 0, (0,)),
@@ -127,6 +147,11 @@ def _thread() -> list[Instruction]:
         _returning(_ALLOW),
         _returning(_REFUSE | errno.EPERM),
     ]
+
+
+def _granted(granted: Instruction) -> list[Instruction]:
+    first, second = _SET_LOCK
+    return [(_EQUAL, 1, 0, first), (_EQUAL, 0, 1, second), granted]
 
 
 def _one_of(argument: int, values: Sequence[int]) -> list[Instruction]:

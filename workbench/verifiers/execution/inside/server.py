@@ -141,6 +141,10 @@ class Server:
         try:
             os.setsid()
             only_keep(job, to_results, RESULTS)
+            # A description of its own: flags of one that is shared would stay for the next child.
+            os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+            os.dup2(1, 2)
+            os.closerange(RESULTS + 1, RESULTS + 2)
             if _LINUX:
                 die_with(self._pid)
             if self._filter:

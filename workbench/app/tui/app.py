@@ -124,7 +124,7 @@ class WorkbenchApp(App[None]):
         self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
-        self.key_order = KeyOrder(self, super().on_event)
+        self.key_order = KeyOrder(self, self._take_key)
         self.paces = defaultdict[str, Pace](Pace)
         self.leaving = self.goes_on = False
         self.told_away = ""
@@ -215,18 +215,25 @@ class WorkbenchApp(App[None]):
     async def on_event(self, event: events.Event) -> None:
         """Every key and mouse event comes here first, whichever screen or widget it is for."""
         if isinstance(event, events.InputEvent) and not event.is_forwarded:
-            # Textual stamps events with this clock, on every platform.
-            late = time.perf_counter() - event.time
-            if isinstance(event, events.Key):
-                self.at_work.press(late)
-            elif isinstance(event, events.MouseDown):
-                self.at_work.click(late)
-            else:
-                self.at_work.touch()
+            self.at_work.touch()
+            if isinstance(event, events.MouseDown):
+                self.at_work.click(_age(event))
+                self.key_order.is_idle = self.key_order.follows_idle = False
         if isinstance(event, events.Key) and not event.is_forwarded:
             await self.key_order.come(event)
         else:
             await super().on_event(event)
+
+    async def _take_key(self, key: events.Key) -> None:
+        """It counts as pressed when it was, however long it has waited for those before it."""
+        self.at_work.press(_age(key))
+        await super().on_event(key)
+
+    async def on_key(self, event: events.Key) -> None:
+        """A key that no widget took: what it is bound to, if anything."""
+        event.prevent_default()
+        if not await self._check_bindings(event.key):
+            self.key_order.is_idle = True
 
     def watch_app_focus(self, focused: bool) -> None:
         """The terminal has got or lost the focus."""
@@ -578,3 +585,8 @@ def run(
 def app_log(project: Project) -> Path:
     """What the app writes when something went wrong in it."""
     return project.path.with_name(f"{project.path.name}.app.log")
+
+
+def _age(event: events.Event) -> float:
+    """Seconds since it came; Textual stamps events with this clock, on every platform."""
+    return time.perf_counter() - event.time

@@ -189,14 +189,9 @@ class ItemFlow(JudgingScreen):
         return self.workbench.paces[self._person]
 
     @property
-    def _ready(self) -> bool:
-        """Whether nothing is being stored, and the item on the screen was there when the last key was pressed."""
-        return not self._busy and (self._current is None or self.in_sight)
-
-    @property
-    def _free(self) -> bool:
-        """Whether there is an item on the screen that the last key can have been meant for."""
-        return self._current is not None and self._ready
+    def has_item(self) -> bool:
+        """Whether there is an item on the screen."""
+        return self._current is not None
 
     # -- coming and going --------------------------------------------------------------------------
 
@@ -319,9 +314,8 @@ class ItemFlow(JudgingScreen):
         self.card.show(texts)
         self._stopwatch.start()
         self.draw_line()
-        left_at, self._left_at = self._left_at, None
-        self._seen_at = self._wait_ms = None
-        self.card.call_after_refresh(self._painted, texts.item.completion, left_at)
+        self._wait_ms = None
+        self.comes(self.card)
         self.suggest_break()
         # Rendering the item after it would slow the painting of this one.
         self.set_timer(AHEAD_S, self._fetch)
@@ -334,13 +328,10 @@ class ItemFlow(JudgingScreen):
         """
         self._left_at = pressed_at or self.workbench.at_work.acted_at
 
-    def _painted(self, completion: int, left_at: float | None) -> None:
-        """The item can be seen: a key pressed before was for another one."""
-        if self._current is None or self._current.item.completion != completion or self._seen_at is not None:
-            return
-        self._seen_at = self.workbench.at_work.now()
-        if left_at is not None:
-            self._wait_ms = round(1000 * (self._seen_at - left_at))
+    def _painted(self, coming: int) -> None:
+        super()._painted(coming)
+        if self._seen_at is not None and self._left_at is not None:
+            self._wait_ms, self._left_at = round(1000 * (self._seen_at - self._left_at)), None
 
     def _show_next(self, texts: CardTexts) -> None:
         """Show an item to label; one that is labelled lacks its type."""
@@ -433,7 +424,7 @@ class ItemFlow(JudgingScreen):
 
     def action_undo(self) -> None:
         """Take the newest label back."""
-        if self._desk is not None and self._ready:
+        if self._desk is not None and self.is_ready:
             self.leave()
             self.store(self._desk.undo, self._undone, "undoing …")
 
@@ -454,7 +445,7 @@ class ItemFlow(JudgingScreen):
 
     def action_skip(self) -> None:
         """Give the item back; one gone back to is only left."""
-        if not self._free or self._current is None or self._desk is None:
+        if self._current is None or self._desk is None or not self.is_ready:
             return
         self.leave()
         if self._revisiting:
@@ -478,7 +469,7 @@ class ItemFlow(JudgingScreen):
             self._step(older=False)
 
     def _step(self, *, older: bool) -> None:
-        if self._desk is None or not self._ready:
+        if self._desk is None or not self.is_ready:
             return
         self.leave()
         at = self._current.item.completion if self._current is not None and self._current.item.verdict else None

@@ -18,6 +18,7 @@ from workbench.app.tui.kit.copies import Copyable
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.kit.prompt_bar import NoteInput
 from workbench.app.tui.kit.title_bar import RemarkPiece
+from workbench.app.tui.live import InSight
 from workbench.app.tui.pace import Stopwatch
 from workbench.app.tui.person import PersonScreen
 from workbench.core.errors import StoreError
@@ -53,7 +54,7 @@ def looking_actions(screen: str) -> tuple[Action, ...]:
     )
 
 
-class JudgingScreen(PersonScreen):
+class JudgingScreen(InSight, PersonScreen):
     """Shows one item on its card and stores what a person says of it.
 
     While something is being stored, keys that judge do nothing: a key can't reach another item than the one on
@@ -73,7 +74,6 @@ class JudgingScreen(PersonScreen):
         self._news = ""
         self._shown_version = ""
         self._patience: Timer | None = None
-        self._seen_at: float | None = None
         self._stopwatch: Stopwatch
 
     @property
@@ -94,10 +94,21 @@ class JudgingScreen(PersonScreen):
         return self.query_one(FinalAnswerCard)
 
     @property
-    def in_sight(self) -> bool:
-        """Whether what is on the screen could be seen when the last key was pressed: one before was not for it."""
-        acted_at = self.workbench.at_work.acted_at
-        return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
+    @abstractmethod
+    def has_item(self) -> bool:
+        """Whether there is an item on the screen."""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether nothing is being stored, and what is on the screen was there when the last key was pressed."""
+        return not self._busy and (not self.has_item or self.in_sight)
+
+    def is_free(self) -> bool:
+        """Whether there is an item that the last key can have been meant for; else the key did nothing."""
+        free = self.has_item and self.is_ready
+        if not free:
+            self.found_idle()
+        return free
 
     @abstractmethod
     def draw_line(self) -> None:
@@ -118,6 +129,8 @@ class JudgingScreen(PersonScreen):
         """Show what stands in an item's place, or the item."""
         if empty != self.has_class("empty"):
             self.set_class(empty, "empty")
+            # What was pressed while there was no item is no part of a habit.
+            self.workbench.key_order.is_idle = False
             self.refresh_bindings()
 
     # -- storing -----------------------------------------------------------------------------------

@@ -20,6 +20,11 @@ _LONGEST_S: Final = 0.5
 class KeyOrder:
     """Hands an app its keys one by one.
 
+    Attributes:
+        at_work: The key at work.
+        is_idle: The key at work has done nothing so far: it is bound to nothing here, or could not be meant.
+        follows_idle: The key before it did nothing.
+
     Args:
         take: Does with a key what the app does.
     """
@@ -30,6 +35,8 @@ class KeyOrder:
         self._turn = 0
         self._is_busy = False
         self._waiting: set[DOMNode] = set()
+        self.is_idle = self.follows_idle = False
+        self.at_work = ""
 
     def wait(self, screen: DOMNode) -> None:
         """Keys but that to quit wait from now on until `go_on`: a screen reads what it is to ask."""
@@ -62,6 +69,7 @@ class KeyOrder:
 
     async def _begin(self, key: Key) -> None:
         self._turn += 1
+        self.at_work, self.is_idle, self.follows_idle = key.key, False, self.is_idle
         before = self._app.screen
         await self._take(key)
         self._app.set_timer(_LONGEST_S, partial(self._end, self._turn))

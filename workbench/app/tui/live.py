@@ -6,6 +6,8 @@ import time
 from abc import abstractmethod
 from typing import Any, ClassVar
 
+from textual.binding import Binding
+from textual.widget import Widget
 from textual.worker import Worker, WorkerState
 
 from workbench.app.tui.screen import WorkbenchScreen
@@ -96,14 +98,14 @@ class InSight(WorkbenchScreen):
         self._coming = 0
         self._seen_at: float | None = None
 
-    def comes(self) -> None:
+    def comes(self, shown_by: Widget | None = None) -> None:
         """Another item is put on the screen: a key pressed until then was for the one before."""
         self._coming += 1
         self._seen_at = None
-        self.call_after_refresh(self._painted, self._coming)
+        (shown_by or self).call_after_refresh(self._painted, self._coming)
 
     def _painted(self, coming: int) -> None:
-        if coming == self._coming:
+        if coming == self._coming and self._seen_at is None:
             self._seen_at = self.workbench.at_work.now()
 
     @property
@@ -111,3 +113,15 @@ class InSight(WorkbenchScreen):
         """Whether the last key can have been meant for what is on the screen."""
         acted_at = self.workbench.at_work.acted_at
         return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
+
+    def found_idle(self) -> None:
+        """Note that the key at work could not be meant for what is on the screen, so that it did nothing."""
+        self.workbench.key_order.is_idle = True
+
+    def is_decision(self) -> bool:
+        """Whether a key that decides is meant so: behind one that did nothing it may end a habit, such as ``0 a 1``."""
+        order = self.workbench.key_order
+        if order.follows_idle:
+            shown = self.app.get_key_display(Binding(order.at_work, ""))
+            self.notify(f"The key before it did nothing here: press {shown} again to decide.", markup=False)
+        return not order.follows_idle

@@ -225,7 +225,7 @@ class Reviewing(InSight, Coordinating):
 
     def action_confirm(self) -> None:
         """Gold is right."""
-        if (item := self._item) is not None:
+        if (item := self._item) is not None and self.is_decision():
             self._store(partial(self.desk.confirm, item.id, self.review_note))
 
     def action_send_back(self) -> None:

@@ -21,7 +21,7 @@ class TypePicker(ModalScreen[str | None]):
     """All types and subtypes at a glance; returns a subtype's code, or None.
 
     Args:
-        current: The subtype the person has given before.
+        current: The subtype the person has given before, which enter keeps.
         prompt: What is asked.
     """
 
@@ -41,7 +41,7 @@ class TypePicker(ModalScreen[str | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(f"{letter.lower()},{letter}", f"letter('{letter}')", show=False) for letter in TYPES),
         *(Binding(str(number), f"number({number})", show=False) for number in range(10)),
-        Binding("enter", "confirm", "As suggested"),
+        Binding("enter", "confirm", "As it is"),
         Binding("backspace", "letter('')", "Other letter"),
         Binding("escape,q", "dismiss", "Cancel"),
     ]
@@ -56,7 +56,8 @@ class TypePicker(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="type-box") as box:
             box.border_title = Content(self._prompt)
-            box.border_subtitle = Content("letter, then number · escape: not now")
+            known = f"enter: keep {self._current}" if self._current else "escape: not now"
+            box.border_subtitle = Content(f"letter, then number · {known}")
             yield Static(self._table(), id="type-table", markup=False)
             yield Static(id="type-suggested", markup=False)
 
@@ -85,9 +86,9 @@ class TypePicker(ModalScreen[str | None]):
             line.display = True
 
     def action_confirm(self) -> None:
-        """Take what the model suggests."""
-        if self._suggested in SUBTYPES:
-            self.dismiss(self._suggested)
+        """Keep the known type, or take the one that the model suggests."""
+        if (code := self._current or self._suggested) in SUBTYPES:
+            self.dismiss(code)
 
     def action_pick(self, code: str) -> None:
         """Choose by mouse."""

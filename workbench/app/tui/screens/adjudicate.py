@@ -231,13 +231,7 @@ class AdjudicateScreen(JudgingScreen):
         self.panel.show(opened.conflict)
         self.card.show(opened.texts)
         self._stopwatch.start()
-        self._seen_at = None
-        self.card.call_after_refresh(self._painted, opened)
-
-    def _painted(self, opened: OpenedConflict) -> None:
-        """The conflict can be seen: a key pressed before was for another one."""
-        if self._current is opened and self._seen_at is None:
-            self._seen_at = self.workbench.at_work.now()
+        self.comes(self.card)
 
     def _say_empty(self, text: str) -> None:
         self.query_one("#adjudicate-empty", Static).update(Content(text))
@@ -254,18 +248,18 @@ class AdjudicateScreen(JudgingScreen):
         return super().check_action(action, parameters)
 
     @property
-    def _free(self) -> bool:
-        """Whether there is a conflict on the screen that the last key can have been meant for."""
-        return self._current is not None and not self._busy and self.in_sight
+    def has_item(self) -> bool:
+        """Whether there is a conflict on the screen."""
+        return self._current is not None
 
     def action_decide(self, verdict: LabelVerdict) -> None:
         """Settle a conflict on correctness."""
-        if self._free:
+        if self.has_item and self.is_ready and self.is_decision():
             self._rule(Ruling(verdict=verdict, tags=self._tags))
 
     def action_unsuitable(self) -> None:
         """Ask why, then settle."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             self.ask_reason(partial(self._exclude, self._current))
 
     def _exclude(self, opened: OpenedConflict, reason: str) -> None:
@@ -274,7 +268,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_accept(self, letter: str) -> None:
         """Take one of the labels over whole."""
-        if self._free and self._current is not None:
+        if self._current is not None and self.is_ready and self.is_decision():
             conflict = self._current.conflict
             for opinion in conflict.opinions:
                 if opinion.letter == letter:
@@ -282,7 +276,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_type(self) -> None:
         """Settle a conflict on the type."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             said = ", ".join(f"{one.letter} said {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
             self.app.push_screen(picker, partial(self._type_chosen, self._current))
@@ -383,13 +377,13 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_skip(self) -> None:
         """Leave the conflict for later."""
-        if self._free and self._current is not None and self._session is not None:
+        if self._current is not None and self._session is not None and self.is_ready:
             self._session.skip(self._current.conflict)
             self.store(self._next, self._show, "skipped")
 
     def action_undo(self) -> None:
         """Take the last decision back and open its conflict."""
-        if self._session is not None and not self._busy:
+        if self._session is not None and self.is_ready:
             self.store(self._undo, self._undone, "undoing …")
 
     def _undo(self) -> OpenedConflict | None:
@@ -412,7 +406,7 @@ class AdjudicateScreen(JudgingScreen):
         self._step(older=False)
 
     def _step(self, *, older: bool) -> None:
-        if self._session is not None and not self._busy and (self._current is None or self.in_sight):
+        if self._session is not None and self.is_ready:
             at = self._current.conflict if self._current is not None else None
             self.store(partial(self._stepped_to, at, older), partial(self._stepped, older), "…")
 
@@ -431,7 +425,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_note(self) -> None:
         """Write a note that goes with the decision."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             keep = partial(self._keep_note, self._current)
             self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
 
@@ -448,7 +442,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_tag(self) -> None:
         """Say more beside the verdict."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             tags = [Choice(code, words) for code, words in TAGS.items()]
             menu = ChoiceMenu("Beside the verdict", tags, chosen=self._tags)
             self.app.push_screen(menu, partial(self._tagged, self._current))
@@ -460,7 +454,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_case(self) -> None:
         """Add a case to the guidelines."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             self.ask_line(_CASE, None, self._case_said)
 
     def _case_said(self, said: str | None) -> None:

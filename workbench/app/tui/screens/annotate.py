@@ -134,6 +134,7 @@ class AnnotateScreen(ItemFlow):
         self._storing = Answer()
         self._queued: Queued | None = None
         self._puts_off = False
+        self._typed: int | None = None
         self._auto = True
 
     def compose(self) -> ComposeResult:
@@ -177,7 +178,7 @@ class AnnotateScreen(ItemFlow):
         if self._queued is not None:
             queued, self._queued = self._queued, None
             self._judge(queued.answer, pressed_at=queued.pressed_at)
-        elif self._auto and not stay and self._complete(self._current):
+        elif self._auto and not stay and not self._is_asking and self._complete(self._current):
             self._advance()
         elif self._puts_off:
             self._put_off()
@@ -211,7 +212,7 @@ class AnnotateScreen(ItemFlow):
             # While its type is being stored, the item stays on the screen: a verdict is for it.
             if self._storing.subtype is not None and self._current.item.verdict is None:
                 self._queue(self._judged(verdict))
-        elif self._free:
+        elif self.is_ready and self.is_decision():
             self._judge(self._judged(verdict))
 
     def _judge(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
@@ -223,45 +224,59 @@ class AnnotateScreen(ItemFlow):
             self.app.push_screen(which_is_meant(found, answer.verdict, answer.tags, answer.partial), ask)
             return
         self._submit(answer, stay=stay, pressed_at=pressed_at)
-        if not stay and answer.verdict not in (None, "unsuitable") and self._current.item.wants_type:
-            self.ask_type()
+        if not stay and answer.verdict not in (None, "unsuitable"):
+            self._offer_type()
 
     def _settled(self, texts: CardTexts, answer: Answer, stay: bool, meant: str | None) -> None:
         """Store what is meant; with nothing chosen nothing is, and the marks wait as they are."""
-        if meant is None or self._current is not texts or not self._ready or answer.verdict is None:
+        if meant is None or self._current is not texts or not self.is_ready or answer.verdict is None:
             return
         said = settled(meant, answer.verdict, answer.tags, answer.partial)
         self._marks = structs.replace(self._marks, tags=said.tags, partial=said.partial)
         answer = structs.replace(answer, **said._asdict())
         self._submit(answer, stay=stay)
-        if not stay and self._current is not None and self._current.item.wants_type:
-            self.ask_type()
+        if not stay and answer.verdict != "unsuitable":
+            self._offer_type()
 
     def action_unsuitable(self) -> None:
         """Ask why, then label."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             self.ask_reason(partial(self._exclude, self._current))
 
     def _exclude(self, texts: CardTexts, reason: str) -> None:
-        if self._free and self._current is texts:
+        if self.is_free() and self._current is texts:
             self._judge(self._judged("unsuitable", reason))
 
     def action_type(self) -> None:
         """Ask for the answer type."""
-        if not self._free or self._current is None:
+        if not self.is_free() or self._current is None:
             return
         if not self._current.item.asks_type:
+            self.found_idle()
             self.notify("Others settle the type of this question, or have settled it.", markup=False)
             return
         self.ask_type()
 
+    def _offer_type(self) -> None:
+        """Ask for the type behind each verdict, so that the keys for both are the same everywhere.
+
+        One that is known can be kept; one that was given to this item just now is not asked for again.
+        """
+        item = None if self._current is None else self._current.item
+        if item is not None and item.types_labelled and item.asks_type and item.completion != self._typed:
+            self.ask_type()
+
+    @property
+    def _is_asking(self) -> bool:
+        return isinstance(self.app.screen, TypePicker)
+
     def ask_type(self) -> None:
         """Show the picker; what it returns is for the item on the screen."""
-        if self._current is None or isinstance(self.app.screen, TypePicker):
+        if self._current is None or self._is_asking:
             return
         item, picker = self._current.item, TypePicker(self._current.item.subtype)
         self.app.push_screen(picker, partial(self._type_chosen, item.completion))
-        if (verifier := self.workbench.settings.suggest_types) is not None:
+        if item.subtype is None and (verifier := self.workbench.settings.suggest_types) is not None:
             # The person need not wait for it.
             work = partial(_suggested, self.project, verifier, item.question, self._person)
             self.in_background(work, picker.suggest, group="annotate-suggestion")
@@ -269,7 +284,8 @@ class AnnotateScreen(ItemFlow):
     def _type_chosen(self, completion: int, subtype: str | None) -> None:
         if self._current is None or self._current.item.completion != completion:
             return
-        if subtype is None:
+        self._typed = None if subtype is None else completion
+        if subtype in (None, self._current.item.subtype):
             self._put_off()
         elif self._busy:
             self._queue(Answer(subtype=subtype))
@@ -277,46 +293,51 @@ class AnnotateScreen(ItemFlow):
             self._submit(Answer(subtype=subtype))
 
     def _put_off(self) -> None:
-        """Go on without the type: a key pressed after it would be for the next item. It is asked for at the end."""
+        """Go on with the type as it is: a key pressed after it would be for the next item.
+
+        One that is wanted is asked for at the end.
+        """
         self._puts_off = self._busy
-        if self._busy or self._current is None or self._current.item.verdict is None or self._revisiting:
+        if self._busy or not self._auto or self._current is None or self._current.item.verdict is None:
             return
-        if self._auto and self._desk is not None:
+        if self._complete(self._current):
+            self._advance()
+        elif self._desk is not None and not self._revisiting:
             self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._advance())
 
     def stop_asking(self) -> None:
         """Forget what is queued, and close the picker."""
         self._storing, self._queued, self._puts_off = Answer(), None, False
-        if isinstance(self.app.screen, TypePicker):
+        if self._is_asking:
             self.app.screen.dismiss(None)
 
     def action_unsure(self) -> None:
         """Change the mark; on an item that is labelled the label is stored anew."""
-        if self._free:
+        if self.is_free():
             self._mark(structs.replace(self._marks, unsure=not self._marks.unsure))
 
     def action_tag(self) -> None:
         """Choose what else to say; chosen again, it is taken off."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             tags = [Choice(code, words) for code, words in TAGS.items()]
             menu = ChoiceMenu("Beside the verdict", tags, chosen=self._marks.tags)
             self.app.push_screen(menu, partial(self._tagged, self._current))
 
     def _tagged(self, texts: CardTexts, tag: str | None) -> None:
-        if tag is not None and self._free and self._current is texts:
+        if tag is not None and self.is_free() and self._current is texts:
             chosen = {*self._marks.tags} ^ {tag}
             self._mark(structs.replace(self._marks, tags=tuple(code for code in TAGS if code in chosen)))
 
     def action_partial(self) -> None:
         """Choose how much is right; chosen again, it is taken off."""
-        if self._free and self._current is not None:
+        if self.is_free() and self._current is not None:
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
             menu = ChoiceMenu("How much of the answer is right?", scores, first=0, chosen=given)
             self.app.push_screen(menu, partial(self._scored, self._current))
 
     def _scored(self, texts: CardTexts, score: str | None) -> None:
-        if score is not None and self._free and self._current is texts:
+        if score is not None and self.is_free() and self._current is texts:
             chosen = float(score)
             self._mark(structs.replace(self._marks, partial=None if chosen == self._marks.partial else chosen))
 
@@ -326,7 +347,7 @@ class AnnotateScreen(ItemFlow):
 
     def action_note(self) -> None:
         """Write a note; before a label it is kept as a draft."""
-        if not self._free or self._current is None:
+        if not self.is_free() or self._current is None:
             return
         keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
         self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
@@ -344,7 +365,7 @@ class AnnotateScreen(ItemFlow):
             return
         if texts.item.verdict is None:
             self._keep_draft(texts, note)
-        elif self._free:
+        elif self.is_free():
             self._note = note
             self._restate()
 
@@ -357,7 +378,7 @@ class AnnotateScreen(ItemFlow):
 
     def action_flag(self) -> None:
         """Call the coordinator to the item, with a question; a call that stands is taken back."""
-        if not self._free or self._current is None:
+        if not self.is_free() or self._current is None:
             return
         if self._current.item.flagged:
             self._flagged(self._current, on=False)
@@ -365,7 +386,7 @@ class AnnotateScreen(ItemFlow):
             self.ask_line(_ASK, self._current.item.completion, partial(self._asked, self._current))
 
     def _asked(self, texts: CardTexts, asked: str | None) -> None:
-        if asked is not None and self._free and self._current is texts:
+        if asked is not None and self.is_free() and self._current is texts:
             self._flagged(texts, on=True, asked=asked)
 
     def _flagged(self, texts: CardTexts, *, on: bool, asked: str = "") -> None:
@@ -380,6 +401,7 @@ class AnnotateScreen(ItemFlow):
     def action_answers(self) -> None:
         """Show what the coordinator has answered; it is noted that the person has read it."""
         if not self._answers or self._desk is None:
+            self.found_idle()
             self.notify("The coordinator has answered no flag of yours yet.", markup=False)
             return
         self.app.push_screen(AnswersBox(self._answers), self._to_answered)

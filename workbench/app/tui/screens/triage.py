@@ -298,6 +298,7 @@ class TriageScreen(InSight):
     def _cases_meant(self) -> list[TriageCase]:
         """What a cause would be given to now."""
         if self.case is None or self.closing or not self.in_sight or self.case.id in self._pending:
+            self.found_idle()
             return []
         return self.alike if self.picked else [self.case]
 
@@ -311,7 +312,8 @@ class TriageScreen(InSight):
 
     def action_give(self, digit: int) -> None:
         """Store a cause, and show the next card meanwhile."""
-        self._give(KEYED[digit - 1], self._cases_meant)
+        if self.is_decision():
+            self._give(KEYED[digit - 1], self._cases_meant)
 
     def _give(self, cause: Cause, cases: Sequence[TriageCase]) -> None:
         if cases:

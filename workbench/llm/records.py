@@ -222,6 +222,7 @@ REFUSAL: Final = "refusal"
 _WHOLE: Final = frozenset(
     {"stop", "end_turn", "stop_sequence", "stop_token", "eos", "eos_token", "complete", "completed", "done", "finished"}
 )
+_TOOLS: Final = frozenset({"tool_calls", "function_call", "tool_use"})
 _FILTERED: Final = re.compile(
     r"content_?filter(?:ed)?|safety(?:_\w+)?|recitation|language|prohibited_content|blocklist|spii|model_armor|escalation"
     r"|image_(?:safety|recitation|prohibited_content)|pup_limited_disabled|guardrails?(?:_\w+)?|error_toxic|sensitive"
@@ -234,10 +235,11 @@ _REFUSED: Final = frozenset({REFUSAL, "refused"})
 def ending(reply: Reply) -> Ending:
     """How a reply ended, as its server says; one whose server says nothing is taken for whole.
 
-    Words that nobody knows (an abort, a call of a tool) are no end of a reply: what was to follow isn't there.
+    Words that nobody knows (an abort, a call of a tool) are no end of a reply: what was to follow isn't there. Tool
+    calls alone are a whole reply without words.
     """
     reason = _plain(reply.finish_reason or "stop")
-    if reason in _WHOLE:
+    if reason in _WHOLE or (reason in _TOOLS and not reply.text.strip()):
         return "whole"
     if reason in _REFUSED:
         return "refused"

@@ -233,7 +233,7 @@ def read(data: Any) -> Reply:
 
 
 def _choice(data: dict[str, Any]) -> dict[str, Any]:
-    """The first choice.
+    """The choice of index 0.
 
     Raises:
         AttemptFailed: There is none; what the server says instead may tell why.
@@ -242,7 +242,9 @@ def _choice(data: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(choices, list) or not choices:
         said = msgspec.json.encode(data)[:_LONGEST_EXCERPT].decode("utf-8", "replace")
         raise malformed(f"a reply without choices: {one_line(said)}")
-    return mapping(choices[0], "the choice")
+    # A server may send several, in any order; the first is that of index 0.
+    first = next((one for one in choices if isinstance(one, dict) and one.get("index") == 0), choices[0])
+    return mapping(first, "the choice")
 
 
 def read_completion(data: Any) -> Reply:
@@ -285,7 +287,7 @@ def tokens(logprobs: Any) -> Iterator[TokenChoice]:
 
 def _likely(one: Any) -> tuple[str, float] | None:
     match one:
-        case {"token": str(token), "logprob": int(logprob) | float(logprob)} if -_LARGEST <= logprob <= _LARGEST:
+        case {"token": str(token), "logprob": int(logprob) | float(logprob)} if -_LARGEST <= logprob <= 0:
             return token, float(logprob)
     return None
 

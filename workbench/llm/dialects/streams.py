@@ -128,7 +128,7 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 class _Completion:
-    """OpenAI's chunks, with whatever stands beside the choices; of several choices the first that came.
+    """OpenAI's chunks, with whatever stands beside the choices; of several choices that of the lowest index.
 
     Args:
         is_done: Whether the server says that it is through; some proxies of Gemini say that and no reason.
@@ -145,7 +145,10 @@ class _Completion:
         told = event | {"usage": event.get("usage") or _besides(event, "usage")}
         self._beside |= {name: value for name, value in told.items() if name != "choices" and value not in (None, "")}
         for choice in _objects(event.get("choices")):
-            if (place := choice.get("index") or 0) == self._choice.setdefault("index", place):
+            place = choice["index"] if isinstance(choice.get("index"), int) else 0
+            if place < self._choice.get("index", place):
+                self._choice, self._said, self._tokens = {}, _Pieces(), []
+            if place == self._choice.setdefault("index", place):
                 self._add(choice)
 
     def _add(self, choice: dict[str, Any]) -> None:

@@ -41,7 +41,7 @@ from workbench.verifiers.serving import (
     whole,
 )
 
-JUDGE_VERSION = "6"
+JUDGE_VERSION = "7"
 """Goes up with every change of the code that may change a request or a verdict; templates and parsers have versions."""
 TOP_LOGPROBS: Final = "top_logprobs"
 VOTE: Final = "vote"

@@ -103,7 +103,7 @@ def test_a_judge_that_speaks_of_what_others_cannot_do_has_judged(text: str) -> N
         ("ice-score", "4 - if it terminates. But", "Score: 4\nIt", "correct"),
         ("ice-score", "It is 4.\n4\nBut wait", "Functional Correctness: 2", "incorrect"),
         ("compassverifier", "A\nOr rather", "Final Judgment: \\boxed{A} - CORRECT", "correct"),
-        ("compassverifier", "So \\boxed{B} would be CORRECT. But", "Final Judgment: B", "incorrect"),
+        ("compassverifier", "So the answer is CORRECT. But", "Final Judgment: B", "incorrect"),
         ("xverify", "Correct so far", "Judgment: [Correct]", "correct"),
         ("xverify", "[Correct]\nNo, wait", "Answer: Incorrect", "incorrect"),
     ],

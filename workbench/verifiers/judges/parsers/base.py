@@ -22,10 +22,49 @@ JUDGMENT = r"final[ \t*_]{1,6}judge?ment[ \t*_`]{0,6}[:：]"
 MARKUP = " \t*_`#[](){}<>$.,;:!-–—•|~\\"
 """What may stand around a bare verdict."""
 _AROUND = MARKUP.replace(".", "")
-_QUOTES = "\"'“”‘’«»"
-_SPAN = re.compile(r'"[^"]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|`[^`]{1,400}`')
+_QUOTES = "\"'“”„‘’«»「」"
+_FENCED = re.compile(r"^[ \t]{0,3}(```+|~~~+)[^\n`]*\n(.*?)(?:^[ \t]{0,3}\1[`~]*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_SPAN = re.compile(
+    r"\"[^\"\n]{0,400}\"|“[^”]{0,400}”|„[^“”]{0,400}[“”]|«[^»]{0,400}»|»[^«\n]{0,400}«|‹[^›\n]{0,400}›|「[^」]{0,400}」"
+    r"|『[^』]{0,400}』|‘(?:[^’\n]|(?<=\w)’(?=\w)){0,400}’(?!\w)|``[^\n]{1,400}?(?:``|'')|`[^`\n]{1,400}`"
+    r"|(?<!\w)'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,400}'(?!\w)|\([^()\n]{1,400}\)"
+)
+# A line that announces somebody else's words, or the forms that an answer may have.
+_ANNOUNCES = re.compile(
+    r"(?i:\b(?:says?|said|reads?|writes?|wrote|written|claims?|states?|ends? (?:with|in)|contains?|quotes?|adds?))"
+    r"\b[^:\n]{0,60}:[ \t*_]*$"
+)
+_INSTRUCTS = re.compile(
+    r"(?i:\b(?:answer|reply|respond|end|output|choose|pick|either|one of|options|formats?|allowed)\b)"
+    r"[^:\n]{0,80}:[ \t*_]*$"
+)
+_OWN_VERDICT = re.compile(r"(?i)\b(?:i|my|me|we|our)\b")
+_SENTENCE = re.compile(r".*(?:[.!?;。！？；—]|->|=>|[→⇒])", re.DOTALL)
+_TAG = re.compile(r"</?[a-z]{1,12}[ ]?/?>", re.IGNORECASE)
+_OPENERS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        "so thus therefore hence overall finally then now and my our the this that is a an in to as it i we conclude"
+        " conclusion summary short sum result results analysis step final answer verdict judgment judgement grade"
+        " decision output response assistant assistantfinal ok okay accordingly consequently here s hereby give given"
+        " reach be must evaluation text boxed assessment note functional correctness usefulness score rating total"
+        " code candidate student solution graded n",
+    )
+)
+_CONCLUDES: Final = frozenset({"so", "thus", "therefore", "hence"})
+GOES_ON = re.compile(
+    r"[\s*_`\"'”’»)\]]{0,6}[ \t](?:is|was|were|are|isn't|wasn't|would|will|should|must|can|cannot|can't|may|might"
+    r"|could|has|had|seems|if|when|only|unless)\b",
+    re.IGNORECASE,
+)
+DOUBT: Final = "?"
+"""The reading of words that hold two verdicts, or mention one without giving it."""
 _LABEL_ALONE = re.compile(rf"({JUDGMENT}[ \t*_`]{{0,6}})(?:\r?\n)[ \t\r\n]*", re.IGNORECASE)
 _LINE_START = 8
+_CLAUSE: Final = 400
+_ENDS_IN_LABEL = re.compile(
+    r"(?:judge?ment|verdict|answer|score|result|grade)[*_ \t]{0,4}[:：][*_ \t]{0,4}$", re.IGNORECASE
+)
 _ASKED_ABOUT: Final = 4
 """Replies that are remembered: several ask the same of one, and soon after each other."""
 _OTHERS_TURN = re.compile(
@@ -52,11 +91,45 @@ def own_lines(raw: str, delimiter: str | None) -> list[str]:
 
 @lru_cache(maxsize=_ASKED_ABOUT)
 def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
-    text = _LABEL_ALONE.sub(r"\1 ", _TURN.sub(" ", own_text(raw, delimiter)).strip())
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith(">")]
-    if len(lines) == 1:
-        lines = [lines[0].strip().strip(_QUOTES)]
-    return tuple(kept for line in lines if (kept := _without_quotations(line)).strip())
+    text = _without_code(_TURN.sub(" ", own_text(raw, delimiter)).strip())
+    text = _LABEL_ALONE.sub(r"\1 ", text)
+    whole = _SPAN.fullmatch(text.strip())
+    text = text.strip().strip(_QUOTES) if whole and "(" not in whole[0][0] else _without_quotations(text)
+    kept: list[str] = []
+    skips = "none"
+    for line in text.splitlines():
+        bare = line.strip()
+        if not bare:
+            skips = "none" if skips == "block" else skips
+            continue
+        if skips != "none":
+            skips = "block" if skips == "block" else "none"
+            continue
+        if not bare.startswith(">"):
+            kept.append(line)
+            if bare.endswith((":", "*", "_")):
+                skips = _announced(bare)
+    return tuple(kept)
+
+
+def _announced(line: str) -> Literal["none", "line", "block"]:
+    """How much of what follows a line are not the judge's own words."""
+    if _OWN_VERDICT.search(line):
+        return "none"
+    return "line" if _ANNOUNCES.search(line) else "block" if _INSTRUCTS.search(line) else "none"
+
+
+def _without_code(text: str) -> str:
+    """A text without its code blocks; one that is all of it, or stands behind a label, is the judge's own."""
+    if "```" not in text and "~~~" not in text:
+        return text
+
+    def kept(block: re.Match[str]) -> str:
+        before = text[: block.start()].strip()
+        is_own = not (before or text[block.end() :].strip()) or _ENDS_IN_LABEL.search(before[-40:])
+        return block[2] if is_own else "\n"
+
+    return _FENCED.sub(kept, text)
 
 
 def own_text(raw: str, delimiter: str | None) -> str:
@@ -79,24 +152,57 @@ def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found |
 
 
 def chosen(pattern: re.Pattern[str], line: str) -> str | None:
-    """The first group of the match a line begins with, markup aside, else of the last one in it."""
-    leading = pattern.match(line.lstrip(MARKUP))
-    if leading:
-        return leading[1]
-    found = [match[1] for match in pattern.finditer(line)]
-    return found[-1] if found else None
+    """The first group, in small letters, of the matches in a line; `DOUBT` where they differ or are mentioned only."""
+    found = list(pattern.finditer(line))
+    said = {match[1].lower() for match in found}
+    if not found:
+        return None
+    return said.pop() if len(said) == 1 and any(is_given(line, one) for one in found) else DOUBT
 
 
-def _without_quotations(line: str) -> str:
-    """A line without its quotations; one word alone, at the start or behind a colon, is no quotation."""
+def is_given(line: str, found: re.Match[str]) -> bool:
+    """Whether a verdict in a line begins a statement, so that it is given and not mentioned."""
+    if GOES_ON.match(line, found.end()):
+        return False
+    before = line[max(0, found.start() - _CLAUSE) : found.start()]
+    clause = before[end.end() :] if (end := _SENTENCE.match(before)) else before
+    said = _words(clause)
+    tail = set(_words(clause.rpartition(",")[2]))
+    return all(word in _OPENERS or word.isdigit() for word in said) or bool(tail and tail <= _CONCLUDES)
+
+
+def _words(clause: str) -> list[str]:
+    return re.findall(r"[^\W_]+", _TAG.sub(" ", clause).lower())
+
+
+def verdict_in(lines: Sequence[str], read: Callable[[str], str | None]) -> str | None:
+    """What ``read`` finds in the last line in which it finds something.
+
+    `DOUBT` where other words follow that line and an earlier one has another verdict: it may be spoken of.
+    """
+    found = [(place, said) for place, line in enumerate(lines) if (said := read(line)) is not None]
+    if not found:
+        return None
+    place, said = found[-1]
+    is_last = place == len(lines) - 1
+    return said if is_last or all(one in (said, DOUBT) for _, one in found) else DOUBT
+
+
+def _without_quotations(text: str) -> str:
+    """A text without its quotations; one word alone, at the start of a line or behind a colon, is no quotation."""
 
     def kept(span: re.Match[str]) -> str:
-        before = line[max(0, span.start() - _LINE_START) : span.start()].rstrip(MARKUP.replace(":", ""))
-        stands_alone = before.endswith(":") or (not before and span.start() < _LINE_START)
-        is_code = span[0][0] == "`" and span.end() == len(line.rstrip(MARKUP.replace("`", "")))
+        if span[0][0] == "(" and " " not in span[0]:
+            return span[0]
+        before = text[max(0, span.start() - _LINE_START) : span.start()]
+        is_leading = "\n" in before or span.start() < _LINE_START
+        before = before[before.rfind("\n") + 1 :].rstrip(MARKUP.replace(":", ""))
+        stands_alone = before.endswith((":", " or", " and", "/")) or (not before and is_leading)
+        after = text[span.end() : span.end() + _LINE_START].partition("\n")[0]
+        is_code = span[0][0] == "`" and not after.strip(MARKUP.replace("`", ""))
         return span[0] if stands_alone and (is_code or " " not in span[0]) else " "
 
-    return _SPAN.sub(kept, line)
+    return _SPAN.sub(kept, text)
 
 
 def declined(lines: Sequence[str]) -> Declined | None:

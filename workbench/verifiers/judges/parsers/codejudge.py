@@ -8,14 +8,23 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from workbench.verifiers.judges.parsers.base import MARKUP, Reading, last_found, own_lines, own_text, said
+from workbench.verifiers.judges.parsers.base import (
+    DOUBT,
+    MARKUP,
+    Reading,
+    is_given,
+    own_lines,
+    own_text,
+    said,
+    verdict_in,
+)
 
 _PREFIX = r"(?:final[ \t]+)?(?:answer|judge?ment|verdict)(?:[ \t]*\([^()]{0,30}\))?[*_ \t]{0,4}:[ \t*_`\"'(\[]{0,6}"
-_NO_ECHO = r"(?![ \t]{0,3}(?:[/|]|or[ \t])[ \t]{0,3}(?:yes|no)(?![^\W_]))"
+_NO_ECHO = r"(?![ \t,\"'*_]{0,5}(?:[/|&]|(?:or|and|nor|but)[ \t])[ \t\"'*_]{0,5}(?:yes|no)(?![^\W_]))"
 # "No" before a noun negates the noun: "No errors found" is no verdict.
 _NO = r"no(?![ \t]+(?!(?:because|since|as|it|its|the|this|that)\b)[^\W_])"
 _LABELLED = re.compile(rf"{_PREFIX}(yes|{_NO})(?![^\W_]|-[^\W_]){_NO_ECHO}", re.IGNORECASE)
-_LEADING = re.compile(rf"(?:{_PREFIX})?(yes|{_NO})(?![^\W_]|-[^\W_]){_NO_ECHO}", re.IGNORECASE)
+_LEADING = re.compile(rf"(?<![^\W_])(?:{_PREFIX})?(yes|{_NO})(?![^\W_]|-[^\W_]){_NO_ECHO}", re.IGNORECASE)
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
@@ -29,19 +38,33 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """The word the last line begins with; else the last line of that word alone; else what the first begins with."""
     lines = own_lines(raw, delimiter)
-    word = _leading(lines[-1]) or last_found(lines, _bare) or _leading(lines[0]) if lines else None
-    return said(None if word is None else word == "yes")
+    if not lines:
+        return said(None)
+    if last := _leading(lines[-1]):
+        return _read(last)
+    first, bare = _leading(lines[0]), verdict_in(lines, _bare)
+    return _read(DOUBT if first and bare and first != bare else bare or first)
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line that begins with a label and the word behind it."""
-    found = last_found(own_lines(raw, delimiter), lambda line: _LABELLED.match(line.lstrip(MARKUP)))
-    return said(None if found is None else found[1].lower() == "yes")
+    lines = own_lines(raw, delimiter)
+    return _read(verdict_in(lines, lambda line: _leading(line) if _LABELLED.match(line.lstrip(MARKUP)) else None))
+
+
+def _read(word: str | None) -> Reading:
+    return said({"yes": True, "no": False}.get(word or ""))
 
 
 def _leading(line: str) -> str | None:
-    found = _LEADING.match(line.lstrip(MARKUP))
-    return found[1].lower() if found else None
+    line = line.lstrip(MARKUP)
+    if not (leading := _LEADING.match(line)):
+        return None
+    given = {found[1].lower() for found in _LEADING.finditer(line) if is_given(line, found)}
+    if not is_given(line, leading):
+        return DOUBT
+    given |= {found[1].lower() for found in _LABELLED.finditer(line)}
+    return leading[1].lower() if given == {leading[1].lower()} else DOUBT
 
 
 def _bare(line: str) -> str | None:

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import JUDGMENT, MARKUP, Reading, last_found, own_lines, said
+from workbench.verifiers.judges.parsers.base import (
+    DOUBT,
+    GOES_ON,
+    JUDGMENT,
+    MARKUP,
+    Reading,
+    is_given,
+    own_lines,
+    said,
+    verdict_in,
+)
 
 _LABELS = {"CORRECT": "A", "INCORRECT": "B", "INVALID": "C", "INCOMPLETE": "C", "REPETITIVE": "C", "REFUSAL": "C"}
 _ANY = "INCORRECT|CORRECT|INVALID|INCOMPLETE|REPETITIVE|REFUSAL"
@@ -14,7 +24,7 @@ _BOX = re.compile(r"boxed[ ]?\{[ ]?(?:\\text\{)?([A-C])\}")
 _MARKED = re.compile(rf"(?:{JUDGMENT}|\b(?:judge?ment|verdict|grade)[*_` \t]{{0,4}}:)", re.IGNORECASE)
 _LETTER = re.compile(r"""[ \t*_`"'(\[{<$]{0,8}(?:\\[a-z]{2,8}\{)?([A-C])(?![^\W_])""")
 _BRACKETED = re.compile(r"\(([A-C])\)")
-_JOINT = r"[ \t]{0,3}(?:,?[ \t]{1,3}or[ \t]|[/|,])(?:[ \t]{0,3}or[ \t])?[ \t]{0,3}"
+_JOINT = r"[ \t]{0,3}(?:,?[ \t]{1,3}(?:or|and)[ \t]|[/|,&])(?:[ \t]{0,3}(?:or|and)[ \t])?[ \t]{0,3}"
 _ECHO = re.compile(rf"<?\b(?:{_ANY})(?:{_JOINT}(?:{_ANY})\b)+>?|\bA{_JOINT}B(?:{_JOINT}C)?\b")
 
 
@@ -34,19 +44,19 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
     A line's words go before its letters. Without such a line: the last ``\boxed`` letter, then the last ``(A)``.
     """
     lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
-    label = (last_found(lines[-1:], _bare) or last_found(lines, _judgment)) if lines else None
-    label = label or last_found(lines, _boxed) or last_found(lines[:1], _bare) or last_found(lines, _bracketed)
+    label = (verdict_in(lines[-1:], _bare) or verdict_in(lines, _judgment)) if lines else None
+    label = label or verdict_in(lines, _boxed) or verdict_in(lines[:1], _bare) or verdict_in(lines, _bracketed)
     return _labelled(label)
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line with a judgment behind its label."""
     lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
-    return _labelled(last_found(lines, _behind_label))
+    return _labelled(verdict_in(lines, _behind_label))
 
 
 def _labelled(label: str | None) -> Reading:
-    if label is None:
+    if label in (None, DOUBT):
         return said(None)
     if label == "C":
         return Reading("abstain", label=label, reason="invalid")
@@ -66,31 +76,31 @@ def _bare(line: str) -> str | None:
 
 
 def _judgment(line: str) -> str | None:
-    mark = _MARKED.match(line.lstrip(MARKUP))
-    if mark:
-        return _of_judgment(line.lstrip(MARKUP)[mark.end() :])
-    marks = list(_MARKED.finditer(line))
-    if marks and (found := _of_judgment(line[marks[-1].end() :])):
-        return found
     start = line.lstrip(MARKUP)
-    if leading := _WORD.match(start):
-        return _LABELS[leading[1]]
-    words = _WORD.findall(line)
+    if (labelled := _behind_label(start)) or _MARKED.match(start):
+        return labelled
+    words = list(_WORD.finditer(start))
+    given = {_LABELS[word[1]] for word in words if is_given(start, word)}
     if words:
-        return _LABELS[words[-1]]
+        return given.pop() if len(given) == 1 else DOUBT
     box = _BOX.match(start)
     return box[1] if box else None
 
 
 def _behind_label(line: str) -> str | None:
+    """The class behind a line's labels, each of which reaches to the next."""
     marks = list(_MARKED.finditer(line))
-    return _of_judgment(line[marks[-1].end() :]) if marks else None
+    ends = [*(mark.start() for mark in marks[1:]), len(line)]
+    found = {_of_judgment(line[mark.end() : end]) for mark, end in zip(marks, ends, strict=False)} - {None}
+    if not found:
+        return None
+    return found.pop() if len(found) == 1 and any(is_given(line, mark) for mark in marks) else DOUBT
 
 
 def _of_judgment(text: str) -> str | None:
     """The class a judgment's text gives first: a word, else a letter."""
     if word := _WORD.search(text):
-        return _LABELS[word[1]]
+        return DOUBT if GOES_ON.match(text, word.end()) else _LABELS[word[1]]
     found = _BOX.search(text) or _LETTER.match(text) or _BRACKETED.search(text)
     if found:
         return found[1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from workbench.verifiers.judges.parsers.base import MARKUP, Reading, chosen, last_found, own_lines, said
+from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, Reading, chosen, own_lines, said, verdict_in
 
 TOP = 4
 _MARKERS = ("score", "functional", "correctness")
@@ -37,15 +37,16 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
 
     A score is 0 to 4, as ``3``, ``3.0``, ``3/4`` or ``3 out of 4``; any other number there is no verdict.
     """
-    number = last_found(own_lines(raw, delimiter), _number)
-    score = None if number is None else _in_range(number)
-    return said(None) if score is None else _scored(score)
+    return _read(verdict_in(own_lines(raw, delimiter), _number))
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line with a score behind its label."""
-    number = last_found(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line))
-    score = None if number is None else _in_range(number)
+    return _read(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
+
+
+def _read(number: str | None) -> Reading:
+    score = None if number in (None, DOUBT) else _in_range(number)
     return said(None) if score is None else _scored(score)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import MARKUP, Reading, last_found, own_lines, said
+from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, Reading, is_given, own_lines, said, verdict_in
 
 # "Correct answer: …" is a heading of the request, often repeated.
 _FIRST_WORD = re.compile(
-    r"(correct|incorrect)(?![^\W_]|-[^\W_])(?![\])* \t]{0,4}(?:[/|]|or[ \t])[\[(* \t]{0,4}(?:in)?correct)"
+    r"(?<![^\W_])(correct|incorrect)(?![^\W_]|-[^\W_])"
+    r"(?![\]),* \t]{0,4}(?:[/|&]|(?:or|and|nor|but)[ \t])[\[(* \t]{0,4}(?:in)?correct)"
     r"(?![ \t]+answers?\b)",
     re.IGNORECASE,
 )
@@ -24,14 +25,16 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """The last line whose first word it is, in any case, behind brackets and stars."""
-    word = last_found(own_lines(raw, delimiter), _first_word)
-    return said(None if word is None else word == "correct")
+    return _read(verdict_in(own_lines(raw, delimiter), _first_word))
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
     """The last line that begins with a label and the word behind it."""
-    word = last_found(own_lines(raw, delimiter), _labelled_word)
-    return said(None if word is None else word == "correct")
+    return _read(verdict_in(own_lines(raw, delimiter), _labelled_word))
+
+
+def _read(word: str | None) -> Reading:
+    return said({"correct": True, "incorrect": False}.get(word or ""))
 
 
 def _labelled_word(line: str) -> str | None:
@@ -40,5 +43,8 @@ def _labelled_word(line: str) -> str | None:
 
 
 def _first_word(line: str) -> str | None:
-    found = _FIRST_WORD.match(line.lstrip(MARKUP))
-    return found[1].lower() if found else None
+    line = line.lstrip(MARKUP)
+    if not (first := _FIRST_WORD.match(line)):
+        return None
+    given = {found[1].lower() for found in _FIRST_WORD.finditer(line) if is_given(line, found)}
+    return first[1].lower() if given == {first[1].lower()} else DOUBT

@@ -13,7 +13,7 @@ from workbench.llm.records import Ask
 from workbench.llm.server import ModelServer, RequestExtras
 from workbench.verifiers.base import TEST_SERVER_AT
 from workbench.verifiers.judges.case import DelimitedReply, JudgeCase, told, unusable
-from workbench.verifiers.judges.parsers.base import MARKUP, chosen, last_found, own_lines
+from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, own_lines, verdict_in
 from workbench.verifiers.judges.template import Template
 from workbench.verifiers.judges.voting import together
 from workbench.verifiers.serving import extras_from, model_name, server_from, switch, whole
@@ -112,9 +112,13 @@ def _last_word(raw: str, delimiter: str | None, pattern: re.Pattern[str], alone:
 
     def read(line: str) -> str | None:
         bare = line.strip(MARKUP).upper()
-        return bare if bare in alone else chosen(pattern, line)
+        if bare in alone:
+            return bare
+        found = {word if word in alone else alone[1] for word in pattern.findall(line)}
+        return DOUBT if len(found) > 1 else next(iter(found), None)
 
-    return last_found(own_lines(raw, delimiter), read)
+    word = verdict_in(own_lines(raw, delimiter), read)
+    return None if word == DOUBT else word
 
 
 def _json_values(text: str) -> Iterator[Any]:

@@ -61,7 +61,7 @@ DOUBT: Final = "?"
 """The reading of words that hold two verdicts, or mention one without giving it."""
 _LABEL_ALONE = re.compile(rf"({JUDGMENT}[ \t*_`]{{0,6}})(?:\r?\n)[ \t\r\n]*", re.IGNORECASE)
 _LINE_START = 8
-_CLAUSE: Final = 400
+_CLAUSE: Final = 120
 _ENDS_IN_LABEL = re.compile(
     r"(?:judge?ment|verdict|answer|score|result|grade)[*_ \t]{0,4}[:：][*_ \t]{0,4}$", re.IGNORECASE
 )

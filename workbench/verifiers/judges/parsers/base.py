@@ -48,7 +48,7 @@ _OPENERS: Final = frozenset(
         " conclusion summary short sum result results analysis step final answer verdict judgment judgement grade"
         " decision output response assistant assistantfinal ok okay accordingly consequently here s hereby give given"
         " reach be must evaluation text boxed assessment note functional correctness usefulness score rating total"
-        " code candidate student solution graded n",
+        " code candidate student solution graded n b c",
     )
 )
 _CONCLUDES: Final = frozenset({"so", "thus", "therefore", "hence"})

@@ -23,7 +23,7 @@ from bench.figures import median, report
 from bench.synthetic import FULL, cached, verifier
 from workbench.core.database import column_files
 from workbench.core.project import Project, open_project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns
 from workbench.runs.store import verdicts
@@ -167,7 +167,7 @@ def _differing(table: AccuracyReport, rows: list[tuple[int, str, int, int, int, 
             counts[gold, outcome] = counts.get((gold, outcome), 0) + number
             of_question = questions.setdefault(cell, {}).setdefault(question, [0, 0])
             of_question[0] += number
-            of_question[1] += number * (outcome == gold or (outcome >= Outcome.ABSTAIN and gold == 0))
+            of_question[1] += number * (outcome == gold or (outcome >= OutcomeCode.ABSTAIN and gold == 0))
     shown = {(row.verifier, row.group): row for row in table.rows if row.kind == "verifier"}
     differing = len(cells.keys() ^ shown.keys())
     for cell, row in shown.items():
@@ -178,8 +178,8 @@ def _differing(table: AccuracyReport, rows: list[tuple[int, str, int, int, int, 
             "questions": len(of_questions),
             "tp": counts.get((1, 1), 0),
             "fp": counts.get((0, 1), 0),
-            "abstain": sum(counts.get((gold, int(Outcome.ABSTAIN)), 0) for gold in (0, 1)),
-            "error": sum(counts.get((gold, int(Outcome.ERROR)), 0) for gold in (0, 1)),
+            "abstain": sum(counts.get((gold, int(OutcomeCode.ABSTAIN)), 0) for gold in (0, 1)),
+            "error": sum(counts.get((gold, int(OutcomeCode.ERROR)), 0) for gold in (0, 1)),
         }
         exact = all(getattr(row, name) == value for name, value in expected.items())
         held = row.ci is not None and row.ci[0] < right / number < row.ci[1]

@@ -25,7 +25,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from tests.unit.verifiers.judges.modelled import modelled
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.interchange.archive import write_archive
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.annotating import AnnotationSession
@@ -112,7 +112,7 @@ def prepare(folder: Path) -> Given:
     project = sample_project(folder / "p.db")
     items = _items(project)
     for name, even in (("often", 2), ("seldom", 3), ("thrice", 5)):
-        found = [(item, Verdict(outcome=Outcome(item % even == 0), score=item % 7 / 7)) for item in items]
+        found = [(item, Verdict(outcome=OutcomeCode(item % even == 0).outcome, score=item % 7 / 7)) for item in items]
         add_complete_run(project, name, found)
     add_complete_run(project, "asked", [(item, Verdict(outcome=Outcome.CORRECT)) for item in items], kind="llm-judge")
     freeze(project)

@@ -11,7 +11,7 @@ from tests.coding import make_code_project
 from workbench.core.code import CodeTest, Execution, Problem
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.runs.configuring import bound_run
 from workbench.runs.store import runs, verdicts
 from workbench.runs.store.verdicts import TestResult
@@ -90,7 +90,10 @@ def put_scores(project: Project, name: str, scores: Mapping[str, float | None], 
         verdicts.put(
             connection,
             run,
-            [(items[key], Verdict(outcome=Outcome(int(score == 1)), score=score)) for key, score in scores.items()],
+            [
+                (items[key], Verdict(outcome=OutcomeCode(int(score == 1)).outcome, score=score))
+                for key, score in scores.items()
+            ],
         )
     return run
 

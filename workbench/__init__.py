@@ -51,7 +51,7 @@ def open_project(path: Path | str) -> Project:
 def judge(reference: Reference, completion: str, question: str = "", type: str | None = None) -> Verdict:
     """What `rules` says of a completion.
 
-    ``verdict.outcome.word`` is "correct", "incorrect", "abstain" or "error"; ``reference_final`` and
+    ``verdict.outcome`` equals "correct", "incorrect", "abstain" or "error"; ``reference_final`` and
     ``candidate_final`` are the answers it compared, ``reason`` and ``rule`` what decided. Nothing in a text can make it
     hang or crash: what only algebra can tell is compared in worker processes, which start with the first such call.
 

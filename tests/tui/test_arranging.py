@@ -22,7 +22,7 @@ from workbench.app.tui.screens.disagreements import DisagreementsScreen
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.interchange.importing import import_files, plan_import
 from workbench.tables.document import Cell
 
@@ -87,8 +87,10 @@ def project(tmp_path: Path) -> Project:
     for number, one in enumerate(rows):
         one["subtype"] = ("A1", "B5", "C1")[number // 2 % 3]
     project = make_project(tmp_path, rows)
-    add_run(project, "rules", {item: Outcome(item % 4) for item in range(1, 301)}, reasons=["text_equal"])
-    add_run(project, "other", {item: Outcome((item + 1) % 2) for item in range(1, 301)}, reasons=["text_equal"])
+    add_run(project, "rules", {item: OutcomeCode(item % 4).outcome for item in range(1, 301)}, reasons=["text_equal"])
+    add_run(
+        project, "other", {item: OutcomeCode((item + 1) % 2).outcome for item in range(1, 301)}, reasons=["text_equal"]
+    )
     return project
 
 

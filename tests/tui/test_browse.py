@@ -24,7 +24,7 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.table_screen import ConditionSuggester
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Project:
     for number, row in enumerate(rows):
         row["subtype"] = ("A1", "B5", "C1")[number // 2 % 3]
     project = make_project(tmp_path, rows)
-    add_run(project, "rules", {item: Outcome(item % 4) for item in range(1, 301)}, reasons=["text_equal"])
+    add_run(project, "rules", {item: OutcomeCode(item % 4).outcome for item in range(1, 301)}, reasons=["text_equal"])
     return project
 
 

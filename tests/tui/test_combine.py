@@ -26,7 +26,7 @@ from workbench.app.tui.screens.combine import CombineScreen, read
 from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.combined import combined_as
 from workbench.measuring.combining import ensemble
 from workbench.measuring.downstream import downstream
@@ -50,7 +50,9 @@ def project_of_three(folder: Path, names: tuple[str, ...] = NAMES) -> Project:
     project = make_project(folder, rows)
     for place, name in enumerate(names, 1):
         wrong = {number for number in range(80) if draw.random() < 0.12 * place}
-        add_run(project, name, {item + 1: Outcome(int((item % 2 == 0) ^ (item in wrong))) for item in range(80)})
+        add_run(
+            project, name, {item + 1: OutcomeCode(int((item % 2 == 0) ^ (item in wrong))).outcome for item in range(80)}
+        )
     return project
 
 

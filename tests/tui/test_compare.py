@@ -18,7 +18,7 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.comparing import compare, compared
 from workbench.measuring.comparing_tables import comparison_as, verdict
 from workbench.measuring.notes import note
@@ -199,7 +199,7 @@ async def test_the_figures_are_saved(tmp_path: Path) -> None:
 async def test_one_gold_class_is_said(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": False}] * 6)
     for name in ("first", "second"):
-        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 7)})
+        add_run(project, name, {item: OutcomeCode(item % 2).outcome for item in range(1, 7)})
     async with opened(project) as (app, pilot):
         await press(pilot, *":c", "enter")
         tests = text_of(app, "#compare-tests").splitlines()

@@ -17,7 +17,7 @@ from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen, FamilySh
 from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.comparing import comparable, joint_errors
 from workbench.measuring.comparing_tables import comparison_as
 from workbench.measuring.family import family
@@ -33,7 +33,9 @@ def project_of_three(folder: Path) -> Project:
     ]
     project = make_project(folder, rows)
     for name, ability in (("poor", 0.5), ("good", 0.95), ("alike", 0.9)):
-        said = {item: Outcome(int(row["gold"] is (draw.random() < ability))) for item, row in enumerate(rows, 1)}
+        said = {
+            item: OutcomeCode(int(row["gold"] is (draw.random() < ability))).outcome for item, row in enumerate(rows, 1)
+        }
         add_run(project, name, said | {1: Outcome.ABSTAIN})
     return project
 
@@ -188,7 +190,7 @@ async def test_hostile_and_long_names_are_only_text(tmp_path: Path, size: tuple[
     names = [*HOSTILE, "long " * 40]
     project = make_project(tmp_path, [{"gold": place % 2 == 0} for place in range(8)])
     for place, name in enumerate(names):
-        add_run(project, name, {item: Outcome((item + place) % 2) for item in range(1, 9)})
+        add_run(project, name, {item: OutcomeCode((item + place) % 2).outcome for item in range(1, 9)})
     async with opened(project, size=size) as (app, pilot):
         await show(app, pilot)
         await press(pilot, "o", "down")

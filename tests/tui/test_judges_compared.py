@@ -19,7 +19,7 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.option_field import OptionField
 from workbench.app.tui.screens.verb import VerbOutputScreen, VerbScreen
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.studies import duel_report
 from workbench.runs import verifying
 from workbench.runs.store.probes import duels
@@ -123,7 +123,7 @@ def stored_costs(project: Project, run: int) -> tuple[float, float, float]:
     right = reader.execute(
         "SELECT avg((v.outcome = ?) = c.imported_gold) FROM verdicts AS v JOIN completions AS c "
         "ON c.id = v.completion_id WHERE v.run_id = ?",
-        (int(Outcome.CORRECT), run),
+        (int(OutcomeCode.CORRECT), run),
     ).fetchone()[0]
     sums = reader.execute(
         "SELECT sum(r.prompt_tokens), sum(r.completion_tokens) FROM verdict_calls AS c "

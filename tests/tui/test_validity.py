@@ -11,7 +11,7 @@ from tests.tui.stage import SIZES, add_run, opened, press, text_of, until
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.validity import ValidityScreen
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.validity import validity
 
 
@@ -29,7 +29,7 @@ def project_of_one(folder: Path) -> Project:
         for number in range(48)
     ]
     project = make_project(folder, rows)
-    add_run(project, "vain[b]", {number + 1: Outcome(int(number % 3 == 0)) for number in range(48)})
+    add_run(project, "vain[b]", {number + 1: OutcomeCode(int(number % 3 == 0)).outcome for number in range(48)})
     return project
 
 

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import Literal
 
 from msgspec import Struct
 
 
-class Outcome(IntEnum):
-    """A verdict as stored: small integers, so that a run is one dense int8 vector."""
+class Outcome(StrEnum):
+    """A verdict's outcome; it equals its word, and only "correct" is true."""
+
+    INCORRECT = "incorrect"
+    CORRECT = "correct"
+    ABSTAIN = "abstain"
+    ERROR = "error"
+
+    def __bool__(self) -> bool:
+        return self is Outcome.CORRECT
+
+    @property
+    def word(self) -> OutcomeWord:
+        """The word people and files see."""
+        return self.value
+
+    @property
+    def code(self) -> OutcomeCode:
+        """The number stored for it."""
+        return OutcomeCode[self.name]
+
+
+class OutcomeCode(IntEnum):
+    """An outcome as stored: small integers, so that a run is one dense int8 vector."""
 
     INCORRECT = 0
     CORRECT = 1
@@ -17,27 +39,17 @@ class Outcome(IntEnum):
     ERROR = 3
 
     @property
+    def outcome(self) -> Outcome:
+        """The outcome it is stored for."""
+        return Outcome[self.name]
+
+    @property
     def word(self) -> OutcomeWord:
         """The word people and files see."""
-        return _WORDS[self]
-
-    @classmethod
-    def of(cls, word: str) -> Outcome:
-        """The outcome a word stands for.
-
-        Raises:
-            KeyError: The word is none of the four.
-        """
-        return cls[word.upper()]
+        return self.outcome.value
 
 
 OutcomeWord = Literal["correct", "incorrect", "abstain", "error"]
-_WORDS: dict[Outcome, OutcomeWord] = {
-    Outcome.INCORRECT: "incorrect",
-    Outcome.CORRECT: "correct",
-    Outcome.ABSTAIN: "abstain",
-    Outcome.ERROR: "error",
-}
 
 Protocol3 = Literal["forced", "strict", "decided"]
 """How undecided rows count: as "incorrect", as wrong, or not at all."""
@@ -114,3 +126,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     candidate_span: tuple[int, int] | None = None
     detail: str | None = None
     ms: float = 0.0
+
+    @property
+    def is_correct(self) -> bool:
+        """Whether the outcome is "correct"; false for an abstention and an error."""
+        return self.outcome is Outcome.CORRECT

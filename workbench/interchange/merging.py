@@ -220,7 +220,7 @@ def _said(connection: Connection, run: int, items: list[int]) -> dict[int, _Here
     """What the run's verdicts here say, by item."""
     outcomes = verdicts.letters(connection, run, items)
     return {
-        item: _Here(int(found.outcome), found.score, found.reason, outcomes.get(item, {}))
+        item: _Here(found.outcome.code, found.score, found.reason, outcomes.get(item, {}))
         for item, found in verdicts.said(connection, run, items).items()
     }
 
@@ -228,7 +228,7 @@ def _said(connection: Connection, run: int, items: list[int]) -> dict[int, _Here
 def _says(found: ForeignVerdict) -> _Here:
     verdict: Verdict = found.samples[0]
     outcomes = {suite: one.outcomes for suite, one in found.outcomes.items()}
-    return _Here(int(verdict.outcome), verdict.score, verdict.reason, outcomes)
+    return _Here(verdict.outcome.code, verdict.score, verdict.reason, outcomes)
 
 
 def _put(connection: Connection, run: int, new: dict[int, ForeignVerdict]) -> None:

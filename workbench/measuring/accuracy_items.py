@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.data.records.browse import BrowseQuery, BrowseRow
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.entries import AccuracyQuery, Entries
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 Which = Literal["all", "wrong", "accepted", "refused", "undecided", "right"]
 """All items, those that count as wrong, wrongly accepted, wrongly refused, not decided, or counting as right."""
 
-_ORDER: Final[tuple[tuple[Outcome, bool], ...]] = (
-    (Outcome.CORRECT, False),
-    (Outcome.INCORRECT, True),
-    (Outcome.ABSTAIN, True),
-    (Outcome.ABSTAIN, False),
-    (Outcome.ERROR, True),
-    (Outcome.ERROR, False),
-    (Outcome.CORRECT, True),
-    (Outcome.INCORRECT, False),
+_ORDER: Final[tuple[tuple[OutcomeCode, bool], ...]] = (
+    (OutcomeCode.CORRECT, False),
+    (OutcomeCode.INCORRECT, True),
+    (OutcomeCode.ABSTAIN, True),
+    (OutcomeCode.ABSTAIN, False),
+    (OutcomeCode.ERROR, True),
+    (OutcomeCode.ERROR, False),
+    (OutcomeCode.CORRECT, True),
+    (OutcomeCode.INCORRECT, False),
 )
 """Verdict and gold, most worth a look first: wrongly accepted, wrongly refused, undecided, right."""
 
@@ -62,7 +62,7 @@ class JudgedRow(Struct, frozen=True, kw_only=True):
     """
 
     item: BrowseRow
-    outcome: Outcome
+    outcome: OutcomeCode
     gold: bool
     reason: str
     right: bool
@@ -97,7 +97,7 @@ class JudgedItems:
         order = rows[np.argsort(_ranks()[outcome[rows], gold[rows]], kind="stable")]
         self.item: IntArray = known.item[order]
         self.left_out = int(chosen.sum()) - len(rows)
-        self.undecided = int((outcome[rows] >= Outcome.ABSTAIN).sum())
+        self.undecided = int((outcome[rows] >= OutcomeCode.ABSTAIN).sum())
         self.right = int(graded.right[rows].sum())
         self.wrong = len(rows) - self.right
         self._outcome, self._gold, self._is_right = outcome[order], gold[order], graded.right[order]
@@ -132,9 +132,9 @@ class JudgedItems:
         kinds: dict[Which, BoolArray] = {
             "all": np.ones(len(self), dtype=np.bool_),
             "wrong": ~self._is_right,
-            "accepted": (self._outcome == Outcome.CORRECT) & (self._gold == 0),
-            "refused": (self._outcome == Outcome.INCORRECT) & (self._gold == 1),
-            "undecided": self._outcome >= Outcome.ABSTAIN,
+            "accepted": (self._outcome == OutcomeCode.CORRECT) & (self._gold == 0),
+            "refused": (self._outcome == OutcomeCode.INCORRECT) & (self._gold == 1),
+            "undecided": self._outcome >= OutcomeCode.ABSTAIN,
             "right": self._is_right,
         }
         return np.flatnonzero(kinds[which])
@@ -153,7 +153,7 @@ class JudgedItems:
         reason = self._names[self._reason[place]]
         return JudgedRow(
             item=item,
-            outcome=Outcome(int(self._outcome[place])),
+            outcome=OutcomeCode(int(self._outcome[place])),
             gold=bool(self._gold[place]),
             reason="" if reason == NO_REASON else reason,
             right=bool(self._is_right[place]),
@@ -186,7 +186,7 @@ def _ranks() -> IntArray:
     """Verdict and gold -> the place in `_ORDER`."""
     import numpy as np
 
-    ranks = np.zeros((len(Outcome), 2), dtype=np.int8)
+    ranks = np.zeros((len(OutcomeCode), 2), dtype=np.int8)
     for place, (outcome, gold) in enumerate(_ORDER):
         ranks[outcome, int(gold)] = place
     return ranks

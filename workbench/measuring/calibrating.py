@@ -14,7 +14,7 @@ from workbench.core.selection import Selection
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
-from workbench.core.verdict import GoldChoice
+from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.measuring import notes
 from workbench.measuring.columns import columns as every_column
 from workbench.measuring.scores import ItemScores, scored
@@ -84,7 +84,6 @@ def calibrate(
 def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
     import numpy as np
 
-    from workbench.core.verdict import Outcome
     from workbench.statistics.calibration import cross_fitted, odds
     from workbench.statistics.ensembles import fold_of
 
@@ -96,9 +95,9 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
             f"{len(score) - correct:,} incorrect completions of {counted(questions, 'question')}.",
             f"At least {_FEWEST} of each kind are needed, and {folds} questions.",
         )
-    said = np.isin(items.outcome, (int(Outcome.CORRECT), int(Outcome.INCORRECT)))
+    said = np.isin(items.outcome, (int(OutcomeCode.CORRECT), int(OutcomeCode.INCORRECT)))
     if said.all():
-        yield _row("verdict", items, (items.outcome == int(Outcome.CORRECT)).astype(np.float64))
+        yield _row("verdict", items, (items.outcome == int(OutcomeCode.CORRECT)).astype(np.float64))
     are_chances = bool(score.min() >= 0 and score.max() <= 1)
     yield _row("score", items, score, are_chances=are_chances)
     fold = fold_of(items.question, folds)

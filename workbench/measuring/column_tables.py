@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from workbench.core.database.column_files import ColumnHeader, ColumnPart
 from workbench.core.database.generation import ChangeMark
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.data.store import columns as stored
 from workbench.data.store.columns import FIELDS, ORIGINS, Connection, ItemNumbers
 
@@ -132,7 +132,7 @@ def _bounds(head: ColumnHeader) -> dict[str, tuple[int, int]]:
     """What the values of each whole-numbered column of a part lie between."""
     codes = {name: (0, max(len(names) - 1, 0)) for name, names in head.names.items()}
     if head.run is not None:
-        return {"outcome": (-1, max(Outcome)), **codes}
+        return {"outcome": (-1, max(OutcomeCode)), **codes}
     row, count, sign = (1, 2**63 - 1), (0, 2**31 - 1), (-1, 1)
     fixed = {"item": row, "question": row, "characters": count, "final": sign, "imported": sign}
     return {**fixed, "origin": (0, len(ORIGINS) - 1), **codes}

@@ -33,7 +33,7 @@ from workbench.core.selection import (
     crossing,
 )
 from workbench.core.text.figures import counted
-from workbench.core.verdict import GoldChoice, Outcome
+from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.data.store import text_index
 from workbench.data.store.columns import FIELDS, ORIGINS, Connection, kept_values, states
 from workbench.data.store.reading import frame
@@ -411,11 +411,11 @@ class Columns:
         return self._memory.derived.get(key, (clusters, other), find)
 
     def outcome(self, run: int | None) -> IntArray:
-        """A run's `Outcome` of each item, -1 where it has none (int8); "incorrect" throughout for no run."""
+        """A run's `OutcomeCode` of each item, -1 where it has none (int8); "incorrect" throughout for no run."""
         import numpy as np
 
         if run is None:
-            return np.full(len(self.item), Outcome.INCORRECT, dtype=np.int8)
+            return np.full(len(self.item), OutcomeCode.INCORRECT, dtype=np.int8)
         return self._of(run).columns["outcome"]
 
     def score(self, run: int | None) -> FloatArray | None:

@@ -16,7 +16,7 @@ from workbench.core.selection import Selection, group_name
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import NONE, counted, p_value, percent, signed, signed_interval
 from workbench.core.text.inert import inert
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, Groups, columns, gold_counts
 from workbench.measuring.comparing_tables import told
@@ -231,7 +231,7 @@ def _rules(items: VotedItems, k: int | None, weighted: bool) -> list[_Rule]:
         _Rule(name=judge.name, kind="member", outcome=ballots.outcome(own))
         for judge, own in zip(items.members, alone, strict=True)
     ]
-    nothing = np.full(len(items.gold), Outcome.INCORRECT, dtype=np.int8)
+    nothing = np.full(len(items.gold), OutcomeCode.INCORRECT, dtype=np.int8)
     if BASELINE not in {judge.name for judge in items.members}:
         rules.append(_Rule(name=BASELINE, kind="baseline", outcome=nothing))
     best = ballots.outcome(alone[_best_single(items)])

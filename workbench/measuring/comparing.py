@@ -14,7 +14,7 @@ from workbench.core import selection
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.data.records.browse import BrowseQuery, BrowseRow
 from workbench.data.store import browsing
 from workbench.measuring import notes
@@ -45,9 +45,9 @@ class ComparedItem(Struct, frozen=True, kw_only=True):
     """An item with what is true of it and what A and B said of it."""
 
     item: BrowseRow
-    gold: Outcome
-    a: Outcome
-    b: Outcome
+    gold: OutcomeCode
+    a: OutcomeCode
+    b: OutcomeCode
 
 
 class PairedComparison:
@@ -75,8 +75,8 @@ class PairedComparison:
 
     def _row(self, item: BrowseRow) -> ComparedItem:
         place = bisect_left(self._found.item, item.id)
-        a, b = (Outcome(int(self._found.outcomes[judge][place])) for judge in self._order)
-        return ComparedItem(item=item, gold=Outcome(int(self._found.gold[place])), a=a, b=b)
+        a, b = (OutcomeCode(int(self._found.outcomes[judge][place])) for judge in self._order)
+        return ComparedItem(item=item, gold=OutcomeCode(int(self._found.gold[place])), a=a, b=b)
 
 
 def _example(row: ComparedItem) -> Example:
@@ -235,7 +235,7 @@ def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3)
     both = counted_a & counted_b
     judged_by_both = (found.gold >= 0) & (a >= 0) & (b >= 0)
     undecided_a, undecided_b = (
-        int(np.count_nonzero(judged_by_both & (outcome >= Outcome.ABSTAIN))) for outcome in (a, b)
+        int(np.count_nonzero(judged_by_both & (outcome >= OutcomeCode.ABSTAIN))) for outcome in (a, b)
     )
     counts = _PairedCounts(
         both=both,

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.core.project import Project
 from workbench.core.selection import Selection, crossing
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, Made, columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
@@ -135,7 +135,7 @@ TypeField: TypeAlias = Literal["type", "subtype"]
 
 MAJORITY: Final = "majority-by-type"
 """What says of each item the class most frequent in its type: it knows the gold it is measured on."""
-CONSTANTS: Final[dict[str, Outcome]] = {BASELINE: Outcome.INCORRECT, "always-correct": Outcome.CORRECT}
+CONSTANTS: Final[dict[str, OutcomeCode]] = {BASELINE: OutcomeCode.INCORRECT, "always-correct": OutcomeCode.CORRECT}
 BASELINES: Final = (*CONSTANTS, MAJORITY)
 """Rows of every table; they need no run."""
 
@@ -164,7 +164,7 @@ class Entry(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         run: The run its verdicts come from; None for a baseline.
-        outcome: Its `Outcome` of every visible item, -1 where it has none (int8).
+        outcome: Its `OutcomeCode` of every visible item, -1 where it has none (int8).
         expected: How many verdicts its run will have, while that has never been complete; None for any other.
     """
 

@@ -18,7 +18,7 @@ from workbench.core.text import figures
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import NONE, counted, listed, p_value, whole
 from workbench.core.text.inert import inert
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.labelling.store import check_items
 from workbench.measuring import notes
 from workbench.measuring.columns import Columns, Groups, columns, gold_counts
@@ -189,10 +189,10 @@ def _shares(
     others = _votes([outcome for name, outcome in outcomes.items() if name != verifier])
     right = np.where(is_known, grade(own, found.gold, protocol).right, np.int8(-1))
     # An undecided verdict counts as "incorrect", or as wrong whatever gold is.
-    predicted_right = np.where(own == Outcome.CORRECT, others, 1 - others)
+    predicted_right = np.where(own == OutcomeCode.CORRECT, others, 1 - others)
     if protocol == "strict":
-        predicted_right[own >= Outcome.ABSTAIN] = 0
-    counted = kept & (own < Outcome.ABSTAIN) if protocol == "decided" else kept
+        predicted_right[own >= OutcomeCode.ABSTAIN] = 0
+    counted = kept & (own < OutcomeCode.ABSTAIN) if protocol == "decided" else kept
     accuracy = _EstimatedShare(
         quantity="accuracy",
         truth=right,

@@ -12,7 +12,7 @@ from workbench.core.project import Project
 from workbench.core.run import IMPORTED, ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.store import figures
@@ -46,8 +46,8 @@ class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
         question: Row ids of their questions, the clusters (int64).
         gold: 1 correct, 0 incorrect, -1 none (int8).
         judges: The verifiers in order.
-        outcomes: For each verifier each item's `Outcome`, -1 where it has no verdict (int8), and where it failed if it
-            failed on all.
+        outcomes: For each verifier each item's `OutcomeCode`, -1 where it has no verdict (int8), and where it failed
+            if it failed on all.
         failed: Verifiers that failed on every item they were asked about, and on how many: they are not measured.
     """
 
@@ -127,7 +127,7 @@ def judged(
     known_gold = everything.gold(gold)[rows]
     outcomes = [everything.outcome(judge.run)[rows] for judge in judges]
     failed = {
-        judge.name: int((outcome == Outcome.ERROR).sum())
+        judge.name: int((outcome == OutcomeCode.ERROR).sum())
         for judge, outcome in zip(judges, outcomes, strict=True)
         if failed_throughout(outcome, known_gold)
     }
@@ -137,7 +137,7 @@ def judged(
         gold=known_gold,
         judges=judges,
         outcomes=tuple(
-            np.where(outcome == Outcome.ERROR, np.int8(-1), outcome) if judge.name in failed else outcome
+            np.where(outcome == OutcomeCode.ERROR, np.int8(-1), outcome) if judge.name in failed else outcome
             for judge, outcome in zip(judges, outcomes, strict=True)
         ),
         failed=failed,

@@ -14,7 +14,7 @@ from workbench.core.taxonomy import type_display
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import counted
 from workbench.core.text.inert import inert
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.measuring import notes
 from workbench.measuring.columns import columns as every_column
 from workbench.measuring.judged import judges_of
@@ -285,7 +285,7 @@ def fit(
     threshold = fit_threshold(columns.score[usable], correct, method)
     counted = (columns.gold >= 0) & (columns.outcome >= 0)
     if protocol == "decided":
-        counted &= np.isfinite(columns.score) | (columns.outcome < Outcome.ABSTAIN)
+        counted &= np.isfinite(columns.score) | (columns.outcome < OutcomeCode.ABSTAIN)
     has_rest = bool((counted & ~inside).any())
     on_questions, other_questions = (set(columns.question[counted & side].tolist()) for side in (inside, ~inside))
     return ThresholdReport(

@@ -12,7 +12,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judged, nothing_measured
 from workbench.measuring.records.stack import SimulatedStack, StackAlone, StageRow, Took
@@ -266,11 +266,10 @@ def stage_rows(found: Sequence[Stage], items: StackItems, said: Stacked) -> list
 def _stage_row(
     number: int, stage: Stage, group: str | None, items: StackItems, said: Stacked, inside: BoolArray
 ) -> StageRow:
-    from workbench.core.verdict import Outcome
 
     reached = said.reached[number] & inside
     here = reached & (said.stage == number) & said.by_itself
-    accepted, refused = here & (said.outcome == Outcome.CORRECT), here & (said.outcome == Outcome.INCORRECT)
+    accepted, refused = here & (said.outcome == OutcomeCode.CORRECT), here & (said.outcome == OutcomeCode.INCORRECT)
     wrong, right = reached & (items.gold == 0), reached & (items.gold == 1)
     return StageRow(
         stage=number + 1,

@@ -13,7 +13,7 @@ from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.text.figures import counted
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.data.formats.lines import RefusedError
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.judged import judges_of
@@ -109,8 +109,8 @@ def said_of(project: Project, known: Columns, scored_by: str | None, gold: GoldC
         return found, np.zeros(len(found), dtype=np.bool_)
     (judge,) = judges_of(project, (scored_by,))
     outcome = known.outcome(judge.run)
-    undecided = (outcome == Outcome.ABSTAIN) | (outcome == Outcome.ERROR)
-    return np.where(outcome < 0, -1, outcome == Outcome.CORRECT), undecided
+    undecided = (outcome == OutcomeCode.ABSTAIN) | (outcome == OutcomeCode.ERROR)
+    return np.where(outcome < 0, -1, outcome == OutcomeCode.CORRECT), undecided
 
 
 class MeasuredModels:

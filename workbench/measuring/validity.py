@@ -18,7 +18,7 @@ from workbench.core.run import IMPORTED
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted, points_interval
 from workbench.core.text.inert import inert
-from workbench.core.verdict import GoldChoice, Outcome, VerifierInput
+from workbench.core.verdict import GoldChoice, OutcomeCode, VerifierInput
 from workbench.labelling.agreement.measuring import ceilings
 from workbench.labelling.agreement.text import ceiling_in_words
 from workbench.measuring import notes
@@ -385,7 +385,7 @@ def _unknown_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> 
 
 def _said(check: Check, outcome: IntArray) -> BoolArray:
     """What a check counts: that a completion is left undecided, or that it is accepted."""
-    return outcome >= Outcome.ABSTAIN if check == "undecided-by-gold" else outcome == Outcome.CORRECT
+    return outcome >= OutcomeCode.ABSTAIN if check == "undecided-by-gold" else outcome == OutcomeCode.CORRECT
 
 
 def _varies(said: BoolArray) -> bool:
@@ -428,8 +428,8 @@ def _undecided(
     n = int(judged.sum())
     if not n:
         return None
-    open_ = outcome >= Outcome.ABSTAIN
-    abstain, error = int((outcome == Outcome.ABSTAIN).sum()), int((outcome == Outcome.ERROR).sum())
+    open_ = outcome >= OutcomeCode.ABSTAIN
+    abstain, error = int((outcome == OutcomeCode.ABSTAIN).sum()), int((outcome == OutcomeCode.ERROR).sum())
     reasons = everything.reasons(judge.run)
     codes = reasons.code if rows.kept is None else reasons.code[rows.kept]
     counted = Counter(codes[open_].tolist()).most_common(_REASONS_SAID)
@@ -467,7 +467,7 @@ def _flips(
     if before is not None:
         older = everything.outcome(before)
         older = older if rows.kept is None else older[rows.kept]
-        decided = (older >= 0) & (older < Outcome.ABSTAIN) & (outcome >= 0) & (outcome < Outcome.ABSTAIN)
+        decided = (older >= 0) & (older < OutcomeCode.ABSTAIN) & (outcome >= 0) & (outcome < OutcomeCode.ABSTAIN)
         flips.append(_flipped("flips-runs", rows, judge.name, decided, older != outcome, f"than in run {before}"))
     return flips
 

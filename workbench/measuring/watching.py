@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
 from workbench.core.text.wordings import Wording, wordings
-from workbench.core.verdict import GoldChoice, Outcome
+from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.measuring.columns import columns
 from workbench.measuring.records.watching import AlikeGroup, DriftAlarm, TrainingReport, Trainings, TrainingSteps
 from workbench.measuring.store import watching as stored
@@ -128,7 +128,7 @@ def _arrays(rows: Sequence[AuditedRow], item: IntArray, question: IntArray, trut
         item=item[at],
         question=question[at],
         step=np.array([row.step for row in there], dtype=np.int64),
-        accepted=np.array([row.outcome == Outcome.CORRECT for row in there], dtype=np.bool_),
+        accepted=np.array([row.outcome == OutcomeCode.CORRECT for row in there], dtype=np.bool_),
         weight=np.array([1 / row.chance for row in there], dtype=np.float64),
         truth=truth[at],
     )

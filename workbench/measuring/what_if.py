@@ -28,7 +28,7 @@ from workbench.core.options import (
 )
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
-from workbench.core.verdict import Outcome, OutcomeWord, Verdict
+from workbench.core.verdict import OutcomeCode, OutcomeWord, Verdict
 from workbench.data.records.browse import BrowseQuery, BrowseRow
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns
@@ -156,8 +156,8 @@ class WhatIf:
         place = int(np.searchsorted(asked.everything.item, item))
         after, kind = int(self._found.after[place]), int(self._kinds[place])
         return ItemChange(
-            before=Outcome(int(asked.before[place])).word if asked.before[place] >= 0 else None,
-            after=Outcome(after).word if after >= 0 else None,
+            before=OutcomeCode(int(asked.before[place])).word if asked.before[place] >= 0 else None,
+            after=OutcomeCode(after).word if after >= 0 else None,
             kind=FLIP_KINDS[kind] if kind >= 0 else None,
             reason=None if (found := self.after(item)) is None else found.reason,
         )
@@ -182,9 +182,9 @@ class WhatIf:
             completion_id=row.completion_id,
             subtype=row.subtype,
             kind=FLIP_KINDS[self._kinds[place]],
-            gold=None if gold < 0 else Outcome(gold).word,
-            before=Outcome(int(asked.before[place])).word,
-            after=Outcome(int(self._found.after[place])).word,
+            gold=None if gold < 0 else OutcomeCode(gold).word,
+            before=OutcomeCode(int(asked.before[place])).word,
+            after=OutcomeCode(int(self._found.after[place])).word,
             reason_before=None if before == NO_REASON else before,
             reason_after=None if after is None else after.reason,
         )
@@ -331,7 +331,7 @@ def _by_scores(asked: _Asked, threshold: float) -> _NewOutcomes:
     score, before = asked.everything.score(asked.run.id), asked.before[asked.drawn]
     assert score is not None
     new = at_threshold(before, score[asked.drawn], threshold)
-    after[asked.drawn] = np.where(before == Outcome.ERROR, -1, new)
+    after[asked.drawn] = np.where(before == OutcomeCode.ERROR, -1, new)
     return _NewOutcomes(after=after, means="scores", verdicts={}, missing=[])
 
 
@@ -349,8 +349,8 @@ def _by_judging(
     verdicts: dict[int, Verdict] = {}
     for item, verdict in work:
         at = np.searchsorted(asked.everything.item, item)
-        after[at] = int(verdict.outcome)
-        if after[at] != asked.before[at] or verdict.outcome >= Outcome.ABSTAIN or item in beside:
+        after[at] = verdict.outcome.code
+        if after[at] != asked.before[at] or verdict.outcome.code >= OutcomeCode.ABSTAIN or item in beside:
             verdicts[item] = verdict
     means: Means = "local" if not changed.asks else "calls" if work.calls else "replies"
     return _NewOutcomes(
@@ -414,9 +414,11 @@ def _counts(asked: _Asked, found: _NewOutcomes) -> RejudgedItems:
     drawn, read = len(asked.drawn), int(np.count_nonzero(found.after >= 0))
     failed = 0
     if found.means == "scores":
-        failed = int(np.count_nonzero(asked.before[asked.drawn] == Outcome.ERROR))
+        failed = int(np.count_nonzero(asked.before[asked.drawn] == OutcomeCode.ERROR))
     reasons = Counter(
-        verdict.reason or NO_REASON for verdict in found.verdicts.values() if verdict.outcome >= Outcome.ABSTAIN
+        verdict.reason or NO_REASON
+        for verdict in found.verdicts.values()
+        if verdict.outcome.code >= OutcomeCode.ABSTAIN
     )
     return RejudgedItems(
         chosen=asked.chosen,

@@ -11,7 +11,7 @@ from msgspec import Struct
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.run import GENERATION, CallShown, Transcript, Vote, WrittenReply
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.data.store import browsing
 from workbench.llm.dialects.openai import without_keep_alives
 from workbench.llm.records import CallFailed, Reply, Response, Usage
@@ -86,7 +86,7 @@ def _votes(reader: Connection, run: int, item: int, account: dict[str, Any] | No
     found = calls.votes_of(reader, run, item)
     names = account["votes"] if account is not None and account.get("judge") == STACK else [None] * len(found)
     return [
-        Vote(verdict=Outcome(outcome).word, score=score, reason=reason, by=name)
+        Vote(verdict=OutcomeCode(outcome).word, score=score, reason=reason, by=name)
         for (outcome, score, reason), name in zip(found, names, strict=True)
     ]
 

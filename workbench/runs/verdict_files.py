@@ -253,7 +253,7 @@ def _line(
 def _verdict(row: VerdictRow) -> Verdict:
     unsaid = row.verdict is None
     return Verdict(
-        outcome=Outcome.ABSTAIN if row.verdict is None else Outcome.of(row.verdict),
+        outcome=Outcome.ABSTAIN if row.verdict is None else Outcome(row.verdict),
         score=row.score,
         reason="no_threshold" if unsaid and row.reason is None else row.reason,
         rule=row.rule,

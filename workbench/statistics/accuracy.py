@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from workbench.core.selection import UNKNOWN
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.confusion import (
     NOTHING,
     BoolArray,
@@ -86,7 +86,7 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
     """What an accuracy table is computed from: arrays with one value an item.
 
     Attributes:
-        outcome: The verifier's `Outcome`, or -1 where no verdict is stored (int8).
+        outcome: The verifier's `OutcomeCode`, or -1 where no verdict is stored (int8).
         gold: 1 correct, 0 incorrect, -1 none (int8).
         question: The item's question, at least 0; questions are the clusters of the intervals (int64).
         group: Positions in ``names`` (int32), or None for all items only.
@@ -143,7 +143,7 @@ class ClusterCounts(NamedTuple):
         kinds = [cells[:, counted & (gold == label) & (right == yes)].sum(axis=1) for label in (0, 1) for yes in (0, 1)]
         return np.stack(kinds, axis=1).reshape(-1, 2, 2)
 
-    def beside(self, said: Outcome, protocol: Protocol3) -> IntArray:
+    def beside(self, said: OutcomeCode, protocol: Protocol3) -> IntArray:
         """Each cluster's counted items by who is right, the verifier or whoever always says the same: clusters x 4.
 
         They are neither, only the other, only the verifier and both: what `compare.compare_counted` takes.
@@ -284,8 +284,8 @@ def _row(
         fp=counts.fp,
         tn=counts.tn,
         fn=counts.fn,
-        abstain=int(cells[:, Outcome.ABSTAIN].sum()),
-        error=int(cells[:, Outcome.ERROR].sum()),
+        abstain=int(cells[:, OutcomeCode.ABSTAIN].sum()),
+        error=int(cells[:, OutcomeCode.ERROR].sum()),
         deff=float(known.deff[place]),
         auroc=area,
         balanced_accuracy_ci=None if balanced is None else certainty.balanced_accuracy[place],
@@ -326,7 +326,7 @@ class Majority(NamedTuple):
     """Verdicts by the class that is most frequent in the gold of an item's type.
 
     Attributes:
-        outcome: One `Outcome` an item (int8).
+        outcome: One `OutcomeCode` an item (int8).
         tied: Types, by code, in which both classes are equally frequent: they count as incorrect there.
     """
 
@@ -334,7 +334,7 @@ class Majority(NamedTuple):
     tied: IntArray
 
 
-def always(outcome: Outcome, items: int) -> IntArray:
+def always(outcome: OutcomeCode, items: int) -> IntArray:
     """The same verdict on every item (int8)."""
     return np.full(items, outcome, dtype=np.int8)
 
@@ -348,5 +348,5 @@ def majority(gold: IntArray, kind: IntArray, kinds: int) -> Majority:
         kinds: The number of types.
     """
     _, incorrect, correct = np.bincount(kind * 3 + (gold + 1), minlength=3 * kinds).reshape(kinds, 3).T
-    says = np.where(correct > incorrect, Outcome.CORRECT, Outcome.INCORRECT).astype(np.int8)
+    says = np.where(correct > incorrect, OutcomeCode.CORRECT, OutcomeCode.INCORRECT).astype(np.int8)
     return Majority(says[kind], np.flatnonzero((correct == incorrect) & (correct > 0)))

@@ -1,6 +1,6 @@
 """Verdicts against gold, counted under a protocol.
 
-Arrays hold one value a row. An outcome is a value of `workbench.core.verdict.Outcome`, or -1 where no
+Arrays hold one value a row. An outcome is a value of `workbench.core.verdict.OutcomeCode`, or -1 where no
 verdict is stored; gold is 1 (correct), 0 (incorrect) or -1 (none). A row with either -1 is not counted.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 
 # -- Array types, verdicts brought into the order of the items, and figures out of arrays.
 
@@ -49,7 +49,7 @@ def defined(value: float) -> float | None:
 
 
 _GOLDS = 2
-_OUTCOMES = len(Outcome)
+_OUTCOMES = len(OutcomeCode)
 _SMALL = 2**31 // ((_GOLDS + 1) * (_OUTCOMES + 1))
 """Fewer groups than this are counted with 32 bits, which is quicker."""
 
@@ -113,8 +113,8 @@ def confusion(cells: IntArray, protocol: Protocol3) -> Confusion:
     ``forced`` takes abstain and error as the verdict "incorrect"; ``strict`` takes an undecided row as the
     opposite of its gold, so that TP + FP + TN + FN is the number of rows; ``decided`` leaves it out.
     """
-    (tn, fp), (fn, tp) = cells[:, : Outcome.ABSTAIN].tolist()
-    undecided_incorrect, undecided_correct = cells[:, Outcome.ABSTAIN :].sum(axis=1).tolist()
+    (tn, fp), (fn, tp) = cells[:, : OutcomeCode.ABSTAIN].tolist()
+    undecided_incorrect, undecided_correct = cells[:, OutcomeCode.ABSTAIN :].sum(axis=1).tolist()
     if protocol != "decided":
         fn += undecided_correct
     if protocol == "forced":
@@ -142,7 +142,7 @@ def coverage(cells: IntArray) -> float | None:
         cells: One group's (2, 4) counts of `tally`.
     """
     total = int(cells.sum())
-    return int(cells[:, : Outcome.ABSTAIN].sum()) / total if total else None
+    return int(cells[:, : OutcomeCode.ABSTAIN].sum()) / total if total else None
 
 
 def only_failed(cells: IntArray) -> bool:
@@ -151,7 +151,7 @@ def only_failed(cells: IntArray) -> bool:
     Args:
         cells: One group's (2, 4) counts of `tally`.
     """
-    failed = int(cells[:, Outcome.ERROR].sum())
+    failed = int(cells[:, OutcomeCode.ERROR].sum())
     return failed > 0 and failed == cells.sum()
 
 
@@ -172,10 +172,10 @@ def grade(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Graded:
     """
     counted = (gold >= 0) & (outcomes >= 0)
     if protocol == "decided":
-        counted &= outcomes < Outcome.ABSTAIN
+        counted &= outcomes < OutcomeCode.ABSTAIN
     right = outcomes == gold
     if protocol == "forced":
-        right |= (outcomes >= Outcome.ABSTAIN) & (gold == 0)
+        right |= (outcomes >= OutcomeCode.ABSTAIN) & (gold == 0)
     return Graded(counted, right & counted)
 
 

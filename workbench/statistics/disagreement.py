@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.special import expit, log_expit
 
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.statistics.agreement.figures import consensus
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, tally
@@ -181,7 +181,7 @@ def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
 
 
 def _decided(vote: IntArray) -> BoolArray:
-    found: BoolArray = (vote == Outcome.CORRECT) | (vote == Outcome.INCORRECT)
+    found: BoolArray = (vote == OutcomeCode.CORRECT) | (vote == OutcomeCode.INCORRECT)
     return found
 
 
@@ -216,8 +216,8 @@ def counted(votes: Sequence[IntArray], items: int) -> VoteCounts:
     """
     yes, no = np.zeros(items, dtype=np.int16), np.zeros(items, dtype=np.int16)
     for vote in votes:
-        yes += vote == Outcome.CORRECT
-        no += vote == Outcome.INCORRECT
+        yes += vote == OutcomeCode.CORRECT
+        no += vote == OutcomeCode.INCORRECT
     return VoteCounts(yes, no)
 
 
@@ -235,7 +235,7 @@ def of(chosen: BoolArray, kept: BoolArray | None) -> IntArray:
 # -- Verdicts against gold: how far they speak against it, by what each verifier's word is worth on such items.
 
 
-_GOLDS, _OUTCOMES = 2, len(Outcome) + 1
+_GOLDS, _OUTCOMES = 2, len(OutcomeCode) + 1
 _PRIOR = 10.0
 """Items whose weight a verifier's rates over all types have in its rates on one type."""
 
@@ -281,7 +281,7 @@ def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> Fl
     Returns:
         Type x gold x (outcome + 1), so that a missing verdict comes first; 0 where there is no decided one.
     """
-    counts = tally(vote, gold, group, groups)[:, :, : Outcome.ABSTAIN].astype(float)
+    counts = tally(vote, gold, group, groups)[:, :, : OutcomeCode.ABSTAIN].astype(float)
     overall = counts.sum(axis=0) + 1.0
     prior = _PRIOR * overall / overall.sum(axis=1, keepdims=True)
     total = counts.sum(axis=2, keepdims=True)
@@ -349,7 +349,7 @@ def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None
     yes = np.zeros(len(place))
     weight = weights(votes, said, full)
     for vote, share in zip(votes, weight, strict=True):
-        yes += share * (vote[place] == Outcome.CORRECT)
+        yes += share * (vote[place] == OutcomeCode.CORRECT)
     no = weight.sum() - yes
     unvoted = int(items if kept is None else np.count_nonzero(kept)) - int(np.count_nonzero(meant))
     score = np.minimum(yes, no) / np.maximum(yes, no)
@@ -364,7 +364,7 @@ def weights(votes: Sequence[IntArray], said: VoteCounts, full: BoolArray) -> Flo
     """
     found = np.empty(len(votes))
     for number, vote in enumerate(votes):
-        own = vote == Outcome.CORRECT
+        own = vote == OutcomeCode.CORRECT
         lead = (said.yes - own) * 2 - (len(votes) - 1)
         led = full & (lead != 0)
         agree = np.count_nonzero(led & ((lead > 0) == own)) + 1

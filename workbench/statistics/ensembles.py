@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from msgspec import Struct, structs
 
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, grade
 from workbench.statistics.intervals import FEWEST, Ends, alone, compact, intervals
 from workbench.statistics.records.comparison import PairedFigures
@@ -113,7 +113,7 @@ def ballots(outcomes: Sequence[IntArray], gold: IntArray, fold: IntArray) -> Bal
     """Gather the votes.
 
     Args:
-        outcomes: Each member's `Outcome` of each item; -1 and what is undecided are no vote.
+        outcomes: Each member's `OutcomeCode` of each item; -1 and what is undecided are no vote.
         gold: 1 correct, 0 incorrect.
         fold: Each item's fold, from 0.
 
@@ -124,7 +124,7 @@ def ballots(outcomes: Sequence[IntArray], gold: IntArray, fold: IntArray) -> Bal
         raise ValueError(f"an ensemble of {len(outcomes)} members")
     code = np.zeros(len(gold), dtype=np.int64)
     for outcome in reversed(outcomes):
-        code = code * 3 + np.select([outcome == Outcome.CORRECT, outcome == Outcome.INCORRECT], [2, 0], 1)
+        code = code * 3 + np.select([outcome == OutcomeCode.CORRECT, outcome == OutcomeCode.INCORRECT], [2, 0], 1)
     pattern, codes = compact(code)
     votes = codes[:, None] // 3 ** np.arange(len(outcomes)) % 3 - 1
     folds = int(fold.max(initial=0)) + 1
@@ -134,12 +134,12 @@ def ballots(outcomes: Sequence[IntArray], gold: IntArray, fold: IntArray) -> Bal
 
 
 def singles(votes: IntArray) -> IntArray:
-    """What each member says of each pattern: an `Outcome` by member and pattern; no vote is "abstain"."""
-    return np.array([Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.CORRECT], dtype=np.int8)[votes.T + 1]
+    """What each member says of each pattern: an `OutcomeCode` by member and pattern; no vote is "abstain"."""
+    return np.array([OutcomeCode.INCORRECT, OutcomeCode.ABSTAIN, OutcomeCode.CORRECT], dtype=np.int8)[votes.T + 1]
 
 
 def at_least(votes: IntArray, k: int) -> IntArray:
-    """Correct where at least ``k`` members accept: the `Outcome` of each pattern.
+    """Correct where at least ``k`` members accept: the `OutcomeCode` of each pattern.
 
     Incorrect only where it could no longer be k, however the members without a vote voted; else it abstains.
     So 1 of 1 is the member itself. With an even number of members k = n/2 accepts on a tie, and k = n/2 + 1 refuses.
@@ -147,7 +147,7 @@ def at_least(votes: IntArray, k: int) -> IntArray:
     """
     accepts, refuses = (votes == 1).sum(axis=1), (votes == -1).sum(axis=1)
     decided = [accepts >= k, refuses > votes.shape[1] - k]
-    return np.select(decided, [Outcome.CORRECT, Outcome.INCORRECT], Outcome.ABSTAIN).astype(np.int8)
+    return np.select(decided, [OutcomeCode.CORRECT, OutcomeCode.INCORRECT], OutcomeCode.ABSTAIN).astype(np.int8)
 
 
 def every_k(votes: IntArray) -> IntArray:
@@ -203,13 +203,13 @@ def fit_weights(votes: IntArray, counts: IntArray) -> FloatArray:
 
 
 def weighted(votes: IntArray, weights: FloatArray) -> IntArray:
-    """Correct where the weights make that likelier than not: the `Outcome` of each pattern.
+    """Correct where the weights make that likelier than not: the `OutcomeCode` of each pattern.
 
     Even odds are incorrect; where nobody votes it abstains.
     """
     odds = _indicators(votes) @ weights
-    decided = np.where(odds > 0, Outcome.CORRECT, Outcome.INCORRECT)
-    return np.where((votes != 0).any(axis=1), decided, Outcome.ABSTAIN).astype(np.int8)
+    decided = np.where(odds > 0, OutcomeCode.CORRECT, OutcomeCode.INCORRECT)
+    return np.where((votes != 0).any(axis=1), decided, OutcomeCode.ABSTAIN).astype(np.int8)
 
 
 def weighted_outside(ballots: Ballots) -> IntArray:
@@ -278,7 +278,7 @@ def keys_of(
         gold: 1 correct, 0 incorrect, -1 none: such rows can't be picked either.
     """
     if score is None:
-        key, undecided = (outcome == Outcome.CORRECT).astype(np.float64), outcome >= Outcome.ABSTAIN
+        key, undecided = (outcome == OutcomeCode.CORRECT).astype(np.float64), outcome >= OutcomeCode.ABSTAIN
         worst, best = 0.0, 1.0
     else:
         key, undecided, worst, best = score, np.isnan(score), -np.inf, np.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.accuracy import group_order
 from workbench.statistics.confusion import BoolArray, IntArray, defined, grade
 from workbench.statistics.records.flips import FLIP_KINDS, FlipKind, FlipRow
@@ -31,7 +31,7 @@ def flips(before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3
     found = np.full(len(gold), UNCHANGED, dtype=np.int8)
     changed = (before >= 0) & (after >= 0) & (before != after)
     was, now = grade(before, gold, protocol), grade(after, gold, protocol)
-    decided_before, decided_after = before < Outcome.ABSTAIN, after < Outcome.ABSTAIN
+    decided_before, decided_after = before < OutcomeCode.ABSTAIN, after < OutcomeCode.ABSTAIN
     found[changed] = place("other")
     found[changed & ~decided_before & decided_after] = place("now_decided")
     found[changed & decided_before & ~decided_after] = place("now_undecided")

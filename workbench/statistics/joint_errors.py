@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.agreement.clustered import evidence, interval, jackknife
 from workbench.statistics.agreement.coefficients import divided, summed
 from workbench.statistics.agreement.cohen import kappa_interval, kappa_of
@@ -41,7 +41,7 @@ class Verdicts(NamedTuple):
 def said(outcome: IntArray, protocol: Protocol3) -> IntArray:
     """0 incorrect, 1 correct, 2 undecided where that is a verdict of its own; -1 where nothing counts (int8)."""
     found = outcome.astype(np.int8)
-    found[outcome >= Outcome.ABSTAIN] = _UNDECIDED[protocol]
+    found[outcome >= OutcomeCode.ABSTAIN] = _UNDECIDED[protocol]
     return found
 
 

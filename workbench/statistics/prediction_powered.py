@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 from workbench.statistics.intervals import (
     Z95,
@@ -335,7 +335,7 @@ def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
         outcomes: One array a run, one outcome an item, -1 for none.
     """
     table = np.stack(outcomes)
-    correct, incorrect = (table == Outcome.CORRECT).sum(axis=0), (table == Outcome.INCORRECT).sum(axis=0)
+    correct, incorrect = (table == OutcomeCode.CORRECT).sum(axis=0), (table == OutcomeCode.INCORRECT).sum(axis=0)
     share: FloatArray = np.minimum(correct, incorrect) / np.maximum(correct + incorrect, 1)
     return share
 
@@ -351,7 +351,7 @@ def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> Float
         score: Its scores, NaN for none.
         threshold: Where its verdict changes.
     """
-    unsure = np.where((outcome == Outcome.ABSTAIN) | (outcome == Outcome.ERROR), 1.0, np.nan)
+    unsure = np.where((outcome == OutcomeCode.ABSTAIN) | (outcome == OutcomeCode.ERROR), 1.0, np.nan)
     scored = np.isfinite(score) & (outcome >= 0)
     distances, rank = np.unique(np.abs(score[scored] - threshold), return_inverse=True)
     unsure[scored] = 1 - (rank + 1) / (len(distances) + 1)

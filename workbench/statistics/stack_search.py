@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec import Struct, structs
 
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray, grade
 from workbench.statistics.intervals import Z95, compact
 from workbench.statistics.stacks import NOTHING, settled
@@ -121,7 +121,7 @@ class StackSearch:
     def said(self, candidate: Candidate) -> PatternVerdicts:
         """What a stack says of each pattern."""
         width = len(self._first)
-        outcome = np.full(width, Outcome.ABSTAIN, dtype=np.int8)
+        outcome = np.full(width, OutcomeCode.ABSTAIN, dtype=np.int8)
         open_, asked = np.ones(width, dtype=np.bool_), np.zeros((len(self.costs), width), dtype=np.bool_)
         for place in candidate:
             here = open_ & self._is_for(place)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
 
 NOTHING = np.int8(-1)
@@ -33,15 +33,15 @@ def settled(
         least: A score from which on an item is correct, whatever the verdict but a failure.
         most: The same for a score up to which it is incorrect; the former goes first.
     """
-    own = np.isin(outcome, list(outcomes))
+    own = np.isin(outcome, [one.code for one in outcomes])
     cases: list[BoolArray] = []
     values: list[int] = []
     if score is not None:
-        judged = (outcome >= 0) & (outcome != Outcome.ERROR)
+        judged = (outcome >= 0) & (outcome != OutcomeCode.ERROR)
         cases += [judged & (score >= least)] if least is not None else []
-        values += [Outcome.CORRECT] if least is not None else []
+        values += [OutcomeCode.CORRECT] if least is not None else []
         cases += [judged & (score <= most)] if most is not None else []
-        values += [Outcome.INCORRECT] if most is not None else []
+        values += [OutcomeCode.INCORRECT] if most is not None else []
     found: IntArray = np.where(own, outcome, NOTHING)
     for case, value in reversed(list(zip(cases, values, strict=True))):
         found = np.where(case, np.int8(value), found)
@@ -53,7 +53,7 @@ class StageVerdicts(NamedTuple):
 
     Attributes:
         verifier: Which verifier's they are: one that stands in two places is asked once.
-        outcome: `Outcome`, -1 where it has none.
+        outcome: `OutcomeCode`, -1 where it has none.
         settles: See `settled`.
         asked: Whether it is asked about an item at all, by its answer type.
     """
@@ -94,7 +94,7 @@ def stacked(stages: Sequence[StageVerdicts], verifiers: int) -> Stacked:
     if not stages:
         raise ValueError("a stack has a stage")
     items = len(stages[0].outcome)
-    outcome = np.full(items, Outcome.ABSTAIN, dtype=np.int8)
+    outcome = np.full(items, OutcomeCode.ABSTAIN, dtype=np.int8)
     place = np.full(items, -1, dtype=np.int64)
     open_, by_itself = np.ones(items, dtype=np.bool_), np.zeros(items, dtype=np.bool_)
     reached = np.zeros((len(stages), items), dtype=np.bool_)

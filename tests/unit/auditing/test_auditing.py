@@ -18,7 +18,7 @@ from tests.unit.labelling.said import Record
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 
 ITEMS = 400
 SUBTYPES = (None, "A1", "A3", "C1")
@@ -52,8 +52,8 @@ def _row(number: int, chance: random.Random) -> dict[str, Any]:
 def _verdict(item: int, right: float, chance: random.Random, *, scores: bool) -> Verdict:
     score = round(chance.random() * 0.6 + 0.4 * ((item - 1) % 3 == 0), 1) if scores and chance.random() < 0.9 else None
     if chance.random() < 0.06:
-        return Verdict(outcome=Outcome(chance.choice((2, 3))), reason="unparsed", score=score)
-    return Verdict(outcome=Outcome(int(((item - 1) % 3 == 0) == (chance.random() < right))), score=score)
+        return Verdict(outcome=OutcomeCode(chance.choice((2, 3))).outcome, reason="unparsed", score=score)
+    return Verdict(outcome=OutcomeCode(int(((item - 1) % 3 == 0) == (chance.random() < right))).outcome, score=score)
 
 
 def _label(project: Project, chance: random.Random) -> None:
@@ -155,7 +155,7 @@ def test_groups_in_which_nothing_counts_are_counted_alike(tmp_path: Path, lacks:
     project = make_project(tmp_path, rows)
     for name in ("judge", "rules"):
         judged = [place for place in range(40) if lacks != "a verdict" or place not in lacking]
-        said = [(place + 1, Verdict(outcome=Outcome(place % 3 == 0))) for place in judged]
+        said = [(place + 1, Verdict(outcome=OutcomeCode(place % 3 == 0).outcome)) for place in judged]
         add_complete_run(project, name, said, kind="judge")
     with project.database.write() as connection:
         connection.execute("INSERT INTO code_problems (question_id) SELECT id FROM questions")

@@ -17,7 +17,7 @@ from tests.tui.stage import add_run
 from workbench.core.label import LabelVerdict
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Selection
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.labelling import checks, people
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.measuring.estimating import estimate, estimate_text
@@ -46,7 +46,7 @@ def make(folder: Path, gold: bool | None = None) -> Project:
 def project(tmp_path: Path) -> Iterator[Project]:
     made = make(tmp_path)
     for name in ("one", "two"):
-        add_run(made, name, {item: Outcome(item % 2) for item in range(1, ITEMS + 1)})
+        add_run(made, name, {item: OutcomeCode(item % 2).outcome for item in range(1, ITEMS + 1)})
     yield made
     made.close()
 

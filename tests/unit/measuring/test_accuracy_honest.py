@@ -15,7 +15,7 @@ from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_tables import accuracy_as, overview
 from workbench.measuring.conclusions import conclusion, weakest
@@ -53,7 +53,10 @@ def say(project: Project, name: str, *, wrong: set[int], of: range = range(1, 12
     """A run that is right on all items but the wrong ones (row ids)."""
     gold = dict(project.database.reader().execute("SELECT id, imported_gold FROM completions").fetchall())
     return add_complete_run(
-        project, name, [(item, Verdict(outcome=Outcome(gold[item] ^ (item in wrong)))) for item in of], kind="exact"
+        project,
+        name,
+        [(item, Verdict(outcome=OutcomeCode(gold[item] ^ (item in wrong)).outcome)) for item in of],
+        kind="exact",
     )
 
 
@@ -480,7 +483,7 @@ def test_label_noise_stands_beside_the_plain_figures(tmp_path: Path) -> None:
     from workbench.statistics.agreement.ceiling import ceiling
 
     project = make_project(tmp_path, rows_of())
-    said = [(item, Verdict(outcome=Outcome(item % 7 > 1))) for item in range(1, 121)]
+    said = [(item, Verdict(outcome=OutcomeCode(item % 7 > 1).outcome)) for item in range(1, 121)]
     add_complete_run(project, "v", said, kind="exact")
     report = accuracy(project)
     with pytest.MonkeyPatch.context() as patched:

@@ -13,7 +13,7 @@ from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.selection import Condition, Selection
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3, Verdict
+from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_items import AccuracyCell, JudgedItems, Which, judged_items
 from workbench.measuring.entries import BASELINES
@@ -39,7 +39,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     made = make_project(tmp_path_factory.mktemp("items"), rows)
     found = [
-        (item, Verdict(outcome=Outcome(item * 5 // 3 % 4), reason=("", "number", "letter")[item % 3]))
+        (item, Verdict(outcome=OutcomeCode(item * 5 // 3 % 4).outcome, reason=("", "number", "letter")[item % 3]))
         for item in range(1, ITEMS + 1)
         if item % 11
     ]
@@ -108,10 +108,10 @@ def test_gold_is_the_one_that_was_asked_for(project: Project, gold: GoldChoice) 
 def test_wrong_verdicts_come_first_and_say_why(project: Project) -> None:
     items = judged_items(project, AccuracyCell(verifier="all kinds", protocol="strict"))
     rows = items.rows(items.ids())
-    ranks = [(row.outcome >= Outcome.ABSTAIN, row.right) for row in rows]
+    ranks = [(row.outcome >= OutcomeCode.ABSTAIN, row.right) for row in rows]
     assert ranks == sorted(ranks, key=lambda pair: (pair[1], pair[0]))
     accepted = items.rows(items.ids("accepted"))
-    assert {(row.outcome, row.gold) for row in accepted} == {(Outcome.CORRECT, False)}
+    assert {(row.outcome, row.gold) for row in accepted} == {(OutcomeCode.CORRECT, False)}
     assert rows[: len(accepted)] == accepted
     assert {row.item.id: row.reason for row in rows} == {
         row.item.id: ("", "number", "letter")[row.item.id % 3] for row in rows

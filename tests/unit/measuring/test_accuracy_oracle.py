@@ -15,7 +15,7 @@ from tests.unit.measuring.accuracy_oracle import Judged
 from tests.unit.measuring.scored_runs import add_complete_run, judged_project
 from workbench.app.demo import sample_folder
 from workbench.core.project import Project, open_project
-from workbench.core.verdict import Outcome, Protocol3, Verdict
+from workbench.core.verdict import OutcomeCode, Protocol3, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.statistics.records.report import AccuracyReport
 from workbench.verifiers.rules.verifier import Rules
@@ -38,7 +38,12 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     draw = Random(3)
     ids = [row[0] for row in project.database.reader().execute("SELECT id FROM completions ORDER BY id")]
     noisy = [
-        (item, Verdict(outcome=Outcome(draw.choice((0, 0, 1, 1, 2, 3))), score=draw.choice((None, 0.1, 0.4, 0.9))))
+        (
+            item,
+            Verdict(
+                outcome=OutcomeCode(draw.choice((0, 0, 1, 1, 2, 3))).outcome, score=draw.choice((None, 0.1, 0.4, 0.9))
+            ),
+        )
         for item in ids
         if draw.random() < 0.9
     ]

@@ -15,7 +15,7 @@ from tests.tui.stage import add_run
 from workbench.core.options import TableForm
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_tables import accuracy_as, accuracy_csv
 from workbench.statistics.records.report import AccuracyRow
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Project:
         for number, subtype in enumerate(["A1", "A1", "C1", "C1"] * (ITEMS // 4))
     ]
     project = make_project(tmp_path, rows)
-    outcomes = {item: Outcome(draw.choice((0, 1, 2))) for item in range(1, ITEMS - 20)}
+    outcomes = {item: OutcomeCode(draw.choice((0, 1, 2))).outcome for item in range(1, ITEMS - 20)}
     add_run(project, "rules", outcomes, reasons=("number", "letter", "A1"))
     scored = add_run(project, "scored", outcomes)
     _set(project, scored, "reason", dict.fromkeys(outcomes, None))

@@ -21,7 +21,7 @@ from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.calibrating import calibrate
 from workbench.runs.verifying import start
 
@@ -174,4 +174,4 @@ def verdicts(runs: HereRunner, options: dict[str, str], name: str) -> dict[tuple
     found = runs.sql(
         "SELECT outcome, round(score, 6), count(*) FROM verdicts WHERE run_id = ? AND sample = 0 GROUP BY 1, 2", run
     )
-    return {(Outcome(outcome).word, score): count for outcome, score, count in found}
+    return {(OutcomeCode(outcome).word, score): count for outcome, score, count in found}

@@ -19,7 +19,7 @@ from workbench.care.backups import backup, doctor
 from workbench.core.database import column_files, generation
 from workbench.core.errors import StoreError
 from workbench.core.project import Project, open_project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.labelling import coordinating
 from workbench.measuring import column_tables
 from workbench.measuring import columns as column_memory
@@ -39,7 +39,7 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     project = make_project(tmp_path, numbered(ITEMS, subtype="A1", model="m"))
-    said = [(item, Verdict(outcome=Outcome(item % 4), score=item / 7)) for item in range(1, ITEMS - 5)]
+    said = [(item, Verdict(outcome=OutcomeCode(item % 4).outcome, score=item / 7)) for item in range(1, ITEMS - 5)]
     add_complete_run(project, "v", said)
     return project
 
@@ -297,7 +297,7 @@ def test_those_who_read_never_see_half_of_what_is_written(project: Project) -> N
         thread.start()
     for round_ in range(4):
         for start in range(1, ITEMS, 10):
-            ten = [(item, Verdict(outcome=Outcome(round_))) for item in range(start, start + 10)]
+            ten = [(item, Verdict(outcome=OutcomeCode(round_).outcome)) for item in range(start, start + 10)]
             with project.database.write() as connection:
                 connection.execute("DELETE FROM verdicts WHERE completion_id BETWEEN ? AND ?", (start, start + 9))
                 verdicts.put(connection, 1, ten)

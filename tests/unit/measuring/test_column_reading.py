@@ -13,7 +13,7 @@ from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.database import generation
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.data.store.columns import EVERY_ROW
 from workbench.measuring import column_reading, column_tables
 from workbench.measuring.column_tables import ColumnTable
@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Project:
     made = make_project(tmp_path, numbered(ITEMS))
     said = {
         item: Verdict(
-            outcome=Outcome(item % 4),
+            outcome=OutcomeCode(item % 4).outcome,
             reason=f"r{item // 20}" if item % 3 else None,
             score=item / 7 if item % 11 == 0 else None,
         )

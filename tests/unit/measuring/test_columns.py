@@ -16,7 +16,7 @@ from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
 from workbench.core.selection import FIELDS, GROUPS, LENGTH_BOUNDS, LENGTHS, UNKNOWN, Condition, Operator, Selection
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import columns, gold_counts
 
@@ -56,7 +56,8 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     project = make_project(tmp_path_factory.mktemp("columns"), rows)
     said = [
-        (item, Verdict(outcome=Outcome(item % 4), reason=("number", "letter", None)[item % 3])) for item in range(1, 27)
+        (item, Verdict(outcome=OutcomeCode(item % 4).outcome, reason=("number", "letter", None)[item % 3]))
+        for item in range(1, 27)
     ]
     add_complete_run(project, "v", said)
     with project.database.write() as connection:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.helpers import add_items, make_project
 from tests.unit.measuring.plain_columns import agree
 from workbench.core.project import Project, open_project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.measuring import columns as column_memory
 from workbench.measuring.columns import ColumnMemory, Columns, columns
 from workbench.runs.store import runs, verdicts
@@ -158,7 +158,7 @@ class World:
         self._write("UPDATE sources SET domain = ? WHERE id = 1", self.draw.choice((None, "math", "law")))
 
     def _verdict(self) -> Verdict:
-        outcome = Outcome(self.draw.randrange(4))
+        outcome = OutcomeCode(self.draw.randrange(4)).outcome
         return Verdict(
             outcome=outcome, reason=self.draw.choice(REASONS), score=self.draw.choice((None, 0.1 + 0.2, -1.5))
         )

@@ -16,7 +16,7 @@ from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.core.options import TableForm, TableFormat
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.combined import (
     CombinedReport,
     CombinedTable,
@@ -49,7 +49,9 @@ def project_of(folder: Path, gold: dict[int, bool | None] | None = None) -> Proj
     ]
     project = make_project(folder, rows)
     for name, errs in (("good", 0.1), ("poor", 0.4), (HOSTILE, 0.3)):
-        said = {number + 1: Outcome(int((number % 2 == 0) ^ (draw.random() < errs))) for number in range(ITEMS)}
+        said = {
+            number + 1: OutcomeCode(int((number % 2 == 0) ^ (draw.random() < errs))).outcome for number in range(ITEMS)
+        }
         add_run(project, name, said)
     return project
 

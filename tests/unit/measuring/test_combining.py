@@ -14,7 +14,7 @@ from tests.tui.stage import HOSTILE, add_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.combining import ensemble, ensemble_text
 from workbench.measuring.comparing import compare
@@ -32,7 +32,9 @@ def said() -> dict[str, dict[int, Outcome]]:
     draw = random.Random(3)
     return {
         name: {
-            item: Outcome(draw.choice((2, 3)) if draw.random() < 1 / 12 else int(draw.random() < worth) ^ (item % 2))
+            item: OutcomeCode(
+                draw.choice((2, 3)) if draw.random() < 1 / 12 else int(draw.random() < worth) ^ (item % 2)
+            ).outcome
             for item in range(1, ITEMS + 1)
         }
         for name, worth in WORTH.items()
@@ -210,7 +212,7 @@ def test_the_sentence_is_that_of_a_comparison(project: Project) -> None:
 def test_names_are_only_text(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": item % 2 == 0, "question_id": f"q{item}"} for item in range(8)])
     for name in (HOSTILE[2], "other"):
-        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 9)})
+        add_run(project, name, {item: OutcomeCode(item % 2).outcome for item in range(1, 9)})
     text = ensemble_text(ensemble(project))
     assert "\x1b" not in text
     assert "␛[31m" in text

@@ -15,7 +15,7 @@ from tests.tui.stage import HOSTILE, add_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.measuring.comparing import comparable, compare
 from workbench.measuring.comparing_tables import compare_text, verdict
 from workbench.statistics import compare as paired
@@ -32,8 +32,10 @@ def project(tmp_path: Path) -> Project:
         for number in range(ITEMS)
     ]
     project = make_project(tmp_path, rows)
-    add_run(project, "some", {item: Outcome(draw.choice((0, 0, 1, 1, 2, 3))) for item in range(1, ITEMS + 1, 2)})
-    add_run(project, "most", {item: Outcome(draw.choice((0, 1, 2))) for item in range(30, ITEMS)})
+    add_run(
+        project, "some", {item: OutcomeCode(draw.choice((0, 0, 1, 1, 2, 3))).outcome for item in range(1, ITEMS + 1, 2)}
+    )
+    add_run(project, "most", {item: OutcomeCode(draw.choice((0, 1, 2))).outcome for item in range(30, ITEMS)})
     return project
 
 
@@ -119,7 +121,7 @@ def compared(folder: Path, a: list[int], b: list[int]) -> str:
     """What is said of two verifiers whose outcomes on incorrect completions are these."""
     project = make_project(folder, [{**row, "gold": False, "question_id": str(place)} for place, row in rows(len(a))])
     for name, outcomes in (("first", a), ("second", b)):
-        add_run(project, name, {item: Outcome(outcome) for item, outcome in enumerate(outcomes, 1)})
+        add_run(project, name, {item: OutcomeCode(outcome).outcome for item, outcome in enumerate(outcomes, 1)})
     return verdict(compare(project, "first", "second"))
 
 
@@ -151,7 +153,7 @@ def test_a_class_of_one_question_has_no_interval_and_it_is_said(tmp_path: Path) 
         tmp_path, [{**row, "gold": place == 0, "question_id": str(place)} for place, row in rows(12)]
     )
     for name in ("first", "second"):
-        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 13)})
+        add_run(project, name, {item: OutcomeCode(item % 2).outcome for item in range(1, 13)})
     report = compare(project, "first", "second")
     assert [one.ci is None for one in report.metrics] == [False, True, True]
     assert "No interval, since a class of gold has too few questions to say: balanced accuracy, MCC." in (
@@ -187,7 +189,7 @@ def test_undecided_verdicts_are_counted_in_every_protocol(project: Project, prot
         said[name][item] = outcome
     both = set(said["some"]) & set(said["most"])
     report = compare(project, "some", "most", protocol=protocol)
-    expected = [sum(said[name][item] >= Outcome.ABSTAIN for item in both) for name in ("some", "most")]
+    expected = [sum(said[name][item] >= OutcomeCode.ABSTAIN for item in both) for name in ("some", "most")]
     assert [report.undecided_a, report.undecided_b] == expected
     assert min(expected) > 0
 
@@ -207,7 +209,7 @@ def test_groups_are_the_same_comparison_on_their_items(project: Project, tmp_pat
     for name, share in (("one", 0.2), ("other", 0.6)):
         # Completions of one question are judged alike.
         alike = [int(draw.random() < share) for _ in range(40)]
-        add_run(typed, name, {item: Outcome(alike[(item - 1) // 3]) for item in range(1, 121)})
+        add_run(typed, name, {item: OutcomeCode(alike[(item - 1) // 3]).outcome for item in range(1, 121)})
     for by, values in (("type", ["A", "B", "untyped"]), ("subtype", ["A1", "A2", "B5", "untyped"])):
         report = compare(typed, "one", "other", by=by)
         assert [group.group for group in report.groups] == values
@@ -241,7 +243,7 @@ def test_every_difference_has_its_interval_at_once(project: Project) -> None:
 def test_undefined_figures_are_worded(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{**row, "gold": False} for row in numbered(12)])
     for name in ("first", "second"):
-        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 13)})
+        add_run(project, name, {item: OutcomeCode(item % 2).outcome for item in range(1, 13)})
     report = compare(project, "first", "second")
     assert (report.mcnemar_p, report.permutation_p, report.detectable) == (1.0, 1.0, None)
     text = compare_text(report)

@@ -14,7 +14,7 @@ from tests.tui.stage import add_run
 from workbench.core.options import TableForm, TableFormat
 from workbench.core.project import Project
 from workbench.core.text.inert import inert
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.comparing import compare, joint_errors
 from workbench.measuring.comparing_tables import Report, comparison_as, comparison_name
 from workbench.measuring.family import family
@@ -25,8 +25,8 @@ HOSTILE = "=a|b`<script>\x1b[31m_x_"
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     project = make_project(tmp_path, [{**row, "subtype": "A1"} for row in numbered(20)])
-    add_run(project, HOSTILE, {item: Outcome(item % 2) for item in range(1, 21)})
-    add_run(project, "other", {item: Outcome(int(item % 3 == 0)) for item in range(1, 21)})
+    add_run(project, HOSTILE, {item: OutcomeCode(item % 2).outcome for item in range(1, 21)})
+    add_run(project, "other", {item: OutcomeCode(int(item % 3 == 0)).outcome for item in range(1, 21)})
     return project
 
 

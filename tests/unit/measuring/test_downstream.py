@@ -11,7 +11,7 @@ from tests.helpers import make_project
 from tests.tui.stage import HOSTILE, add_run
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.labelling import coordinating
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.downstream import downstream, downstream_text
@@ -27,7 +27,7 @@ def project(tmp_path: Path) -> Project:
     rows = [{"question_id": f"q{item}", "gold": True, "type": "A" if item < 20 else "B"} for item in range(ITEMS)]
     project = make_project(tmp_path, rows)
     for name, right in RIGHT.items():
-        add_run(project, name, {item: Outcome(int(item <= right)) for item in range(1, ITEMS + 1)})
+        add_run(project, name, {item: OutcomeCode(int(item <= right)).outcome for item in range(1, ITEMS + 1)})
     return project
 
 
@@ -173,7 +173,7 @@ def test_with_many_verifiers_there_is_an_interval(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"question_id": f"q{item}", "gold": True} for item in range(ITEMS)])
     names = [f"v{place:02}" for place in range(12)]
     for place, name in enumerate(names):
-        add_run(project, name, {item: Outcome(int(item <= 2 * place)) for item in range(1, ITEMS + 1)})
+        add_run(project, name, {item: OutcomeCode(int(item <= 2 * place)).outcome for item in range(1, ITEMS + 1)})
     mixed = reported(project, tmp_path, [line(name, (5 * place) % 12 + place) for place, name in enumerate(names)])
     found = row(mixed, "sums")
     assert (found.exact, found.permutations, found.reason) == (False, 10_000, None)
@@ -247,7 +247,7 @@ def sampled(tmp_path: Path) -> Project:
     ]
     project = make_project(tmp_path, rows)
     # Of the judge's verdicts on the first question the second is undecided, the third an error.
-    said = {item: Outcome(int(row["gold"] is True)) for item, row in enumerate(rows, 1)}
+    said = {item: OutcomeCode(int(row["gold"] is True)).outcome for item, row in enumerate(rows, 1)}
     add_run(project, "judge", {**said, 2: Outcome.ABSTAIN, 3: Outcome.ERROR})
     return project
 

@@ -14,7 +14,7 @@ from tests.tui.stage import HOSTILE, add_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.estimating import estimate, estimate_text, verdict
 from workbench.statistics.prediction_powered import powered
@@ -34,8 +34,8 @@ def said() -> dict[str, dict[int, Outcome]]:
 
     def outcome(item: int, right: float) -> Outcome:
         if draw.random() < 0.05:
-            return Outcome(draw.choice((2, 3)))
-        return Outcome(int(gold_of(item)) if draw.random() < right else int(not gold_of(item)))
+            return OutcomeCode(draw.choice((2, 3))).outcome
+        return OutcomeCode(int(gold_of(item)) if draw.random() < right else int(not gold_of(item))).outcome
 
     worth = {"judge": 0.8, "rules": 0.9, "other": 0.85}
     return {name: {item: outcome(item, right) for item in range(1, ITEMS + 1)} for name, right in worth.items()}
@@ -83,7 +83,7 @@ def test_what_is_right_and_what_is_predicted(
     """Worked item by item from the words of the protocols."""
     truth, predicted, question = [], [], []
     for item, own in said["judge"].items():
-        is_undecided = own >= Outcome.ABSTAIN
+        is_undecided = own.code >= OutcomeCode.ABSTAIN
         if is_undecided and protocol == "decided":
             continue
         correct = (vote(said["rules"][item]) + vote(said["other"][item])) / 2
@@ -135,7 +135,7 @@ def test_few_labelled_questions_are_not_said_to_make_intervals_too_narrow(tmp_pa
 def test_all_items_are_those_that_count(
     project: Project, said: dict[str, dict[int, Outcome]], protocol: Protocol3
 ) -> None:
-    decides = sum(outcome < Outcome.ABSTAIN for outcome in said["judge"].values())
+    decides = sum(outcome.code < OutcomeCode.ABSTAIN for outcome in said["judge"].values())
     of = (
         f"of all {decides:,} items that it decides,"
         if protocol == "decided"
@@ -212,7 +212,7 @@ def mixed(folder: Path, share: dict[str, float], *, whole: bool) -> Project:
         add_run(
             project,
             name,
-            {n + 1: Outcome(int((n % 3 == 0) == (chance.random() < right[said[n]]))) for n in range(400)},
+            {n + 1: OutcomeCode(int((n % 3 == 0) == (chance.random() < right[said[n]]))).outcome for n in range(400)},
         )
     return project
 
@@ -255,8 +255,10 @@ def test_label_rates_that_differ_in_cells_of_two_properties_only_are_found(tmp_p
         )
     project = make_project(tmp_path, rows)
     right = [chance.random() < (0.95 if easy else 0.6) for easy in is_easy]
-    add_run(project, "judge", {n + 1: Outcome(int((n % 3 == 0) == right[n])) for n in range(800)})
-    add_run(project, "rules", {n + 1: Outcome(int((n % 3 == 0) == (chance.random() < 0.9))) for n in range(800)})
+    add_run(project, "judge", {n + 1: OutcomeCode(int((n % 3 == 0) == right[n])).outcome for n in range(800)})
+    add_run(
+        project, "rules", {n + 1: OutcomeCode(int((n % 3 == 0) == (chance.random() < 0.9))).outcome for n in range(800)}
+    )
     report = estimate(project, "judge")
     truth = sum(right) / 800
     assert (report.rows[0].estimate or 0) - truth > 0.04
@@ -354,7 +356,7 @@ def test_names_are_only_text(tmp_path: Path) -> None:
     rows = [{"gold": True if item % 2 else None, "question_id": f"q{item}", "model": HOSTILE[2]} for item in range(8)]
     project = make_project(tmp_path, rows)
     for name in ("judge", HOSTILE[2]):
-        add_run(project, name, {item: Outcome(item % 2) for item in range(1, 9)})
+        add_run(project, name, {item: OutcomeCode(item % 2).outcome for item in range(1, 9)})
     text = estimate_text(estimate(project, "judge", by="model"))
     assert "\x1b" not in text
     assert "␛[31m" in text

@@ -12,7 +12,7 @@ from tests.tui.stage import add_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.combining import ensemble, ensemble_text
 from workbench.measuring.comparing import compare, joint_errors
@@ -33,8 +33,8 @@ def project(tmp_path: Path) -> Project:
     ]
     rows += [{"question_id": "new", "completion_id": "new", "gold": None, "subtype": "A1"}]
     project = make_project(tmp_path, rows)
-    add_run(project, "good", {n: Outcome(n % 2) for n in range(1, ITEMS + 2)})
-    add_run(project, "fair", {n: Outcome(n % 3 == 0) for n in range(1, ITEMS + 2)})
+    add_run(project, "good", {n: OutcomeCode(n % 2).outcome for n in range(1, ITEMS + 2)})
+    add_run(project, "fair", {n: OutcomeCode(n % 3 == 0).outcome for n in range(1, ITEMS + 2)})
     # What it says where there is no gold measures nothing either.
     add_run(project, "down", dict.fromkeys(range(1, ITEMS + 1), Outcome.ERROR) | {ITEMS + 1: Outcome.CORRECT})
     return project
@@ -93,7 +93,7 @@ def test_one_verdict_is_enough_to_be_measured(tmp_path: Path) -> None:
     project = make_project(
         tmp_path, [{"question_id": f"q{n}", "completion_id": f"c{n}", "gold": n < 2} for n in range(4)]
     )
-    add_run(project, "good", {n: Outcome(n < 3) for n in range(1, 5)})
+    add_run(project, "good", {n: OutcomeCode(n < 3).outcome for n in range(1, 5)})
     add_run(project, "once", {1: Outcome.CORRECT} | dict.fromkeys((2, 3, 4), Outcome.ERROR))
     assert compare(project, "good", "once").n == 4
     assert family(project).failed == {}

@@ -15,7 +15,7 @@ from tests.tui.stage import HOSTILE, add_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.comparing import compare
 from workbench.measuring.family import family, family_text
@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Project:
         outcomes = {}
         for item, row in enumerate(rows, 1):
             right = draw.random() < ability
-            outcomes[item] = Outcome.ABSTAIN if draw.random() < 0.1 else Outcome(int(row["gold"] is right))
+            outcomes[item] = Outcome.ABSTAIN if draw.random() < 0.1 else OutcomeCode(int(row["gold"] is right)).outcome
         add_run(project, name, outcomes)
     return project
 
@@ -138,7 +138,7 @@ def test_nothing_is_ever_not_a_number(project: Project) -> None:
 def test_a_difference_that_one_test_alone_would_find_is_none_among_three(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": False} for _ in range(40)])
     for name, wrong in (("best", 0), ("as-good", 1), ("worse", 6)):
-        add_run(project, name, {item: Outcome(int(item <= wrong)) for item in range(1, 41)})
+        add_run(project, name, {item: OutcomeCode(int(item <= wrong)).outcome for item in range(1, 41)})
     report = family(project, ("best", "as-good", "worse"))
     pair = next(pair for pair in report.family if {pair.a, pair.b} == {"best", "worse"})
     assert pair.permutation_p == pytest.approx(2 / 2**6)
@@ -149,7 +149,7 @@ def test_a_difference_that_one_test_alone_would_find_is_none_among_three(tmp_pat
 def test_words_for_a_family_in_which_all_differ(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": False} for _ in range(60)])
     for place, name in enumerate(("none", "half", "all")):
-        add_run(project, name, {item: Outcome(int(item <= 30 * place)) for item in range(1, 61)})
+        add_run(project, name, {item: OutcomeCode(int(item <= 30 * place)).outcome for item in range(1, 61)})
     text = family_text(family(project, ("none", "half", "all")))
     assert "Every two of them differ." in text
     assert [line.split()[2:] for line in text.splitlines() if line.startswith(("1 ", "2 ", "3 "))][3:] == [
@@ -172,5 +172,5 @@ def test_names_are_only_text(tmp_path: Path) -> None:
 def test_equal_has_no_sign_of_less(tmp_path: Path) -> None:
     project = make_project(tmp_path, [{"gold": number % 2 == 0} for number in range(6)])
     for name in ("one", "two"):
-        add_run(project, name, {number: Outcome(number % 2) for number in range(1, 7)})
+        add_run(project, name, {number: OutcomeCode(number % 2).outcome for number in range(1, 7)})
     assert "-0.000" not in family_text(family(project, ("one", "two"))).split("Pairs")[0]

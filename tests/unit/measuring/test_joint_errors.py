@@ -14,7 +14,7 @@ from tests.tui.stage import HOSTILE, add_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.measuring.comparing import joint_errors
 from workbench.measuring.family import errors_text
 from workbench.statistics.records.comparison import JudgePair
@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Project:
         said = {}
         for item, (row, is_hard) in enumerate(zip(rows, hard, strict=True), 1):
             right = draw.random() < (0.4 if is_hard else 0.95)
-            said[item] = Outcome(int(bool(row["gold"]) is right))
+            said[item] = OutcomeCode(int(bool(row["gold"]) is right)).outcome
         add_run(project, name, said)
     return project
 

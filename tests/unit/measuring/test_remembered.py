@@ -13,7 +13,7 @@ from tests.helpers import make_project, numbered
 from tests.tui.stage import add_run
 from workbench.core.progress import Listener, Stopped, heard_by
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring import columns as column_memory
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.columns import Groups, Remembered, bytes_of, columns
@@ -28,7 +28,7 @@ RUNS = 5
 def project(tmp_path: Path) -> Iterator[Project]:
     with closing(make_project(tmp_path, numbered(40))) as made:
         for run in range(RUNS):
-            add_run(made, f"v{run}", dict.fromkeys(range(1, 41), Outcome(run % 2)))
+            add_run(made, f"v{run}", dict.fromkeys(range(1, 41), OutcomeCode(run % 2).outcome))
         yield made
 
 

@@ -13,7 +13,7 @@ from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import Outcome, OutcomeCode
 from workbench.measuring.selecting import best_of, best_of_text
 from workbench.statistics.records.combined import BestOfReport, BestOfRow
 
@@ -37,7 +37,7 @@ def project(tmp_path: Path) -> Project:
     project = make_project(tmp_path, rows)
     count = len(rows)
     add_complete_run(project, "rm", scores({item: float(item % 3) for item in range(1, count + 1)}))
-    add_run(project, "judge", {item: Outcome(item % 4) for item in range(1, count + 1)})
+    add_run(project, "judge", {item: OutcomeCode(item % 4).outcome for item in range(1, count + 1)})
     return project
 
 

@@ -14,7 +14,7 @@ from tests.helpers import make_project
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.validity import validity
@@ -33,7 +33,8 @@ def sized(folder: Path, sizes: list[int]) -> Project:
     ]
     project = make_project(folder, rows)
     said = [
-        (item, Verdict(outcome=Outcome(int(bool(row["gold"]) == (item % 10 > 0))))) for item, row in enumerate(rows, 1)
+        (item, Verdict(outcome=OutcomeCode(int(bool(row["gold"]) == (item % 10 > 0))).outcome))
+        for item, row in enumerate(rows, 1)
     ]
     add_complete_run(project, "v", said, kind="exact")
     return project
@@ -89,7 +90,7 @@ def test_the_ceiling_of_some_items_speaks_of_their_gold_alone(tmp_path: Path) ->
         )
     )
     import_labels(project, file)
-    always = [(number + 1, Verdict(outcome=Outcome(int(number % 3 == 0)))) for number in range(80)]
+    always = [(number + 1, Verdict(outcome=OutcomeCode(int(number % 3 == 0)).outcome)) for number in range(80)]
     add_complete_run(project, "oracle", always, kind="exact")
     of_a = Selection((parse_condition("type=A"),))
     report = accuracy(project, selection=of_a, label_noise=True)
@@ -129,7 +130,7 @@ def test_the_ceiling_is_where_a_verifier_that_is_always_right_is_measured(
     file = tmp_path / "labels.jsonl"
     file.write_text("\n".join(lines) + "\n")
     import_labels(project, file)
-    always = [(item, Verdict(outcome=Outcome(int(correct)))) for item, correct in enumerate(truth, 1)]
+    always = [(item, Verdict(outcome=OutcomeCode(int(correct)).outcome)) for item, correct in enumerate(truth, 1)]
     add_complete_run(project, "oracle", always, kind="exact")
     report = accuracy(project)
     (oracle,) = (row for row in report.rows if row.verifier == "oracle")

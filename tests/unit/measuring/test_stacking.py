@@ -146,7 +146,7 @@ def worth(row: Any) -> dict[str, Any]:
 
 def items_of(project: Project, text: str) -> dict[str, tuple[str, str | None]]:
     """Completion -> verdict and rule, as simulated."""
-    from workbench.core.verdict import Outcome
+    from workbench.core.verdict import OutcomeCode
 
     found = read_stages(text)
     names = tuple(dict.fromkeys(stage.name for stage in found))
@@ -155,7 +155,7 @@ def items_of(project: Project, text: str) -> dict[str, tuple[str, str | None]]:
     keys = dict(project.database.reader().execute("SELECT id, key FROM completions").fetchall())
     assert (said.outcome >= 0).all()
     return {
-        keys[item]: (Outcome(outcome).word, None if stage < 0 else f"stage.{found[stage].name}")
+        keys[item]: (OutcomeCode(outcome).word, None if stage < 0 else f"stage.{found[stage].name}")
         for item, outcome, stage in zip(items.item.tolist(), said.outcome.tolist(), said.stage.tolist(), strict=True)
     }
 

@@ -14,7 +14,7 @@ from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Protocol3, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Protocol3, Verdict
 from workbench.measuring.scores import fit, threshold_text
 
 ITEMS = 200
@@ -113,8 +113,8 @@ def test_what_it_says_it_counts_is_a_count_item_by_item(tmp_path: Path, seed: in
     project = make_project(tmp_path, rows)
     said = {
         item: Verdict(
-            outcome=(outcome := Outcome(chance.randrange(4))),
-            reason="unparsed" if outcome >= Outcome.ABSTAIN else None,
+            outcome=(outcome := OutcomeCode(chance.randrange(4)).outcome),
+            reason="unparsed" if outcome.code >= OutcomeCode.ABSTAIN else None,
             score=round(chance.random(), 2) if chance.random() < 0.8 else None,
         )
         for item in items
@@ -134,7 +134,7 @@ def test_what_it_says_it_counts_is_a_count_item_by_item(tmp_path: Path, seed: in
         item: verdict
         for item, verdict in said.items()
         if rows[item - 1]["gold"] is not None and item not in left_out | checks
-        if protocol != "decided" or verdict.score is not None or verdict.outcome < Outcome.ABSTAIN
+        if protocol != "decided" or verdict.score is not None or verdict.outcome.code < OutcomeCode.ABSTAIN
     }
     fitted = [item for item in counted if rows[item - 1]["source"] == "s0"]
     assert (report.fitted.n, report.rest.n) == (len(fitted), len(counted) - len(fitted))

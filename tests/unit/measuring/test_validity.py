@@ -14,7 +14,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring import notes
 from workbench.measuring.judged import plain_name
 from workbench.measuring.records.validity import CHECKS, ValidityFinding
@@ -67,7 +67,7 @@ def of(project: Project, verifier: str) -> dict[str, ValidityFinding]:
 
 
 def test_a_perfect_verifier_follows_nothing(project: Project) -> None:
-    judge(project, "perfect", lambda n: Outcome(int(n % 2 == 0)), model="org/m-1")
+    judge(project, "perfect", lambda n: OutcomeCode(int(n % 2 == 0)).outcome, model="org/m-1")
     found = of(project, "perfect")
     assert {"length", "own-model", "boxed", "thinking", "other-script", "undecided"} <= found.keys()
     assert not any(finding.stands_out for finding in found.values())
@@ -86,7 +86,7 @@ def test_a_perfect_verifier_follows_nothing(project: Project) -> None:
     ],
 )
 def test_what_draws_a_verdict_stands_out(project: Project, check: str, drawn_by: Any) -> None:
-    judge(project, "drawn", lambda n: Outcome(int(drawn_by(n))), model="m-1")
+    judge(project, "drawn", lambda n: OutcomeCode(int(drawn_by(n))).outcome, model="m-1")
     found = of(project, "drawn")[check]
     assert found.stands_out
     assert found.estimate is not None
@@ -95,14 +95,14 @@ def test_what_draws_a_verdict_stands_out(project: Project, check: str, drawn_by:
 
 
 def test_a_judge_whose_own_completions_are_few_is_told_so(project: Project) -> None:
-    judge(project, "third", lambda n: Outcome(n % 2), model="nobody/else")
+    judge(project, "third", lambda n: OutcomeCode(n % 2).outcome, model="nobody/else")
     found = of(project, "third")["own-model"]
     assert (found.estimate, found.counts["of_the_kind"]) == (None, 0)
     assert found.sentence.startswith("Too few to tell: 0 completions by its own model")
 
 
 def test_whose_verdicts_came_in_a_file_is_known_by_name_or_not_at_all(project: Project) -> None:
-    said = [(n + 1, Verdict(outcome=Outcome(n % 2))) for n in range(120)]
+    said = [(n + 1, Verdict(outcome=OutcomeCode(n % 2).outcome)) for n in range(120)]
     add_complete_run(project, "answers-of-someone", said, kind="imported")
     add_complete_run(project, "m-1", said, kind="imported")
     found = of(project, "answers-of-someone")["own-model"]
@@ -115,7 +115,9 @@ def test_undecided_items_are_counted_with_their_reasons_and_by_gold(project: Pro
     found = [
         (
             n + 1,
-            Verdict(outcome=Outcome.ABSTAIN, reason="unparsed") if n % 2 == 0 else Verdict(outcome=Outcome(n % 4 // 3)),
+            Verdict(outcome=Outcome.ABSTAIN, reason="unparsed")
+            if n % 2 == 0
+            else Verdict(outcome=OutcomeCode(n % 4 // 3).outcome),
         )
         for n in range(120)
     ]
@@ -128,13 +130,15 @@ def test_undecided_items_are_counted_with_their_reasons_and_by_gold(project: Pro
 
 
 def test_flips_between_samples_and_between_runs(project: Project) -> None:
-    run = judge(project, "votes", lambda n: Outcome(n % 2))
+    run = judge(project, "votes", lambda n: OutcomeCode(n % 2).outcome)
     with project.database.write() as connection:
         for sample in (1, 2):
-            said = [(n + 1, sample, Verdict(outcome=Outcome(int(n < 30 and sample == 1)))) for n in range(60)]
+            said = [
+                (n + 1, sample, Verdict(outcome=OutcomeCode(int(n < 30 and sample == 1)).outcome)) for n in range(60)
+            ]
             verdicts.put_samples(connection, run, said)
         again = runs.add(connection, runs.verifier_named(connection, "votes").id, "2")  # type: ignore[union-attr]
-        newer = [(n + 1, Verdict(outcome=Outcome(int(n % 2 and n >= 12)))) for n in range(120)]
+        newer = [(n + 1, Verdict(outcome=OutcomeCode(int(n % 2 and n >= 12)).outcome)) for n in range(120)]
         verdicts.put(connection, again, newer)
     assert of(project, "votes")["flips-samples"].counts == {"differ": 30}
     with project.database.write() as connection:
@@ -145,8 +149,8 @@ def test_flips_between_samples_and_between_runs(project: Project) -> None:
 
 
 def test_judges_that_chose_the_data_are_marked_by_either_name(project: Project) -> None:
-    judge(project, "mine", lambda n: Outcome(n % 2), model="Org/Big-70B")
-    judge(project, "clean", lambda n: Outcome(n % 2), model="Org/Small")
+    judge(project, "mine", lambda n: OutcomeCode(n % 2).outcome, model="Org/Big-70B")
+    judge(project, "clean", lambda n: OutcomeCode(n % 2).outcome, model="Org/Small")
     assert notes.note(project, "sample", ("big-70b", "absent")) == 2
     assert notes.note(project, "sample", ("big-70b",)) == 0
     assert "sample" in of(project, "mine")["selection"].sentence
@@ -177,7 +181,7 @@ def test_of_many_completions_an_even_choice_is_read(project: Project, monkeypatc
 
 
 def test_the_command_says_it_in_sentences_and_in_json(project: Project) -> None:
-    judge(project, "drawn\x1b[1m", lambda n: Outcome(int(n % 3 == 0)))
+    judge(project, "drawn\x1b[1m", lambda n: OutcomeCode(int(n % 3 == 0)).outcome)
     runner = CliRunner()
     text = runner.invoke(root, ["validity", str(project.path)])
     assert text.exit_code == 0
@@ -211,7 +215,7 @@ def test_a_completion_is_long_beside_those_of_its_gold_and_type(tmp_path: Path) 
         for n in range(120)
     ]
     project = make_project(tmp_path, rows)
-    judge(project, "judge", lambda n: Outcome(int(n % 5 > 0)))
+    judge(project, "judge", lambda n: OutcomeCode(int(n % 5 > 0)).outcome)
     found = of(project, "judge")["length"]
     assert found.counts["of_the_kind"] == 30
     assert found.counts["others"] == 90

@@ -9,7 +9,7 @@ from tests.tui.stage import add_run
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.options import TableForm
 from workbench.core.project import Project, open_project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.agreement.text import agreement_text
@@ -25,7 +25,7 @@ def project_of(path: Path, subtypes: tuple[str, ...]) -> Project:
     ]
     path.mkdir(exist_ok=True)
     project = make_project(path, rows)
-    add_run(project, "good", {n: Outcome(n % 2) for n in range(1, 9)})
+    add_run(project, "good", {n: OutcomeCode(n % 2).outcome for n in range(1, 9)})
     return project
 
 
@@ -60,7 +60,7 @@ def test_what_files_say_in_place_of_a_type_is_said_of_the_items_without_one(tmp_
     file.write_text("\n".join(["completion_id,question,answer,response,is_correct,kind", *rows]))
     project = open_project(tmp_path / "p.db", create=True)
     import_files(project, plan_import([file], columns={"subtype": "kind"}))
-    add_run(project, "good", {n: Outcome(n % 2) for n in range(1, 10)})
+    add_run(project, "good", {n: OutcomeCode(n % 2).outcome for n in range(1, 10)})
     with project.database.write() as connection:
         connection.execute(
             "INSERT INTO item_states (completion_id, state, subtype) VALUES (1, 'labelled', 'A1'), "

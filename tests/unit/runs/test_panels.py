@@ -13,7 +13,7 @@ from workbench.config.file import FOLDER_VARIABLE
 from workbench.config.trust import NotTrustedError
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.llm.server import DEFAULT_CONCURRENCY
 from workbench.runs.choosing import choose, make
 from workbench.runs.previewing import preview_calls
@@ -60,7 +60,12 @@ def test_members_on_three_servers_give_one_verdict_and_their_costs_add_up(projec
         assert [len(server.received) for server in (one, two, three)] == [3, 3, 3]
         assert [server.bodies[0]["model"] for server in (one, two, three)] == ["model-a", "model-b", "model-c"]
         votes = runs.sql("SELECT sample, outcome FROM verdicts WHERE run_id = ? AND completion_id = 1", run)
-        assert [Outcome(outcome).word for _, outcome in sorted(votes)] == ["correct", "correct", "incorrect", "correct"]
+        assert [OutcomeCode(outcome).word for _, outcome in sorted(votes)] == [
+            "correct",
+            "correct",
+            "incorrect",
+            "correct",
+        ]
         assert found.usage is not None
         assert found.usage.answered == 9
         assert len({one.role for one in preview_calls(project, "panel", {})}) == 3
@@ -79,7 +84,7 @@ def test_a_member_that_fails_is_undecided_and_counted(project: Project) -> None:
         found = runs.work(run)
         assert (found.state, (found.verdicts or {})["correct"]) == ("complete", 3)
         rows = runs.sql("SELECT sample, outcome, reason FROM verdicts WHERE run_id = ? AND completion_id = 1", run)
-        assert [(Outcome(outcome).word, reason) for _, outcome, reason in sorted(rows)] == [
+        assert [(OutcomeCode(outcome).word, reason) for _, outcome, reason in sorted(rows)] == [
             ("correct", None), ("correct", None), ("error", "context_length"), ("correct", None),
         ]  # fmt: skip
         ((detail,),) = runs.sql(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.unit.statistics.clustered import by_hand, design_effect
 from workbench.core.taxonomy import SUBTYPES, TYPES
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows, group_order
 from workbench.statistics.confusion import count
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
@@ -76,7 +76,7 @@ def test_published_averages_are_micro_means_of_the_types(sizes: tuple[int, ...],
     right = np.repeat([round(size * figure / 100) for size, figure in zip(sizes, figures, strict=False)], sizes)
     gold = (np.arange(len(group)) % 3 == 0).astype(np.int8)
     # What isn't right is a verdict that could not be read: an error under the strict protocol.
-    outcome = np.where(place < right, gold, Outcome.ABSTAIN).astype(np.int8)
+    outcome = np.where(place < right, gold, OutcomeCode.ABSTAIN).astype(np.int8)
     columns = AccuracyColumns(
         outcome=outcome, gold=gold, question=np.arange(len(group)), group=group, names=tuple(TYPES)
     )
@@ -158,7 +158,7 @@ def _right(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> tuple[
     """Which counted rows are right, and their questions, by the words of the definition."""
     right, questions = [], []
     for outcome, gold, question, _ in rows:
-        undecided = outcome >= Outcome.ABSTAIN
+        undecided = outcome >= OutcomeCode.ABSTAIN
         if min(outcome, gold) < 0 or (undecided and protocol == "decided"):
             continue
         stand_in = 0 if protocol == "forced" else 1 - gold
@@ -171,7 +171,7 @@ def _right(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> tuple[
 @given(st.lists(ROW, max_size=80), st.sampled_from(PROTOCOLS))
 def test_each_row_equals_its_items_counted_alone(rows: list[tuple[int, int, int, int]], protocol: Protocol3) -> None:
     # A verifier that only failed has no figures.
-    assume({row[0] for row in rows if min(row[:2]) >= 0} != {Outcome.ERROR})
+    assume({row[0] for row in rows if min(row[:2]) >= 0} != {OutcomeCode.ERROR})
     columns = _columns(rows)
     measured = {row.group: row for row in accuracy_rows("v", columns, protocol)}
     assert set(measured) == {None, *(NAMES[row[3]] for row in rows)}

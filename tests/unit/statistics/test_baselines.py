@@ -8,15 +8,15 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.statistics.accuracy import always, majority
 
 ITEMS = st.lists(st.tuples(st.integers(-1, 1), st.integers(0, 3)), max_size=40)
 
 
 def test_a_constant_says_the_same_of_everything() -> None:
-    assert always(Outcome.CORRECT, 3).tolist() == [1, 1, 1]
-    assert always(Outcome.INCORRECT, 0).tolist() == []
+    assert always(OutcomeCode.CORRECT, 3).tolist() == [1, 1, 1]
+    assert always(OutcomeCode.INCORRECT, 0).tolist() == []
 
 
 def test_the_majority_goes_by_type_and_a_tie_is_incorrect_and_named() -> None:

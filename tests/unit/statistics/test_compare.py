@@ -18,7 +18,7 @@ from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar as oracle
 
 from tests.unit.statistics.clustered import by_hand
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.accuracy import AccuracyColumns, count_clusters
 from workbench.statistics.compare import (
     against_each,
@@ -73,11 +73,11 @@ def test_items_that_count_for_one_alone_are_left_out(items: list[tuple[bool, boo
 @settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(-1, 3), st.integers(-1, 1), st.integers(0, 6)), min_size=1, max_size=60),
-    st.sampled_from((Outcome.INCORRECT, Outcome.CORRECT)),
+    st.sampled_from((OutcomeCode.INCORRECT, OutcomeCode.CORRECT)),
     st.sampled_from(get_args(Protocol3)),
 )
 def test_a_constant_verdict_is_compared_by_counts_as_by_items(
-    items: list[tuple[int, int, int]], said: Outcome, protocol: Protocol3
+    items: list[tuple[int, int, int]], said: OutcomeCode, protocol: Protocol3
 ) -> None:
     outcome, gold = (np.array(column, dtype=np.int8) for column in list(zip(*items, strict=True))[:2])
     question = np.array([one for *_, one in items])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics import confusion as confusion_module
 from workbench.statistics.confusion import Confusion, confusion, count, coverage, grade, tally
 
@@ -49,7 +49,7 @@ def test_without_rows_there_is_no_coverage() -> None:
 def test_every_protocol_counts_every_row_once(rows: list[tuple[int, int]]) -> None:
     outcomes, gold = _arrays(rows)
     counted = [(outcome, label) for outcome, label in rows if outcome >= 0 and label >= 0]
-    decided = [row for row in counted if row[0] < Outcome.ABSTAIN]
+    decided = [row for row in counted if row[0] < OutcomeCode.ABSTAIN]
     assert count(outcomes, gold, "forced").n == len(counted)
     assert count(outcomes, gold, "strict").n == len(counted)
     assert count(outcomes, gold, "decided").n == len(decided)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.statistics.compare import compare_graded, one_is_best
 from workbench.statistics.confusion import IntArray, grade
 from workbench.statistics.ensembles import (
@@ -31,7 +31,7 @@ from workbench.statistics.ensembles import (
     weighted_outside,
 )
 
-NO, YES, ABSTAIN, ERROR = Outcome
+NO, YES, ABSTAIN, ERROR = OutcomeCode
 
 
 def votes_of(*patterns: tuple[int, ...]) -> IntArray:
@@ -62,7 +62,7 @@ def test_every_pattern_of_three_votes() -> None:
 
 
 @pytest.mark.parametrize(("k", "expected"), [(1, YES), (2, NO)])
-def test_a_tie_accepts_at_half_and_refuses_above(k: int, expected: Outcome) -> None:
+def test_a_tie_accepts_at_half_and_refuses_above(k: int, expected: OutcomeCode) -> None:
     assert at_least(votes_of((1, -1)), k)[0] == expected
 
 

@@ -13,7 +13,7 @@ from msgspec import structs
 from scipy.special import stdtrit
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef
 
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.agreement.cohen import pairs
 from workbench.statistics.agreement.ratings import Ratings
 from workbench.statistics.confusion import grade
@@ -205,7 +205,7 @@ def test_kappa_has_peoples_interval_by_question() -> None:
 
 
 def test_undecided_verdicts_in_each_protocol() -> None:
-    rows = repeated((Outcome.ABSTAIN, Outcome.ERROR, 0, 4), (Outcome.ABSTAIN, 0, 0, 2), (1, 1, 1, 3))
+    rows = repeated((OutcomeCode.ABSTAIN, OutcomeCode.ERROR, 0, 4), (OutcomeCode.ABSTAIN, 0, 0, 2), (1, 1, 1, 3))
     forced, strict, decided = (pair(rows, protocol) for protocol in get_args(Protocol3))
     assert (forced.n, forced.agreement, forced.errors.both_wrong) == (9, 1.0, 0)
     assert (strict.n, strict.errors.both_wrong, strict.errors.wrong_a) == (9, 4, 6)

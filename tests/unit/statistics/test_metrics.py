@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, matthews_corrcoef
 
 from tests.unit.statistics.clustered import by_hand
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics import accuracy
 from workbench.statistics.confusion import Confusion, count
 from workbench.statistics.rates import class_rates, mcc_intervals
@@ -86,7 +86,7 @@ def test_figures_equal_scikit_learn(protocol: Protocol3, seed: int) -> None:
 
 
 def _as_predictions(outcomes: np.ndarray, gold: np.ndarray, protocol: Protocol3) -> tuple[np.ndarray, np.ndarray]:
-    undecided = outcomes >= Outcome.ABSTAIN
+    undecided = outcomes >= OutcomeCode.ABSTAIN
     if protocol == "decided":
         return gold[~undecided], outcomes[~undecided]
     stand_in = np.zeros_like(gold) if protocol == "forced" else 1 - gold

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.statistics.prediction_powered import by_priority, disagreement, first_of_each, mean_known, uncertainty
 
-YES, NO, UNDECIDED, ERROR = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR
-VOTES = st.lists(st.lists(st.sampled_from([-1, *map(int, Outcome)]), min_size=5, max_size=5), min_size=1, max_size=7)
+YES, NO, UNDECIDED, ERROR = OutcomeCode.CORRECT, OutcomeCode.INCORRECT, OutcomeCode.ABSTAIN, OutcomeCode.ERROR
+VOTES = st.lists(st.lists(st.integers(-1, 3), min_size=5, max_size=5), min_size=1, max_size=7)
 
 
 def entropy(correct: int, votes: int) -> float:

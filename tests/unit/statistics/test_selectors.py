@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import stdtrit
 
 from tests.unit.statistics.clustered import by_hand, design_effect
-from workbench.core.verdict import Outcome, Protocol3
+from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.ensembles import Picks, best_of, keys_of, mean_interval, pass_at, ranked
 from workbench.statistics.intervals import wilson
 
@@ -99,7 +99,9 @@ def test_many_completions_are_no_trouble() -> None:
     ],
 )
 def test_what_verdicts_are_ranked_by(protocol: Protocol3, usable: list[int], keys: list[float]) -> None:
-    outcome = np.array([Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN, Outcome.ERROR, Outcome.CORRECT, -1])
+    outcome = np.array(
+        [OutcomeCode.CORRECT, OutcomeCode.INCORRECT, OutcomeCode.ABSTAIN, OutcomeCode.ERROR, OutcomeCode.CORRECT, -1]
+    )
     gold = np.array([0, 1, 1, 0, -1, 1])
     found, key = keys_of(outcome, None, gold, protocol)
     assert found.astype(int).tolist() == usable
@@ -111,7 +113,7 @@ def test_what_verdicts_are_ranked_by(protocol: Protocol3, usable: list[int], key
     [("forced", [0.3, -np.inf, -np.inf]), ("strict", [0.3, -np.inf, np.inf]), ("decided", [0.3])],
 )
 def test_what_has_no_score_is_undecided(protocol: Protocol3, keys: list[float]) -> None:
-    outcome = np.array([Outcome.ABSTAIN, Outcome.CORRECT, Outcome.ERROR])
+    outcome = np.array([OutcomeCode.ABSTAIN, OutcomeCode.CORRECT, OutcomeCode.ERROR])
     found, key = keys_of(outcome, np.array([0.3, NAN, NAN]), np.array([0, 1, 0]), protocol)
     assert key[found].tolist() == keys
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.statistics.stacks import StageVerdicts, settled, stacked
 from workbench.verifiers.stacks.settling import Stage
 
@@ -31,13 +31,13 @@ def stages(draw: st.DrawFn) -> Stage:
 
 def plainly(found: list[Stage], said: dict[str, Verdict], subtype: str | None) -> tuple[int, int, bool, list[str]]:
     """Outcome, stage, whether it settled it, and who was asked, as one would do it by hand."""
-    outcome, place, asked = int(Outcome.ABSTAIN), -1, []
+    outcome, place, asked = int(OutcomeCode.ABSTAIN), -1, []
     for number, stage in enumerate(found):
         if stage.is_for(subtype):
             asked += [] if stage.name in asked else [stage.name]
-            outcome, place = int(said[stage.name].outcome), number
+            outcome, place = int(said[stage.name].outcome.code), number
             if (own := stage.settled(said[stage.name])) is not None:
-                return int(own), place, True, asked
+                return own.code, place, True, asked
     return outcome, place, False, asked
 
 
@@ -61,7 +61,9 @@ def test_arrays_and_items_agree(found: list[Stage], rows: list[Row]) -> None:
     ]
     together = stacked(given_, 3)
     for number, (row, subtype) in enumerate(rows):
-        said = {f"v{place}": Verdict(outcome=Outcome(own), score=one) for place, (own, one) in enumerate(row)}
+        said = {
+            f"v{place}": Verdict(outcome=OutcomeCode(own).outcome, score=one) for place, (own, one) in enumerate(row)
+        }
         expected, stage_, by_itself, asked = plainly(found, said, subtype)
         assert (together.outcome[number], together.stage[number]) == (expected, stage_)
         assert together.by_itself[number] == by_itself

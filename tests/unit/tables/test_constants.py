@@ -10,7 +10,7 @@ import pytest
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 
 
 @pytest.fixture
@@ -22,7 +22,9 @@ def page(tmp_path: Path) -> str:
         for subtype, gold in [(("A1", number % 6 > 0), ("D2", number % 6 == 0), (None, True))[number // 12]]
     ]
     project = make_project(tmp_path, rows)
-    add_complete_run(project, "v", [(n, Verdict(outcome=Outcome(n % 2))) for n in range(1, 37)], kind="exact")
+    add_complete_run(
+        project, "v", [(n, Verdict(outcome=OutcomeCode(n % 2).outcome)) for n in range(1, 37)], kind="exact"
+    )
     project.close()
     found = run("report", project.path, "-o", "-", "--format", "html", "--examples", "0")
     assert found.returncode == 0, found.stderr

@@ -15,7 +15,7 @@ from workbench.core.database import sets
 from workbench.core.errors import StoreError
 from workbench.core.project import Project
 from workbench.core.sets import NewSet, SetName, SetReport, StoredSet
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.store import figures
 
@@ -234,7 +234,7 @@ def _flip(known: Columns, rows: IntArray, judge: str, run: int, later: int | Non
     if later is None:
         return Flip(judge=judge, run=run, later=None, both=0, flipped=0, rate=None)
     before, after = known.outcome(run)[rows], known.outcome(later)[rows]
-    both = (before >= 0) & (before < Outcome.ABSTAIN) & (after >= 0) & (after < Outcome.ABSTAIN)
+    both = (before >= 0) & (before < OutcomeCode.ABSTAIN) & (after >= 0) & (after < OutcomeCode.ABSTAIN)
     decided, flipped = int(both.sum()), int((both & (before != after)).sum())
     rate = flipped / decided if decided else None
     return Flip(judge=judge, run=run, later=later, both=decided, flipped=flipped, rate=rate)

@@ -26,7 +26,7 @@ from workbench.benchmarks.options import PicksOptions
 from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
 from workbench.core.sets import ItemMember, NewSet, SetReport, Shortfall, Stratum
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.columns import Columns, columns
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Sh
 
 
 def _stages(judged: _PickedQuestions) -> dict[str, int]:
-    words: dict[str, int] = {outcome.word: int((judged.said == outcome).sum()) for outcome in Outcome}
+    words: dict[str, int] = {outcome.word: int((judged.said == outcome).sum()) for outcome in OutcomeCode}
     return {
         "questions": len(judged.questions) + judged.bare,
         "completions": len(judged.said),

@@ -30,7 +30,7 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.data.store import tests
 from workbench.measuring.columns import columns
 from workbench.measuring.judged import judges_of
@@ -116,7 +116,7 @@ def passes_by_verdict(project: Project, verifier: str, selection: Selection | No
     judge = judges_of(project, (verifier,))[0]
     known = columns(project)
     outcomes = dict(zip(known.item.tolist(), known.outcome(judge.run).tolist(), strict=True))
-    says = {Outcome.CORRECT: True, Outcome.INCORRECT: False, Outcome.ABSTAIN: False}
+    says = {OutcomeCode.CORRECT: True, OutcomeCode.INCORRECT: False, OutcomeCode.ABSTAIN: False}
     found = [
         ItemPass(row.item, row.dataset, row.task_id, says.get(outcomes.get(row.item, -1)))
         for row in tests.by_problem(project.database.reader(), selection or Selection())

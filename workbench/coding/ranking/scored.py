@@ -12,7 +12,7 @@ from workbench.core.code import ASSERTION, BROKEN, NOT_RUN, PASS, Failure
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, columns
 from workbench.statistics.records.probe import JUDGES_NOTHING
@@ -96,7 +96,7 @@ def _scored(
         for name, score in given.items()
     }
     none = {
-        name: [value in (-1, Outcome.ERROR) for value in align(items, known.item, outcome, np.int8(-1)).tolist()]
+        name: [value in (-1, OutcomeCode.ERROR) for value in align(items, known.item, outcome, np.int8(-1)).tolist()]
         for name, outcome in said.items()
     }
     ranks = {name: ranks_of(values) for name, values in scores.items()}

@@ -469,8 +469,8 @@ def _compile_verdict(condition: Condition, *, walked: bool) -> tuple[str, list[o
     if condition.value == "none" and condition.operator in ("=", "!="):
         return f"c.id {'NOT ' if condition.operator == '=' else ''}IN ({found})", [name]
     try:
-        value = int(Outcome.of(condition.value))
-    except KeyError:
+        value = Outcome(condition.value).code
+    except ValueError:
         raise UsageError(
             f"{condition.value!r} is no verdict.",
             nearest(condition.value, ("correct", "incorrect", "abstain", "error", "none"), "Verdicts"),

@@ -196,7 +196,7 @@ def _grade(name: str, said: str, confidence: object) -> Grade:
     sure = f"confidence {confidence:.3g}" if isinstance(confidence, float) else None
     if said == "unsuitable":
         return Grade(verifier=name, verdict="abstain", reason="invalid", detail=sure)
-    return Grade(verifier=name, verdict=Outcome.of(said).word, detail=sure)
+    return Grade(verifier=name, verdict=Outcome(said).word, detail=sure)
 
 
 def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> CarriedAnswers:

@@ -27,7 +27,7 @@ from workbench.core.database.selection import (
 from workbench.core.database.values import integers
 from workbench.core.errors import UsageError
 from workbench.core.selection import Selection
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.data.records.browse import BrowseQuery, BrowseRow, ItemDetail, ItemLabel, ItemVerdict
 from workbench.data.store import searching
 from workbench.data.store.text_index import NO_INDEX, TextIndex
@@ -100,7 +100,7 @@ _WORST: Final = {
     **{name: f"nullif({COLUMNS[name]}, '')" for name in ("domain", "source", "model")},
 }
 """Column -> what it is sorted by, where that is not its text: nothing is NULL, and right is more than wrong."""
-_OUTCOMES: Final = (Outcome.INCORRECT, Outcome.ERROR, Outcome.ABSTAIN, Outcome.CORRECT)
+_OUTCOMES: Final = (OutcomeCode.INCORRECT, OutcomeCode.ERROR, OutcomeCode.ABSTAIN, OutcomeCode.CORRECT)
 _WORST_VERDICT: Final = (
     f"CASE {VERDICT} " + " ".join(f"WHEN {outcome} THEN {place}" for place, outcome in enumerate(_OUTCOMES)) + " END"
 )
@@ -130,7 +130,7 @@ def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> 
         f"SELECT {value}, count(*) FROM {items_for(where, value)} WHERE {where} GROUP BY 1 ORDER BY 2 DESC, 1",
         (*more, *parameters),
     ).fetchall()
-    words = {-1: "none", **{int(one): one.word for one in Outcome}}
+    words = {-1: "none", **{int(one): one.word for one in OutcomeCode}}
     return [(found := words.get(value, value), found, n) for value, n in rows]
 
 
@@ -191,7 +191,7 @@ def _words(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int
             f"AND completion_id IN ({marks})",
             (run, *wanted),
         ):
-            words.setdefault(item, {})[name] = Outcome(outcome).word
+            words.setdefault(item, {})[name] = OutcomeCode(outcome).word
     return words
 
 
@@ -374,7 +374,7 @@ def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVer
                     verifier=name,
                     run=run,
                     version=row[12],
-                    verdict=Outcome(row[0]).word,
+                    verdict=OutcomeCode(row[0]).word,
                     score=row[1],
                     reason=row[2],
                     ms=row[3],

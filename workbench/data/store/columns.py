@@ -26,7 +26,7 @@ from workbench.core.database.values import vector
 from workbench.core.errors import UsageError
 from workbench.core.progress import heed
 from workbench.core.selection import COLUMN
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.statistics.records.report import NO_REASON
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _PIECE, _FIRST_PIECE, _GROWTH = 50_000, 1_000, 7
 """Row ids looked at at once: few at first, for where reasons are new they are read twice, and are a list of texts."""
 _CODED = 40
 """Up to so many reasons SQLite tells apart itself."""
-_OUTCOMES = len(Outcome)
+_OUTCOMES = len(OutcomeCode)
 _UNKNOWN = 200
 _THREE_DIGITS = 100
 _FINAL = f"coalesce({GOLD}, -1)"
@@ -101,7 +101,7 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
 
     Attributes:
         item: Row ids of the completions (int64).
-        outcome: Values of `workbench.core.verdict.Outcome`.
+        outcome: Values of `workbench.core.verdict.OutcomeCode`.
         reason: Positions in ``reasons``, in which those come first that stand first.
         reasons: Reason codes, `NO_REASON` first.
         scored: Row ids of those with a score.

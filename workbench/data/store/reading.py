@@ -31,7 +31,7 @@ from workbench.core.item import StoredItem
 from workbench.core.label import LabelVerdict, Task
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import type_display
-from workbench.core.verdict import GoldChoice, Outcome
+from workbench.core.verdict import GoldChoice, OutcomeCode
 
 if TYPE_CHECKING:
     import numpy as np
@@ -427,7 +427,7 @@ def stream_verdicts(connection: sqlite3.Connection, selection: Selection) -> Ite
         parameters,
     )
     for question, completion, verifier, run, outcome, *rest in rows:
-        yield (question, completion, verifier, run, Outcome(outcome).word, *rest)
+        yield (question, completion, verifier, run, OutcomeCode(outcome).word, *rest)
 
 
 def annotator_names(connection: sqlite3.Connection) -> dict[int, str]:
@@ -449,8 +449,8 @@ def count_verdicts(connection: sqlite3.Connection, selection: Selection, verifie
         f"SELECT {VERDICT} AS outcome, count(*) FROM {items_for(where)} WHERE {where} GROUP BY outcome",
         (verifier, *parameters),
     )
-    found = {"none" if outcome is None else Outcome(outcome).word: number for outcome, number in rows}
-    return {word: found.get(word, 0) for word in (*(outcome.word for outcome in Outcome), "none")}
+    found = {"none" if outcome is None else OutcomeCode(outcome).word: number for outcome, number in rows}
+    return {word: found.get(word, 0) for word in (*(outcome.word for outcome in OutcomeCode), "none")}
 
 
 def _chosen(selection: Selection, order: str = "c.id") -> tuple[str, list[object]]:

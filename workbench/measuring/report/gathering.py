@@ -20,7 +20,7 @@ from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.excerpt import short_answer
 from workbench.core.text.figures import counted
-from workbench.core.verdict import GoldChoice, Outcome, Protocol3
+from workbench.core.verdict import GoldChoice, Outcome, OutcomeCode, Protocol3
 from workbench.data.formats.writing import new_file
 from workbench.data.records.browse import ItemDetail, ItemVerdict
 from workbench.labelling.agreement.measuring import agreement
@@ -242,14 +242,14 @@ def errors_of(project: Project, found: JudgedSelection, examples: int) -> list[E
 
 
 def _decides(outcome: IntArray) -> bool:
-    return bool((outcome == Outcome.CORRECT).any() or (outcome == Outcome.INCORRECT).any())
+    return bool((outcome == OutcomeCode.CORRECT).any() or (outcome == OutcomeCode.INCORRECT).any())
 
 
 def _of_kind(kind: ErrorKind, outcome: IntArray, gold: IntArray) -> BoolArray:
     found: dict[ErrorKind, BoolArray] = {
-        "accepted": (outcome == Outcome.CORRECT) & (gold == 0),
-        "refused": (outcome == Outcome.INCORRECT) & (gold == 1),
-        "undecided": (outcome >= Outcome.ABSTAIN) & (gold >= 0),
+        "accepted": (outcome == OutcomeCode.CORRECT) & (gold == 0),
+        "refused": (outcome == OutcomeCode.INCORRECT) & (gold == 1),
+        "undecided": (outcome >= OutcomeCode.ABSTAIN) & (gold >= 0),
     }
     return found[kind]
 
@@ -277,7 +277,7 @@ def _example(item: ItemDetail, verifier: str, right: int, judged: int) -> ErrorE
         source=item.source,
         model=item.model,
         gold=item.gold,
-        verdict=Outcome.of(verdict.verdict).word,
+        verdict=Outcome(verdict.verdict).word,
         score=verdict.score,
         reason=verdict.reason or "",
         rule=verdict.rule or "",

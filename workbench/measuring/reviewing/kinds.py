@@ -13,7 +13,7 @@ from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.label import Task
 from workbench.core.text.figures import counted, listed
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.labelling.store import agreement
 from workbench.measuring.judged import VerifierRun
 from workbench.measuring.reviewing.asked import (
@@ -99,14 +99,14 @@ def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
     outcome, truth = asked.columns.outcome(judge.run), asked.truth
     reasons = asked.columns.reasons(judge.run)
     wanted = [number for number, name in enumerate(reasons.names) if name in ("text_equal", "letter", "number")]
-    against = ((outcome == Outcome.CORRECT) & (truth == 0)) | ((outcome == Outcome.INCORRECT) & (truth == 1))
+    against = ((outcome == OutcomeCode.CORRECT) & (truth == 0)) | ((outcome == OutcomeCode.INCORRECT) & (truth == 1))
     places = of(against & np.isin(reasons.code, wanted), asked.kept)
     items = asked.columns.item[places].tolist()
     rests = reviews.compared(asked.project.database.reader(), judge.run or 0, items)
     found = {}
     for place, item in zip(places.tolist(), items, strict=True):
         compared = rests.get(item, reviews.ComparedAnswers(None, None, None))
-        if outcome[place] == Outcome.CORRECT:
+        if outcome[place] == OutcomeCode.CORRECT:
             score, words = _EQUAL.get(compared.rule, (0.0, ""))
         else:
             score, words = _OTHER_LETTER if compared.rule == "choice.letter" else (0.0, "")
@@ -202,7 +202,7 @@ def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
     lengths: FloatArray = asked.columns.characters[rows].astype(np.float64)
     found = [Feature(types.code[rows], len(types.names)), quantiles(lengths, 4)]
     for judge, vote in zip(asked.judges, asked.votes, strict=True):
-        found.append(Feature(vote[rows] + 1, len(Outcome) + 1))
+        found.append(Feature(vote[rows] + 1, len(OutcomeCode) + 1))
         score = asked.columns.score(judge.run)
         if score is not None:
             found.append(quantiles(score[rows], 5))
@@ -284,7 +284,7 @@ def _say(makers: Sequence[str]) -> str:
 # runs.
 
 
-_DECIDED = Outcome.CORRECT, Outcome.INCORRECT
+_DECIDED = OutcomeCode.CORRECT, OutcomeCode.INCORRECT
 
 
 class _Repeated(Struct, frozen=True, kw_only=True, eq=False):

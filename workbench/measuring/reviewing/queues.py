@@ -14,7 +14,7 @@ from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Selection
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.emphasis import what_marks_mean
-from workbench.core.verdict import GoldChoice, Outcome
+from workbench.core.verdict import GoldChoice, OutcomeCode
 from workbench.data.records.browse import BrowseQuery
 from workbench.measuring.browsing import ItemTable
 from workbench.measuring.columns import Columns, columns
@@ -105,9 +105,11 @@ class ReviewQueue:
         votes = dict(zip(self.verifiers, (votes[place] for votes in self._asked.votes), strict=True))
         own = votes.pop(verifier)
         if self.name in ("verifiers", "split"):
-            right = sum((vote == Outcome.CORRECT).astype(int) for vote in votes.values())
-            wrong = sum((vote == Outcome.INCORRECT).astype(int) for vote in votes.values())
-            differs = ((own == Outcome.CORRECT) & (wrong > right)) | ((own == Outcome.INCORRECT) & (right > wrong))
+            right = sum((vote == OutcomeCode.CORRECT).astype(int) for vote in votes.values())
+            wrong = sum((vote == OutcomeCode.INCORRECT).astype(int) for vote in votes.values())
+            differs = ((own == OutcomeCode.CORRECT) & (wrong > right)) | (
+                (own == OutcomeCode.INCORRECT) & (right > wrong)
+            )
         else:
             truth = self._asked.truth[place]
             differs = (own >= 0) & (truth >= 0) & (own != truth)
@@ -170,7 +172,7 @@ class ReviewQueue:
 
     def _case(self, item: int, place: int, score: float, said: reviews.Gold) -> QueueItem:
         votes = tuple(
-            RunVote(verifier=judge.name, run=judge.run, verdict=Outcome(int(outcome[place])).word)
+            RunVote(verifier=judge.name, run=judge.run, verdict=OutcomeCode(int(outcome[place])).word)
             for judge, outcome in zip(self._asked.judges, self._asked.votes, strict=True)
             if outcome[place] >= 0
         )

@@ -13,7 +13,7 @@ import msgspec
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
 from workbench.core.database.selection import COLUMNS, GOLD, GOLD_FROM, GOLD_WORD, VISIBLE, items_for
 from workbench.core.database.values import integers
-from workbench.core.verdict import Outcome, OutcomeWord
+from workbench.core.verdict import OutcomeCode, OutcomeWord
 from workbench.measuring.records.review import GoldWord, Review
 
 _COLUMNS = (
@@ -162,7 +162,7 @@ def verdict_of(connection: sqlite3.Connection, run: int, completion: int) -> tup
         "JOIN verifiers AS v ON v.id = r.verifier_id WHERE x.run_id = ? AND x.completion_id = ? AND x.sample = 0",
         (run, completion),
     ).fetchone()
-    return None if row is None else (row[0], Outcome(row[1]).word)
+    return None if row is None else (row[0], OutcomeCode(row[1]).word)
 
 
 def newest_run(connection: sqlite3.Connection, verifier: str, completion: int) -> int | None:
@@ -250,7 +250,7 @@ def samples(connection: sqlite3.Connection, run: int) -> Sampled:
     """
     row: tuple[str | None, str | None, str | None] = connection.execute(
         "SELECT group_concat(completion_id), group_concat(yes), group_concat(no) FROM (SELECT completion_id, "
-        f"sum(outcome = {int(Outcome.CORRECT)}) AS yes, sum(outcome = {int(Outcome.INCORRECT)}) AS no FROM verdicts "
+        f"sum(outcome = {OutcomeCode.CORRECT}) AS yes, sum(outcome = {OutcomeCode.INCORRECT}) AS no FROM verdicts "
         "WHERE run_id = ? AND sample > 0 GROUP BY completion_id ORDER BY completion_id)",
         (run,),
     ).fetchone()

@@ -25,7 +25,7 @@ from workbench.core.database.selection import (
 from workbench.core.database.values import stored
 from workbench.core.run import VerdictEvidence, VerdictLine
 from workbench.core.selection import Selection
-from workbench.core.verdict import Outcome, OutcomeWord, Verdict, VerifierInput
+from workbench.core.verdict import OutcomeCode, OutcomeWord, Verdict, VerifierInput
 from workbench.runs.store import calls
 from workbench.runs.store.verifier_inputs import inputs
 
@@ -36,7 +36,7 @@ _TEXTS = 64
 
 # The items are walked by id; the planner must not begin with another table and sort each window.
 _IN_ORDER = FROM_ITEMS.replace("JOIN questions", "CROSS JOIN questions", 1)
-_SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in Outcome)
+_SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in OutcomeCode)
 
 
 class VerdictCounts(Struct, frozen=True, kw_only=True):
@@ -73,7 +73,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
     connection.executemany(
         "INSERT INTO verdicts (run_id, completion_id, sample, outcome, score, reason, ms) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (run, item, sample, int(found.outcome), found.score, found.reason, found.ms)
+            (run, item, sample, found.outcome.code, found.score, found.reason, found.ms)
             for item, sample, found in results
         ],
     )
@@ -97,7 +97,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
     """
     rows = connection.execute(
         "SELECT completion_id, reason FROM verdicts WHERE run_id = ? AND sample = 0 AND outcome = ?",
-        (run, int(Outcome.ERROR)),
+        (run, int(OutcomeCode.ERROR)),
     ).fetchall()
     calls.drop(connection, run, [item for item, reason in rows if reason in _OF_REPLIES])
     return _take_back(connection, run, [item for item, _ in rows])
@@ -113,7 +113,7 @@ def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
     rows = connection.execute(
         "SELECT completion_id FROM verdicts "
         f"WHERE run_id = ? AND sample = 0 AND reason IN ({reasons}) AND outcome >= ?",
-        (run, *_NO_VERDICT, int(Outcome.ABSTAIN)),
+        (run, *_NO_VERDICT, int(OutcomeCode.ABSTAIN)),
     )
     items = [item for (item,) in rows]
     calls.drop(connection, run, items)
@@ -225,7 +225,7 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
         "SELECT coalesce(v.reason, ''), e.detail, count(*) FROM verdicts AS v LEFT JOIN verdict_evidence AS e "
         "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample "
         "WHERE v.run_id = ? AND v.sample = 0 AND v.outcome = ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?",
-        (run, int(Outcome.ERROR), most),
+        (run, int(OutcomeCode.ERROR), most),
     ).fetchall()
 
 
@@ -299,7 +299,7 @@ def _items(selection: Selection, joined: str) -> str:
 
 
 def _words(sums: Sequence[int]) -> dict[OutcomeWord, int]:
-    counted = {outcome.word: found for outcome, found in zip(Outcome, sums, strict=True)}
+    counted = {outcome.word: found for outcome, found in zip(OutcomeCode, sums, strict=True)}
     words: tuple[OutcomeWord, ...] = ("correct", "incorrect", "abstain", "error")
     return {word: counted[word] for word in words}
 
@@ -360,7 +360,7 @@ def get(connection: sqlite3.Connection, key: bytes) -> Verdict | None:
     ).fetchone()
     if row is None:
         return None
-    return Verdict(outcome=Outcome(row[0]), score=row[1], reason=row[2], rule=row[3], detail=row[4])
+    return Verdict(outcome=OutcomeCode(row[0]).outcome, score=row[1], reason=row[2], rule=row[3], detail=row[4])
 
 
 def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Verdict]) -> None:
@@ -369,7 +369,7 @@ def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Ver
         "INSERT OR IGNORE INTO verdict_cache (key, run_id, outcome, score, reason, rule, detail) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (key, run, int(verdict.outcome), verdict.score, verdict.reason, verdict.rule, verdict.detail)
+            (key, run, verdict.outcome.code, verdict.score, verdict.reason, verdict.rule, verdict.detail)
             for key, verdict in found.items()
         ],
     )
@@ -437,7 +437,8 @@ def said(connection: sqlite3.Connection, run: int, items: list[int]) -> dict[int
         (run, json.dumps(items)),
     )
     return {
-        item: Verdict(outcome=Outcome(outcome), score=score, reason=reason) for item, outcome, score, reason in rows
+        item: Verdict(outcome=OutcomeCode(outcome).outcome, score=score, reason=reason)
+        for item, outcome, score, reason in rows
     }
 
 
@@ -464,7 +465,7 @@ def _line(row: tuple[Any, ...], run: int, verifier: str) -> VerdictLine:
         question_id=row[1],
         completion_id=row[2],
         verifier=verifier,
-        verdict=Outcome(row[4]).word,
+        verdict=OutcomeCode(row[4]).word,
         score=row[5],
         reason=row[6],
         rule=row[8],

@@ -129,7 +129,7 @@ def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken
         "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM completions WHERE question_id = ? AND key = ?",
         [
             (
-                *(training, one.step, int(one.verdict.outcome), one.verdict.score, one.verdict.reason),
+                *(training, one.step, one.verdict.outcome.code, one.verdict.score, one.verdict.reason),
                 *(one.chance, one.because, question, one.key),
             )
             for one, question in zip(taken, questions, strict=True)

@@ -201,7 +201,7 @@ def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
     if reason == "unparsed" and heard.ended != "whole":
         reason = heard.ended
     return Verdict(
-        outcome=Outcome.of(reading.verdict),
+        outcome=Outcome(reading.verdict),
         score=_certainty(heard, parser, reading) if heard.reply.tokens else reading.score,
         reason=reason,
         detail=_words(heard, parser, reading),

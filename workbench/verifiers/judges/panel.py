@@ -85,7 +85,7 @@ class Reducer(Struct, frozen=True, kw_only=True):
     def _value(self, vote: Verdict) -> float:
         """How far a vote says "correct", from 0 to 1."""
         graded = self.graded and self.name != "weighted"
-        return vote.score if graded and vote.score is not None else float(vote.outcome)
+        return vote.score if graded and vote.score is not None else float(vote.is_correct)
 
 
 def reducer_from(options: Mapping[str, str], judges: int, *, graded: bool) -> Reducer:

@@ -51,7 +51,7 @@ def majority(votes: Sequence[Verdict]) -> Verdict:
             reason=reasons.pop() if len(reasons) == 1 else "unparsed",
             detail=_words(votes, correct, incorrect),
         )
-    scores = [float(vote.outcome) if vote.score is None else vote.score for vote in parsed]
+    scores = [float(vote.is_correct) if vote.score is None else vote.score for vote in parsed]
     tie = correct == incorrect
     return Verdict(
         outcome=Outcome.ABSTAIN if tie else Outcome.CORRECT if correct > incorrect else Outcome.INCORRECT,

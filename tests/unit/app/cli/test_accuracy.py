@@ -17,7 +17,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.measuring.accuracy_tables import SORT_KEYS
 from workbench.tables.files import FORMATS
 
@@ -32,7 +32,10 @@ def database(tmp_path: Path) -> str:
     ]
     project = make_project(tmp_path, rows)
     for name, every in (("often", 3), ("seldom", 12)):
-        said = [(item, Verdict(outcome=Outcome((item % 2) ^ (item % every == 0)))) for item in range(1, ITEMS + 1)]
+        said = [
+            (item, Verdict(outcome=OutcomeCode((item % 2) ^ (item % every == 0)).outcome))
+            for item in range(1, ITEMS + 1)
+        ]
         add_complete_run(project, name, said, kind="exact")
     project.close()
     return str(project.path)

@@ -16,7 +16,7 @@ from tests.unit.measuring.scored_runs import add_complete_run, scores
 from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 
 ITEMS = 40
 SAMPLE = Path(__file__).resolve().parents[4] / "sample_data" / "downstream.jsonl"
@@ -35,7 +35,7 @@ def database(tmp_path: Path) -> str:
     ]
     project = make_project(tmp_path, rows)
     for name, wrong in (("rules", 5), ("exact", 3), ("math-verify", 4)):
-        said = {item: Outcome(int((item % 2 == 1) ^ (item % wrong == 0))) for item in range(1, ITEMS + 1)}
+        said = {item: OutcomeCode(int((item % 2 == 1) ^ (item % wrong == 0))).outcome for item in range(1, ITEMS + 1)}
         add_run(project, name, said)
     add_complete_run(project, "rm", scores({item: float(item % 3) for item in range(1, ITEMS + 1)}))
     project.close()

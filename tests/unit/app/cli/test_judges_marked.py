@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.measuring.notes import note
 
 ITEMS = 12
@@ -43,7 +43,10 @@ def made(folder: Path, *chose: str) -> str:
     project = make_project(folder, [{**row, "subtype": "A1"} for row in numbered(ITEMS)])
     for place, name in enumerate(("judge", "other", "third"), 2):
         said = [(item, item % place > 0) for item in range(1, ITEMS + 1)]
-        verdicts = [(item, Verdict(outcome=Outcome(int(yes)), reason="rule", score=yes / item)) for item, yes in said]
+        verdicts = [
+            (item, Verdict(outcome=OutcomeCode(int(yes)).outcome, reason="rule", score=yes / item))
+            for item, yes in said
+        ]
         add_complete_run(project, name, verdicts)
     note(project, "sample", chose)
     project.close()

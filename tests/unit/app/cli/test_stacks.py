@@ -18,7 +18,7 @@ from workbench.app.cli import root
 from workbench.app.schemas import schema
 from workbench.core.errors import UsageError
 from workbench.core.project import opened_project
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.stack_choosing import best_stacks
 from workbench.measuring.stack_tables import stack_sentences
 
@@ -36,8 +36,8 @@ def database(tmp_path: Path) -> str:
         for n, kind in enumerate(kinds)
     ]
     project = make_project(tmp_path, rows)
-    add_run(project, "rules", {n + 1: Outcome(int(n % 2 == 0 and n % 3 != 0)) for n in range(ITEMS)})
-    add_run(project, "exact", {n + 1: Outcome((n % 2 == 0) ^ (n % 12 in (4, 9))) for n in range(ITEMS)})
+    add_run(project, "rules", {n + 1: OutcomeCode(int(n % 2 == 0 and n % 3 != 0)).outcome for n in range(ITEMS)})
+    add_run(project, "exact", {n + 1: OutcomeCode((n % 2 == 0) ^ (n % 12 in (4, 9))).outcome for n in range(ITEMS)})
     project.close()
     return str(project.path)
 

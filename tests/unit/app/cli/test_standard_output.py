@@ -15,7 +15,7 @@ from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
 from workbench.app.cli.writing import OutputPath
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 
 WRITERS: dict[str, tuple[tuple[str, ...], str]] = {
     "export": (("DB", "FILE", "--format", "verifybench"), '{"question_id"'),
@@ -46,7 +46,7 @@ NO_STREAM: dict[str, tuple[str, ...]] = {
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = make_project(tmp_path_factory.mktemp("stdout"), numbered(12, subtype="A1"))
-    said = [(item, Verdict(outcome=Outcome(item % 2))) for item in range(1, 13)]
+    said = [(item, Verdict(outcome=OutcomeCode(item % 2).outcome)) for item in range(1, 13)]
     add_complete_run(project, "often", said, kind="exact")
     project.close()
     return project.path

@@ -16,13 +16,13 @@ import workbench
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.measuring.scored_runs import add_complete_run
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 
 ITEMS = 24
 
 
 def said(item: int, every: int) -> Verdict:
-    return Verdict(outcome=Outcome(int(item % every == 0)), score=float(item % every))
+    return Verdict(outcome=OutcomeCode(int(item % every == 0)).outcome, score=float(item % every))
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.app.cli import root
 from workbench.core.errors import UsageError
 from workbench.core.project import open_project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.runs.verifying import start
 
 COMMANDS: dict[str, tuple[str, ...]] = {
@@ -71,7 +71,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [{**row, "subtype": "A1", "source": "s", "domain": "math", "model": "gpt"} for row in numbered(12)]
     project = make_project(tmp_path_factory.mktemp("where"), rows)
     for name, every in (("often", 3), ("seldom", 5)):
-        said = [(item, Verdict(outcome=Outcome(int(item % every == 0)))) for item in range(1, 13)]
+        said = [(item, Verdict(outcome=OutcomeCode(int(item % every == 0)).outcome)) for item in range(1, 13)]
         add_complete_run(project, name, said, kind="exact")
     project.close()
     return project.path

@@ -15,7 +15,7 @@ from workbench.benchmarks.publishing.publishing import publish
 from workbench.benchmarks.records import Publication
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.measuring.accuracy import accuracy
 
 
@@ -87,7 +87,9 @@ def _run_again(project: Project, verifier: int, found: list[tuple[int, int]]) ->
     with project.database.write() as connection:
         run = runs.add(connection, verifier, "2")
         runs.queue(connection, run, Selection(), len(found), 1)
-        verdicts.put(connection, run, [(item, Verdict(outcome=Outcome(outcome))) for item, outcome in found])
+        verdicts.put(
+            connection, run, [(item, Verdict(outcome=OutcomeCode(outcome).outcome)) for item, outcome in found]
+        )
         runs.complete(connection, run, len(found))
 
 

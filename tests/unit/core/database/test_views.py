@@ -11,7 +11,7 @@ from tests.unit.measuring.reviewing.desk import voted
 from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.database.selection import GOLD, GOLD_FROM, VISIBLE, items_for
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.data.store.columns import query, view
 from workbench.labelling import coordinating, people
 from workbench.labelling.annotating import AnnotationSession, Answer
@@ -75,7 +75,7 @@ def test_verdicts_are_counted_from_the_newest_complete_run(tmp_path: Path) -> No
     rows = [dict(zip(found.columns, row, strict=True)) for row in found.rows]
     outcome = columns(project).outcome(1)
     gold = columns(project).gold("final")
-    assert [row["verdict"] for row in rows] == [Outcome(int(value)).word for value in outcome]
+    assert [row["verdict"] for row in rows] == [OutcomeCode(int(value)).outcome.word for value in outcome]
     for protocol in ("forced", "strict", "decided"):
         expected = _right(outcome, gold, protocol)
         assert [row[f"right_{protocol}"] for row in rows] == expected

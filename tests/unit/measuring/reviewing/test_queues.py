@@ -14,7 +14,7 @@ from tests.unit.measuring.scored_runs import add_complete_run
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import Outcome, OutcomeCode, Verdict
 from workbench.measuring.records.review import QUEUES, Disagreement, Queue
 from workbench.measuring.reviewing.deciding import confirm
 from workbench.measuring.reviewing.queues import asked_last, queue
@@ -205,7 +205,11 @@ def test_samples_flip_and_the_items_verdict_is_none_of_them(tmp_path: Path) -> N
             connection,
             run,
             [
-                (item, sample, Verdict(outcome=Outcome.CORRECT if sign == "+" else Outcome(2 if sign == "?" else 0)))
+                (
+                    item,
+                    sample,
+                    Verdict(outcome=Outcome.CORRECT if sign == "+" else OutcomeCode(2 if sign == "?" else 0).outcome),
+                )
                 for item, signs in outcomes.items()
                 for sample, sign in enumerate(signs)
             ],

@@ -10,7 +10,7 @@ import pytest
 from tests.served_runs import here
 from tests.servers.scripted import scripted
 from tests.unit.verifiers.judges.asking import Asked, judged, llm_judge
-from workbench.core.verdict import Outcome, Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.llm.records import Reply, TokenChoice
 from workbench.runs.verifying import start
 from workbench.verifiers.base import identity
@@ -123,6 +123,6 @@ def test_a_run_asks_each_model_once_and_shares_replies_with_single_judges(tmp_pa
         assert (found.verdicts or {})["correct"] == 4
         assert sorted(body["model"] for body in server.bodies) == ["m"] * 4 + ["m2"] * 4 + ["m3"] * 4
         votes = runs.sql("SELECT sample, outcome FROM verdicts WHERE run_id = ? AND completion_id = 1", found.run)
-        assert [(sample, Outcome(outcome).word) for sample, outcome in sorted(votes)] == [
+        assert [(sample, OutcomeCode(outcome).word) for sample, outcome in sorted(votes)] == [
             (0, "correct"), (1, "correct"), (2, "correct"), (3, "incorrect"),
         ]  # fmt: skip

@@ -13,7 +13,7 @@ from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import TableScreen
 from workbench.core.reasons import title
 from workbench.core.text.figures import counted
-from workbench.core.verdict import Outcome
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.accuracy_items import AccuracyCell as AccuracyCell
 from workbench.measuring.accuracy_items import JudgedItems, JudgedRow, Which, judged_items
 from workbench.statistics.records.report import NO_REASON
@@ -40,7 +40,7 @@ def _why(reason: str) -> str:
 
 def _result(row: JudgedRow) -> Cell:
     """What the row counts as; an undecided one only because the protocol says so."""
-    if row.outcome >= Outcome.ABSTAIN:
+    if row.outcome >= OutcomeCode.ABSTAIN:
         return Cell("? right", "warning") if row.right else Cell("? wrong", "warning")
     return Cell("✓ right", "success") if row.right else Cell("✗ wrong", "error")
 

@@ -13,7 +13,8 @@ from workbench.core.project import Project
 from workbench.labelling import ledger
 from workbench.labelling.people import assign
 
-KEYS = "1a8"
+# The first verdict may follow a key that did nothing and be dropped; the picker ignores a number without a letter.
+KEYS = "11a8"
 """A verdict, then the answer type."""
 
 NEXT_TO_S = 0.002

@@ -17,10 +17,12 @@ from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import checks, people
 
 KEYS = (
-    *("w", "v", "u", "f", "enter", "f", "1", "[", "0", "]", "z", "z", "z", "s", "1"),
+    *("w", "v", "u", "f", "enter", "f", "1", "1", "[", "0", "]", "z", "z", "z", "s", "1", "1"),
     *("escape", "a", "0", "x", "p", "1", "l"),
 )
-"""Marks and a flag; the first item labelled, corrected, taken back, skipped and served anew; Home, History."""
+"""Marks and a flag; the first item labelled, corrected, taken back, skipped and served anew; Home, History.
+
+A verdict behind a key that did nothing is dropped once, so it is pressed twice."""
 
 
 def of_alike(folder: Path, *, a_check: bool) -> Project:

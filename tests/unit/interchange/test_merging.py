@@ -30,6 +30,7 @@ from workbench.runs import executing, runner
 from workbench.runs.run_status import run_info
 from workbench.runs.store import runs as stored_runs
 from workbench.verifiers.execution import levels
+from workbench.verifiers.rules.verifier import RULE_VERSION
 
 SHARES = 3
 RUN = "JOIN runs AS r ON r.id = x.run_id JOIN verifiers AS v ON v.id = r.verifier_id"
@@ -174,7 +175,7 @@ def change(path: Path, *statements: str) -> None:
     ("mend", "words"),
     [
         (other_settings, "rules has other settings here: x is none, not 2"),
-        (other_version, "its version is 6 there, and 7"),
+        (other_version, f"its version is 6 there, and {RULE_VERSION}"),
         (other_kind, "rules is rules here, and exact there"),
     ],
 )

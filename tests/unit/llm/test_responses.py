@@ -219,7 +219,7 @@ FORMS: list[tuple[dict[str, Any], str, str | None, str]] = [
     # Two messages; items that say nothing; tools that somebody gave it.
     (response(message(output_text("One.")), message(output_text("Yes"))), "One.\n\nYes", None, "whole"),
     (response({"type": "web_search_call", "status": "completed"}, message(output_text("Yes"))), "Yes", None, "whole"),
-    (response({"type": "function_call", "name": "f", "arguments": "{}"}), "", None, "truncated"),
+    (response({"type": "function_call", "name": "f", "arguments": "{}"}), "", None, "whole"),
     (response(), "", None, "whole"),
     # Refusals, alone and behind words.
     (response(message({"type": "refusal", "refusal": "No, I can't."})), "No, I can't.", None, "refused"),

@@ -19,7 +19,7 @@ from workbench.core.code import OUTCOMES, Execution, Failure, Provenance
 from workbench.core.database import foreign
 from workbench.core.run import ConfiguredVerifier
 from workbench.core.selection import Selection
-from workbench.core.verdict import Verdict
+from workbench.core.verdict import OutcomeCode, Verdict
 from workbench.labelling.store.foreign import ForeignSubject
 from workbench.llm.records import JournaledCall, Response, Usage
 from workbench.runs.store.calls import AttemptOutcome
@@ -253,7 +253,7 @@ def _verdict(outcome: Any, score: Any, reason: Any, ms: Any, rule: Any, *evidenc
     reference, candidate, *spans, detail = evidence
     return msgspec.convert(
         {
-            "outcome": outcome,
+            "outcome": msgspec.convert(outcome, OutcomeCode).word,
             "score": _finite(score),
             "reason": reason,
             "ms": _finite(ms),

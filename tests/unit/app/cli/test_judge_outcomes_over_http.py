@@ -12,6 +12,7 @@ import pytest
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.unit.app.cli.judge_desk import KEY, VARIABLE, Desk, content, row
 from workbench.config.file import FOLDER_VARIABLE
+from workbench.verifiers.judges.verifier import JUDGE_VERSION
 
 
 def failure(status: int, message: str, code: str | None = None) -> Scripted:
@@ -298,7 +299,7 @@ def test_a_wrong_template_is_told_with_file_line_and_field(
 def test_the_list_of_verifiers_says_what_a_judge_is(desk: Desk) -> None:
     desk.judge("listed", "few")
     (judge,) = (kind for kind in desk.workbench("verifiers", "--json").document if kind["name"] == "llm-judge")
-    assert (judge["version"], judge["isolation"], judge["broken"]) == ("6", "served", None)
+    assert (judge["version"], judge["isolation"], judge["broken"]) == (JUDGE_VERSION, "served", None)
     assert [name for name in judge["options"] if name in ("depth", "strategy", "model", "base_url")] == [
         "base_url",
         "model",

@@ -78,7 +78,9 @@ def test_a_failure_is_no_refusal(project: Project) -> None:
         (run,) = connection.execute(
             "SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE v.name = 'refuses'"
         ).fetchone()
-        connection.execute("UPDATE verdicts SET outcome = ? WHERE run_id = ? AND score IS NULL", (Outcome.ERROR, run))
+        connection.execute(
+            "UPDATE verdicts SET outcome = ? WHERE run_id = ? AND score IS NULL", (Outcome.ERROR.code, run)
+        )
     assert [one.verifier for one in report_of(project).partial] == ["refuses", "small"]
 
 

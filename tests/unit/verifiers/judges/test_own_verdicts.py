@@ -125,3 +125,17 @@ def test_the_choice_of_index_0_counts_and_tool_calls_alone_are_no_reply() -> Non
 def test_logprobs_above_0_are_no_probabilities() -> None:
     body = b'{"choices": [{"message": {"content": "Yes"}, "logprobs": {"content": [{"token": "Yes", "logprob": %s}]}}]}'
     assert [len(read(body % value, "chat", "openai").tokens) for value in (b"0.5", b"0", b"-0.5")] == [0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("raw", "verdict"),
+    [
+        ('{"reasoning": "One might say No. Both say 4.", "final_judgment": "Yes"}', "correct"),
+        ('{"final_judgment": "No", "reasoning": "Final Judgment: Yes was claimed."}', "incorrect"),
+        ('```json\n{"analysis": "\\"Yes\\" is quoted.", "verdict": "No"}\n```', "incorrect"),
+        ('{"reasoning": "Final Judgment: Yes"}', "abstain"),
+        ('{"final_judgment": "Yes", "is_well_formatted": "No"}', "correct"),
+    ],
+)
+def test_a_json_reply_is_read_by_its_one_word_fields(raw: str, verdict: str) -> None:
+    assert parser("verifybench@2").parse(raw, None).verdict == verdict

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, Literal, TypeVar
 
+import msgspec
 from msgspec import Struct
 
 from workbench.llm.records import Ending
@@ -91,7 +92,9 @@ def own_lines(raw: str, delimiter: str | None) -> list[str]:
 
 @lru_cache(maxsize=_ASKED_ABOUT)
 def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
-    text = _without_code(_TURN.sub(" ", own_text(raw, delimiter)).strip())
+    text = _without_code(_TURN.sub(" ", own_text(raw, delimiter)).strip()).strip()
+    if fields := _one_word_fields(text):
+        return fields
     text = _LABEL_ALONE.sub(r"\1 ", text)
     whole = _SPAN.fullmatch(text.strip())
     text = text.strip().strip(_QUOTES) if whole and "(" not in whole[0][0] else _without_quotations(text)
@@ -110,6 +113,18 @@ def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
             if bare.endswith((":", "*", "_")):
                 skips = _announced(bare)
     return tuple(kept)
+
+
+def _one_word_fields(text: str) -> tuple[str, ...]:
+    """The fields of a JSON object that hold one word, as ``name: value``; its reasoning decides nothing."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return ()
+    try:
+        fields = msgspec.json.decode(text, type=dict[str, object])
+    except (ValueError, RecursionError):
+        return ()
+    words = ((name, value) for name, value in fields.items() if isinstance(value, str) and len(value.split()) == 1)
+    return tuple(f"{name.replace('_', ' ')}: {value}" for name, value in words)
 
 
 def _announced(line: str) -> Literal["none", "line", "block"]:

@@ -14,7 +14,7 @@ from tests.helpers import make_project, numbered
 from tests.unit.verifiers.rules.hostile import BOMBS, HOSTILE, Hostile
 from tests.unit.verifiers.rules.judging import by_rules
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, OutcomeCode, Verdict, VerifierInput
+from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.runs import verifying
 from workbench.verifiers.pool import WorkerPool
 from workbench.verifiers.rules.verifier import Rules
@@ -87,9 +87,7 @@ def test_a_run_over_hostile_inputs_is_whole(tmp_path: Path) -> None:
     ]
     with runner_ends(make_project(tmp_path, [*hostile, *numbered(ORDINARY)])) as project:
         largest = _run_and_watch(project)
-        outcomes = {
-            line.completion_id: OutcomeCode(line.verdict).outcome for line in verifying.verdict_lines(project, "rules")
-        }
+        outcomes = {line.completion_id: Outcome(line.verdict) for line in verifying.verdict_lines(project, "rules")}
     assert len(outcomes) == len(STORABLE) + ORDINARY
     assert [one.name for one in STORABLE if not may_be(one, outcomes[one.name])] == []
     ordinary = [outcomes[f"c{number}"] for number in range(ORDINARY)]

@@ -126,7 +126,7 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
     async with opened(open_matters(tmp_path), size=size) as (app, pilot):
         screen = screen_of(app, HomeScreen)
         kinds = [matter.kind for matter in screen.matters]
-        assert kinds == ["stopped-run", "conflicts", "suspect-labels", "weak-agreement", "weakest-cell"]
+        assert kinds == ["stopped-run", "conflicts", "suspect-labels", "no-conclusion", "weakest-cell"]
         briefing, standing = screen.query_one("#home-briefing", OptionList), screen.query_one("#home-standing")
         assert briefing.size.height >= sum(len(str(one.prompt).splitlines()) for one in briefing.options[:3])
         assert standing.region.bottom <= size[1] - 1, "the footer is below it"

@@ -241,10 +241,10 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
         )
 
 
-def _weak_agreement(facts: ProjectFacts) -> Iterator[Matter]:
+def _no_conclusion(facts: ProjectFacts) -> Iterator[Matter]:
     found = facts.agreement
     if found is not None and found.krippendorff_alpha is not None and found.krippendorff_alpha < TENTATIVE:
-        yield _agreeing("weak-agreement", found)
+        yield _agreeing("no-conclusion", found)
 
 
 def _agreeing(kind: str, found: AgreementReport) -> Matter:
@@ -273,10 +273,10 @@ def _read_as(alpha: float | None) -> str:
     if alpha is None:
         return "all labels say the same, which tells nothing of how people tell correct from incorrect"
     if alpha < TENTATIVE:
-        return "weak; read as: no conclusion rests on these labels yet"
+        return "no conclusion rests on these labels yet"
     if alpha < SOUND:
-        return "fair; read as: conclusions from these labels are tentative"
-    return "sound; read as: conclusions may rest on these labels"
+        return "conclusions from these labels are tentative"
+    return "conclusions may rest on these labels"
 
 
 # -- What figures show.
@@ -522,7 +522,7 @@ KINDS: Final = {
     "nobodys-conflicts": MatterKind(_nobodys_conflicts),
     "failures": MatterKind(_failures, late=True),
     "suspect-labels": MatterKind(_suspect_labels, late=True),
-    "weak-agreement": MatterKind(_weak_agreement, late=True),
+    "no-conclusion": MatterKind(_no_conclusion, late=True),
     "behind-constant": MatterKind(_behind_constant, late=True),
     "weakest-cell": MatterKind(_weakest_cell, late=True),
     "unknown-types": MatterKind(_unknown_types, late=True),

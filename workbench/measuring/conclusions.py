@@ -27,7 +27,7 @@ class Weakness(NamedTuple):
         row: The cell.
         ties: Other cells that are as accurate.
         may_be_chance: Its interval, made as wide as the number of cells looked at asks for, holds what its verifier has
-            over all items.
+            over all items, and no test says that the cell differs from what it is set against.
     """
 
     row: AccuracyRow
@@ -61,6 +61,8 @@ def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | N
     stretched = NormalDist().inv_cdf(1 - _ONE_SIDED / max(len(cells), 1)) / NormalDist().inv_cdf(1 - _ONE_SIDED)
 
     def may_be_chance(row: AccuracyRow) -> bool:
+        if row.is_significant and (row.delta or 0.0) < 0:
+            return False
         accuracy = row.accuracy or 0.0
         return accuracy + stretched * (_upper_end(row) - accuracy) >= over_all[row.verifier]
 
@@ -71,7 +73,7 @@ def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | N
     if least is None or len({row.group for row in cells}) < 2:
         return None
     ties = sum(row.accuracy == least.accuracy for row in cells) - 1
-    return Weakness(least, ties, may_be_chance(least))
+    return Weakness(least, ties, may_be_chance(least) and not least.is_significant)
 
 
 def too_few_to_say(report: AccuracyReport, verifier: str) -> bool:

@@ -23,7 +23,7 @@ from workbench.measuring.judged import model_of, nothing_measured, plain_name
 from workbench.measuring.store import figures
 from workbench.runs.store import runs
 from workbench.statistics.records.agreement import Ceiling
-from workbench.statistics.records.comparison import PairedFigures
+from workbench.statistics.records.comparison import LEVEL, PairedFigures
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 if TYPE_CHECKING:
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 NO_TYPES: Final[dict[TypeField, str]] = {"type": "no answer type: ", "subtype": "no subtype: "}
 """What stands in the sentence that says what files have in its place."""
-LEVEL: Final = 0.05
-"""q-values below this are named."""
 _NAMED = 5
 """Names in a sentence at most."""
 
@@ -202,8 +200,8 @@ def cells_in_words(report: AccuracyReport) -> Iterator[str]:
     """Which groups stand out, or that none does."""
     if report.tests is None:
         return
-    low = [row for row in report.rows if row.q is not None and row.q < LEVEL and (row.delta or 0.0) < 0]
-    high = [row for row in report.rows if row.q is not None and row.q < LEVEL and (row.delta or 0.0) > 0]
+    low = [row for row in report.rows if row.is_significant and (row.delta or 0.0) < 0]
+    high = [row for row in report.rows if row.is_significant and (row.delta or 0.0) > 0]
     tested = f"{counted(report.tests.hypotheses, 'test')} of a group against what it belongs to"
     if not low and not high:
         yield f"Of {tested}, none has q < {LEVEL:g}: these groups may differ by chance."

@@ -402,11 +402,13 @@ def test_what_can_not_be_asked_is_refused(project: Project) -> None:
         agreement(project, coarse=True)
 
 
-def test_no_word_judges_a_figure(project: Project, record: Record) -> None:
-    record.table(("ann", "bob", "cy"), ("c i c i c i c i", "c i c i c i c i", "c i c i c i c i"))
-    text = agreement_text(agreement(project, by="domain")).lower()
+@pytest.mark.parametrize("cy", ["c i c i c i c i", "c i c i c i c c", "i c i c c i c i", "i c i c i c i c"])
+def test_no_word_judges_a_figure(project: Project, record: Record, cy: str) -> None:
+    record.table(("ann", "bob", "cy"), ("c i c i c i c i", "c i c i c i c i", cy))
+    found = agreement(project, by="domain")
+    text = f"{agreement_text(found)} {agreement_sentence(found)}".lower()
     adjectives = ("good", "poor", "fair", "moderate", "substantial", "perfect", "excellent", "slight", "strong", "weak")
-    assert not [word for word in adjectives if word in text]
+    assert not [word for word in (*adjectives, "sound", "high agreement", "low agreement") if word in text]
 
 
 def test_names_are_data(tmp_path: Path) -> None:

@@ -268,6 +268,37 @@ def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None
     assert sure.endswith(" items.")
 
 
+@pytest.mark.parametrize(("q", "delta", "chance"), [(0.049, -0.1, False), (0.05, -0.1, True), (0.049, 0.1, False)])
+def test_a_cell_that_a_test_marks_is_not_said_to_be_chance(
+    q: float, delta: float, chance: bool, tmp_path: Path
+) -> None:
+    project = make_project(tmp_path, rows_of())
+    say(project, "nearly", wrong={1})
+    report = accuracy(project, by="subtype")
+    least = weakest(report)
+    assert least is not None
+    assert least.may_be_chance
+    rows = [replace(row, q=q, delta=delta) if row is least.row else row for row in report.rows]
+    assert conclusion(replace(report, rows=rows))[-1].endswith("(may be chance).") is chance
+
+
+def test_no_table_marks_what_its_sentence_calls_chance(tmp_path: Path) -> None:
+    """One of sixty sources with twelve of twenty items right: too little for an interval so wide, enough for a test."""
+    rows = [
+        row | {"gold": True, "source": f"s{number // 20}", "question_id": f"q{number}"}
+        for number, row in enumerate(numbered(20 * 60))
+    ]
+    project = make_project(tmp_path, rows)
+    items = range(1, 20 * 60 + 1)
+    say(project, "some", wrong={number for number in items if number <= 8 or number % 20 == 0} - {20}, of=items)
+    report = accuracy(project, by="source")
+    found = weakest(report, "some")
+    assert found is not None
+    assert found.row.is_significant
+    assert not found.may_be_chance
+    assert "may be chance" not in " ".join(conclusion(report))
+
+
 @pytest.mark.parametrize(("sources", "sure"), [(8, True), (150, False)])
 def test_the_least_accurate_of_many_cells_is_weak_by_chance_sooner_than_of_few(
     sources: int, sure: bool, tmp_path: Path
@@ -281,7 +312,8 @@ def test_the_least_accurate_of_many_cells_is_weak_by_chance_sooner_than_of_few(
     items = range(1, 20 * sources + 1)
     wrong = {number for number in items if number <= 8 or number % 20 == 0} - {20}
     say(project, "some", wrong=wrong, of=items)
-    found = weakest(accuracy(project, by="source", seed=None), "some")
+    report = accuracy(project, by="source", seed=None)
+    found = weakest(replace(report, rows=[replace(row, q=None) for row in report.rows]), "some")
     assert found is not None
     assert found.row.group == "s0"
     assert found.may_be_chance is not sure

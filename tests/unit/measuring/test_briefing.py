@@ -237,9 +237,9 @@ def test_of_more_suspects_than_are_counted_the_count_says_which(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("kind", "differ", "words"),
     [
-        ("weak-agreement", 10, "weak; read as: no conclusion"),
-        ("agreement", 3, "fair; read as: conclusions from these labels are tentative"),
-        ("agreement", 0, "sound; read as: conclusions may rest"),
+        ("no-conclusion", 10, ": no conclusion rests on these labels yet."),
+        ("agreement", 3, ": conclusions from these labels are tentative."),
+        ("agreement", 0, ": conclusions may rest on these labels."),
     ],
 )
 def test_agreement_is_said_in_words(tmp_path: Path, kind: str, differ: int, words: str) -> None:
@@ -264,7 +264,7 @@ def test_agreement_that_is_not_defined_is_said_not_0(tmp_path: Path) -> None:
 def test_labels_of_one_person_alone_agree_with_nobody(tmp_path: Path) -> None:
     project = project_of(tmp_path, 4)
     put(project, "amira", 1, "correct")
-    assert not {"agreement", "weak-agreement"} & set(said(project))
+    assert not {"agreement", "no-conclusion"} & set(said(project))
 
 
 def typed(folder: Path) -> Project:
@@ -372,7 +372,7 @@ def test_what_stands_still_comes_before_what_misleads_and_that_before_what_figur
     order = list(said(project))
     assert order == sorted(order, key=list(KINDS).index)
     assert order[:2] == ["stopped-run", "conflicts"]
-    assert {"failures", "weak-agreement", "weakest-cell", "progress"} <= set(order)
+    assert {"failures", "no-conclusion", "weakest-cell", "progress"} <= set(order)
 
 
 def test_of_one_kind_the_largest_comes_first() -> None:

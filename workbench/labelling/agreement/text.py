@@ -85,7 +85,7 @@ _LOW = 0.667
 
 
 def why_low(report: AgreementReport) -> str:
-    """Why alpha and kappa are low although people agree: nearly all labels say the same; "" where it is not that."""
+    """Why alpha and kappa are below percent agreement: nearly all labels say the same; "" where it is not that."""
     alpha, agree, shares = report.krippendorff_alpha, report.percent_agreement, report.prevalence
     if alpha is None or agree is None or not shares or alpha >= _LOW:
         return ""
@@ -94,8 +94,8 @@ def why_low(report: AgreementReport) -> str:
     if most < _SKEWED or agree < 0.5:
         return ""
     return (
-        f"Alpha and kappa are low because {percent(most)} % of the labels say {inert(name)}: chance alone would agree "
-        f"on {percent(by_chance)} %, and they count what lies above that. AC1 and PABAK depend less on it."
+        f"Alpha and kappa count what lies above chance, and {percent(most)} % of the labels say {inert(name)}: chance "
+        f"alone would agree on {percent(by_chance)} %. AC1 and PABAK depend less on it."
     )
 
 

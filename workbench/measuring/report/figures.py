@@ -197,8 +197,7 @@ def delta(row: AccuracyRow | None) -> str:
     """A difference, marked where chance alone would seldom give it."""
     if row is None or row.delta is None or is_baseline(row):
         return ""
-    marked = row.q is not None and row.q < LEVEL
-    return f"{difference(row.delta)}{_MARK if marked else ''}"
+    return f"{difference(row.delta)}{_MARK if row.is_significant else ''}"
 
 
 def _said(contents: Contents, report: AccuracyReport) -> tuple[str, ...]:

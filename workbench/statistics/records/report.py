@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.statistics.records.comparison import LEVEL
 
 Kind = Literal["verifier", "baseline"]
 NO_REASON = "none"
@@ -83,6 +84,11 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
     selection_judge: bool = False
     balanced_accuracy_ci: tuple[float, float] | None = None
     mcc_ci: tuple[float, float] | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the group differs from what it is set against: tables mark such a cell."""
+        return self.q is not None and self.q < LEVEL
 
 
 class AverageRow(Struct, frozen=True, kw_only=True):

@@ -19,7 +19,6 @@ from workbench.app.tui.kit.accuracy_view import (
     Interval,
     group_name,
     group_title,
-    is_significant,
     short_name,
     star_of,
 )
@@ -167,12 +166,12 @@ class AccuracySheet:
     def _is_starred(self, group: str | None, figure: Figure) -> bool:
         """Whether a column needs room for stars."""
         rows = (self.row(name, group) for name in self.verifiers)
-        return figure.tested and any(row is not None and is_significant(row) for row in rows)
+        return figure.tested and any(row is not None and row.is_significant for row in rows)
 
     def _cell(self, row: AccuracyRow | None, figure: Figure, usual: int | None, *, starred: bool) -> MatrixCell:
         if row is None or not row.n:
             return MatrixCell(NONE)
-        star = "" if not starred else star_of(self.report) if is_significant(row) else " "
+        star = "" if not starred else star_of(self.report) if row.is_significant else " "
         other = "" if row.n == usual or figure.rising is None else f"({compact_count(row.n)})"
         step = figure.step(row)
         glyph = "" if step is None else GLYPHS[step]

@@ -154,11 +154,6 @@ def star_of(report: AccuracyReport) -> str:
     return ROUGH if report.tests is not None and report.tests.approximate else STAR
 
 
-def is_significant(row: AccuracyRow) -> bool:
-    """Whether a group differs from what it is set against beyond chance."""
-    return row.q is not None and row.q < LEVEL
-
-
 def short_name(verifier: str) -> str:
     """A verifier's name for a sentence, cut where it would fill it."""
     return fit(verifier, min(_NAME, cell_len(printable(verifier))))
@@ -199,7 +194,10 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
     found = (
         (figure.rising is not None, scale_words(*figure.ends)),
         (figure.rising is not None and any(0 < row.n < FEW for row in rows), f"pale: n < {FEW}"),
-        (figure.tested and any(map(is_significant, rows)), f"{star_of(report)} q < {LEVEL:.2f}".replace("0.", ".")),
+        (
+            figure.tested and any(row.is_significant for row in rows),
+            f"{star_of(report)} q < {LEVEL:.2f}".replace("0.", "."),
+        ),
         (figure.tested and star_of(report) == ROUGH, f"{ROUGH} q until deals are drawn"),
         (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
         (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),

@@ -11,9 +11,10 @@ from tests.auditing.plain.rates import Value, ratio
 def passes(frame: Any, k: int) -> dict[str, Value]:
     """Data set -> mean over problems of 1 - C(n - c, k) / C(n, k), a solution passing where the verifier accepts it.
 
-    One without a verdict, or on which the verifier ended in an error (outcome 3), is none of the n.
+    One without a verdict, or on which the verifier ended in an error (outcome 3), is none of the n, nor is a reference
+    solution.
     """
-    solutions = frame[frame["problem"] & (frame["state"] != "excluded")]
+    solutions = frame[frame["problem"] & (frame["state"] != "excluded") & ~frame["reference_solution"]]
     found: dict[str, Value] = {}
     for dataset, part in solutions.groupby("dataset"):
         shares = []

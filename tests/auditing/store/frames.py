@@ -33,6 +33,8 @@ def items(connection: sqlite3.Connection) -> Frame:
     found["problem"] = found["question"].isin(
         _read(connection, "SELECT question_id AS question FROM code_problems")["question"]
     )
+    flagged = _read(connection, "SELECT completion_id AS item FROM code_solutions WHERE ground_truth = 1")["item"]
+    found["reference_solution"] = found["item"].isin(flagged)
     found["gold"] = found["imported_gold"].astype(float)
     by_people = found["gold_from"].notna()
     found.loc[by_people, "gold"] = found.loc[by_people, "said"].astype(float)

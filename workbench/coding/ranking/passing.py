@@ -94,7 +94,7 @@ class Passes(NamedTuple):
 
 
 def passes_by_tests(project: Project, truth: Truth, selection: Selection | None = None) -> Passes:
-    """A solution passes that passes all tests; one that was not run doesn't count.
+    """A solution passes that passes all tests; one that was not run doesn't count, nor does a reference solution.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -103,23 +103,29 @@ def passes_by_tests(project: Project, truth: Truth, selection: Selection | None 
         ItemPass(one.item, problem.dataset, problem.task_id, one.passes)
         for problem in outcomes_by_problem(project, truth, selection)
         for one in problem.solutions
+        if problem.known.get(one.item) != "flag"
     ]
     return Passes(found, f"{truth.name} on {runs_in_words(truth.runs)}")
 
 
 def passes_by_verdict(project: Project, verifier: str, selection: Selection | None = None) -> Passes:
-    """A solution passes that a verifier calls correct; one without a verdict, or with an error for one, doesn't count.
+    """A solution passes that a verifier calls correct; one without a verdict, or with an error for one, doesn't count,
+    nor does a reference solution.
 
     Raises:
         UsageError: There is no complete run of the verifier, or the selection names something unknown.
     """
     judge = judges_of(project, (verifier,))[0]
-    known = columns(project)
-    outcomes = dict(zip(known.item.tolist(), known.outcome(judge.run).tolist(), strict=True))
+    every = columns(project)
+    outcomes = dict(zip(every.item.tolist(), every.outcome(judge.run).tolist(), strict=True))
     says = {OutcomeCode.CORRECT: True, OutcomeCode.INCORRECT: False, OutcomeCode.ABSTAIN: False}
+    reader = project.database.reader()
+    rows = tests.by_problem(reader, selection or Selection())
+    known = tests.ground_truths(reader, [row.item for row in rows])
     found = [
         ItemPass(row.item, row.dataset, row.task_id, says.get(outcomes.get(row.item, -1)))
-        for row in tests.by_problem(project.database.reader(), selection or Selection())
+        for row in rows
+        if known.get(row.item) != "flag"
     ]
     return Passes(found, f"{verifier} (run {judge.run})")
 

@@ -6,13 +6,13 @@ import hashlib
 from pathlib import Path
 from typing import Final, Literal
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from workbench.config.verifiers import PUBLISHED_FILES
 from workbench.core.errors import UsageError
 from workbench.core.inputs import require_input
 from workbench.llm.records import Sampling
-from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, plain_names
+from workbench.verifiers.judges.template import MAX_BYTES, Template, TemplateCall, plain_names, settled
 
 ANSWER: Final = "answer"
 """What the releases call the reference."""
@@ -52,6 +52,8 @@ VERIFYBENCH: Final[dict[bool, PublishedPrompt]] = {
 """VerifyBench's judge (arXiv 2505.15801, appendices C.2 and C.3): with a reference answer, and without."""
 PARSER: Final = "verifybench@1"
 """The parser of that release: the last Yes or No anywhere."""
+RELEASED: Final = Sampling(temperature=0.0, max_tokens=2048)
+"""How that release draws its replies."""
 Standing = Literal["as released", "changed"]
 
 
@@ -76,7 +78,7 @@ def from_folder(folder: Path, chosen: Sampling, *, reference: bool) -> tuple[Tem
     """The request that the prompt in a copy of VerifyBench's repository makes: the file, its placeholders replaced.
 
     Args:
-        chosen: Sampling; the temperature is 0 unless something else is chosen.
+        chosen: Sampling that goes before the release's.
         reference: Whether the judge sees the reference answer.
 
     Raises:
@@ -104,16 +106,11 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
         messages=(("user", text),),
         names=names,
         required=names,
-        sampling=_sampling(chosen),
+        sampling=settled((RELEASED, chosen)),
         is_plain=True,
     )
     digest = hashlib.sha256(data).hexdigest()
     return Template(id=path.stem, version=1, parser=PARSER, calls=(call,), sha256=digest), standing(data, prompt)
-
-
-def _sampling(chosen: Sampling) -> Sampling:
-    is_chosen = chosen.temperature is not None or "temperature" in chosen.left_out
-    return structs.replace(chosen, temperature=chosen.temperature if is_chosen else 0.0, left_out=())
 
 
 def read_text(path: Path, hint: str) -> tuple[bytes, str]:

@@ -157,9 +157,10 @@ def test_how_it_is_drawn_is_the_user_s(copy: Path) -> None:
         (call,) = requests(published=str(copy), **options)
         return {name: value for name, value in structs.asdict(call.request.sampling).items() if value not in (None, ())}
 
-    assert sampling() == {"temperature": 0.0}
+    assert sampling() == {"temperature": 0.0, "max_tokens": 2048}, "as the release draws"
     assert sampling(temperature="0.7", max_tokens="9") == {"temperature": 0.7, "max_tokens": 9}
-    assert sampling(temperature="none") == {}
+    assert sampling(temperature="none") == {"max_tokens": 2048}
+    assert sampling(max_tokens="none") == {"temperature": 0.0}
     assert published.PARSER == "verifybench@1"
 
 
@@ -219,4 +220,5 @@ def test_what_the_server_gets_is_the_file_with_the_texts_in_it_and_nothing_besid
         judged_over_http(judge, [item], MemoryJournal())
     (body,) = server.bodies
     prompt = WITH if reference == "true" else WITHOUT
-    assert body == {"model": "m", "temperature": 0.0, "messages": [{"role": "user", "content": put_in(prompt, item)}]}
+    messages = [{"role": "user", "content": put_in(prompt, item)}]
+    assert body == {"model": "m", "temperature": 0.0, "max_tokens": 2048, "messages": messages}

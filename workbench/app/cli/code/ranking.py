@@ -384,7 +384,8 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
 def passk_command(options: CodePasskOptions) -> Output:
     """Show pass@k: the chance that at least one of k solutions of a problem passes all tests.
 
-    Unbiased, 1 - C(n - c, k) / C(n, k), by data set, with a 95 % interval over problems. FILE has a line a problem with
+    Unbiased, 1 - C(n - c, k) / C(n, k), by data set, with a 95 % interval over problems; reference solutions in a
+    database are none of the n. FILE has a line a problem with
     "task_id", "n" and "c", or a line a solution with "task_id" and "passed" (true or false, or a number with "total"),
     such as: workbench code results. Exit code 3: some lines were refused.
     """

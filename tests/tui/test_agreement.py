@@ -359,7 +359,7 @@ async def test_an_annotator_does_not_get_in(tmp_path: Path) -> None:
 def test_people_are_sorted_by_the_size_of_their_shares(tmp_path: Path) -> None:
     columns, people = view.table(agreement(labelled(tmp_path)), "people")
     source = MemorySource(layout.laid_out(columns), layout.rows_of(columns, enumerate(people)))
-    for key, sized in (("with others", True), ("consensus", True), ("repeats", False)):
+    for key, sized in (("with others", True), ("repeats", False)):
         ids = ArrangedSource(source, Sort(key)).ids()
         found = [getattr(people[row], key.replace(" ", "_")).share for row in ids]
         shares = [share for share in found if share is not None]

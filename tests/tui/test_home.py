@@ -383,3 +383,19 @@ async def test_a_data_set_that_is_out_is_said_and_comes_back_from_there(tmp_path
         await press(pilot, "f4")
         await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
         assert [one.out for one in every_dataset(project)] == [None, None]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_who_is_paused_is_said_and_resumed_from_there(tmp_path: Path, size: tuple[int, int]) -> None:
+    project = with_people(make_project(tmp_path, numbered(6)), "amira", "ben")
+    people.pause(project, "ben", "3 of 10 checks right, below 70%")
+    async with opened(project, size=size) as (app, pilot):
+        said = " ".join(" ".join(listed(app)).split())
+        assert "1) ben is paused and gets no items: 3 of 10 checks right, below 70%." in said
+        lines = text_of(app, "#home-people Static").splitlines()
+        assert [line.startswith("‖ ben ") for line in lines] == [False, True]
+        await press(pilot, "1")
+        await settle(pilot)
+        await press(pilot, "f4")
+        await until(pilot, lambda: isinstance(app.screen, VerbOutputScreen))
+        assert not any(person.paused for person in people.annotators(project))

@@ -162,6 +162,22 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
     )
 
 
+def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
+    if not any(person.paused for person in facts.counts.people):
+        return
+    from workbench.labelling.people import annotators
+
+    for person in annotators(facts.project):
+        if person.paused:
+            why = f": {_beginning(person.why)}" if person.why else ""
+            yield Matter(
+                kind="paused",
+                sentence=f"{_beginning(person.name)} is paused and gets no items{why}.",
+                about={"person": person.name},
+                command=f"workbench annotators DB resume {shlex.quote(person.name)}",
+            )
+
+
 def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
     able = sorted(_able(facts.counts.people), key=lambda person: -person.conflicts)
     if able:
@@ -517,6 +533,7 @@ class MatterKind(NamedTuple):
 
 KINDS: Final = {
     "stopped-run": MatterKind(_stopped_runs),
+    "paused": MatterKind(_pauses),
     "flags": MatterKind(_flags),
     "conflicts": MatterKind(_conflicts),
     "nobodys-conflicts": MatterKind(_nobodys_conflicts),

@@ -309,10 +309,19 @@ def test_intervals_are_by_question_and_too_few_are_told(tmp_path: Path) -> None:
     assert few.alpha_ci is few.cohen_kappa[0].ci is None
     text = agreement_text(few)
     assert (
-        "too few questions to say: people differ in 1 (of 4 needed), agree on a rarer label in 0 (of 4), "
-        "and 1 hold one (of 7)"
+        "too few questions to say: people differ in 1 (4 needed), people agree on a rarer label in 0 (4 needed), "
+        "1 hold a rarer label (7 needed)\n"
     ) in text
     assert "  too few\n" in text.partition("pair")[2]
+
+
+def test_only_what_is_too_few_is_named(tmp_path: Path) -> None:
+    rows = [row | {"question_id": f"q{place}"} for place, row in enumerate(numbered(20))]
+    project = make_project(tmp_path, rows)
+    Record(project).table(("ann", "bob"), ("c i " * 10, "i i " + "c i " * 9))
+    found = agreement(project)
+    assert (found.differing, found.alike, found.rarer) == (1, 9, 10)
+    assert "too few questions to say: people differ in 1 (4 needed)\n" in agreement_text(found)
 
 
 def test_agreement_on_one_item_is_said_to_be_of_too_few(project: Project, record: Record) -> None:
@@ -347,17 +356,33 @@ def test_shares_of_a_person_are_as_sure_as_their_questions(project: Project, rec
     assert bob.repeats.ci == found.repeats.ci == pytest.approx(wilson(6, 12, 2.570582), abs=1e-6)
 
 
-def test_a_person_by_the_consensus_and_by_rulings_is_as_sure_as_their_questions(
-    project: Project, record: Record
-) -> None:
+def test_a_person_by_rulings_is_as_sure_as_their_questions(project: Project, record: Record) -> None:
     record.table(("ann", "bob", "cy"), ("c i c i c i i c i c i c", *["c i c i c i c i c i c i"] * 2))
     for item in range(1, 13):
         record.say("dee", item, "c" if item % 2 else "i", kind="adjudication")
     ann = person(of(project), "ann")
-    assert (ann.consensus.n, ann.consensus.share) == (12, 0.5)
-    assert ann.consensus.ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
     assert (ann.upheld.n, ann.upheld.share) == (12, 0.5)
     assert ann.upheld.ci == pytest.approx(HALF_BY_QUESTION, abs=1e-6)
+
+
+@pytest.mark.parametrize(("items", "is_told"), [(99, False), (100, True)])
+def test_a_consensus_is_estimated_from_100_items_on(tmp_path: Path, items: int, is_told: bool) -> None:
+    project = make_project(tmp_path, numbered(104))
+    rightly = "c i " * (items // 2) + "c " * (items % 2)
+    wrongly = "c i " * 25 + rightly[100:].translate(str.maketrans("ci", "ic"))
+    Record(project).table(("ann", "bob", "cy"), (wrongly, rightly, rightly + "c c c c"))
+    found = agreement(project)
+    ann = person(found, "ann")
+    assert (found.items, found.paired) == (items + 4, items), "items with one label only say nothing of a consensus"
+    columns = agreement_text(found).partition("\nperson")[2].partition("\n")[0].split()
+    assert ("consensus" in columns, "sens" in columns) == (is_told, is_told)
+    if is_told:
+        assert (ann.consensus.n, ann.consensus.share) == (100, 0.5)
+        assert ann.consensus.ci == pytest.approx(share_interval(np.arange(100) < 50, np.arange(100) // 2))
+        assert ann.sensitivity is not None
+    else:
+        assert (ann.consensus.n, ann.consensus.share) == (0, None)
+        assert ann.sensitivity is ann.specificity is None
 
 
 def test_one_question_says_nothing_of_how_sure_a_person_is(project: Project, record: Record) -> None:

@@ -14,15 +14,17 @@ from tests.tui.solved import CLIP
 from tests.tui.stage import add_run
 from tests.unit.labelling.conflicting import disputed, label_all, project_of, put
 from tests.unit.measuring.scored_runs import add_complete_run
+from workbench.config.settings import AnnotationPolicy
 from workbench.core.database.values import stamp
 from workbench.core.project import Project
 from workbench.core.run import RunState
-from workbench.core.selection import Selection
+from workbench.core.selection import Selection, parse_condition
 from workbench.core.status import Matter
 from workbench.core.verdict import Outcome, Verdict
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationSession, Answer
+from workbench.labelling.checks import add_checks
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.briefing import KINDS, briefed, ranked
 from workbench.measuring.conclusions import conclusion
@@ -170,6 +172,24 @@ def test_flags_wait_for_an_answer(tmp_path: Path) -> None:
     found = said(project)["flags"]
     assert found.startswith("2 flags of amira and ben wait for your answer, since 20")
     assert found.endswith("; the first asks: “Is 2+2 a sum?”.")
+
+
+def test_who_is_paused_is_named_with_why(tmp_path: Path) -> None:
+    project = project_of(tmp_path, 12)
+    checks = Selection(tuple(parse_condition(f"completion_id!=c{one}") for one in (0, 1)))
+    assert add_checks(project, checks).added == 10
+    people.assign(project, ["amira", "ben"], per_item=2)
+    assert "paused" not in said(project)
+    session = AnnotationSession(project, "ben", policy=AnnotationPolicy(check_rate=1, check_minimum=3))
+    while item := session.next():
+        session.submit(item, Answer(verdict="unsuitable", reason="proof"))
+    session.close()
+    matter = of_kind(project, "paused")
+    assert matter.sentence.startswith("ben is paused and gets no items: 0 of ")
+    assert matter.about == {"person": "ben"}
+    assert matter.command == "workbench annotators DB resume ben"
+    people.resume(project, "ben")
+    assert "paused" not in said(project)
 
 
 def test_what_a_server_refused_is_named_beside_the_accuracy_it_spoils(tmp_path: Path) -> None:

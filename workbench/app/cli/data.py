@@ -334,7 +334,7 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
         yield f"  {counts.checks} of them are checks, which are part of no benchmark"
     for person in counts.people:
         away = f"{person.away} in a bundle, " if person.away else ""
-        work = f"{person.done} labelled, {person.left} left"
+        work = f"{'paused, ' * person.paused}{person.done} labelled, {person.left} left"
         settled = f", {person.settled} settled" if person.settled else ""
         settled += f", {person.accepted} types accepted" if person.accepted else ""
         yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle{settled}"

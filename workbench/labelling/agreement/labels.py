@@ -15,7 +15,13 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.labelling.store import agreement as store
 from workbench.labelling.store.agreement import AgreementSubject
-from workbench.statistics.records.agreement import AnnotatorQuality, Confounded, PairAgreement, Share
+from workbench.statistics.records.agreement import (
+    FEWEST_MODELLED,
+    AnnotatorQuality,
+    Confounded,
+    PairAgreement,
+    Share,
+)
 
 if TYPE_CHECKING:
     from workbench.statistics.agreement.ceiling import GoldMade
@@ -278,7 +284,8 @@ def annotator_rows(
 
     ratings = rated.ratings
     none = [NO_SHARE] * len(people)
-    model = modelled(ratings, rated.cluster)
+    paired = np.count_nonzero(np.bincount(ratings.item) > 1)
+    model = modelled(ratings, rated.cluster) if paired >= FEWEST_MODELLED else None
     others = with_others(ratings, rated.cluster)
     labels = np.bincount(ratings.annotator, minlength=len(people)).tolist()
     upheld = imported = checks = repeats = fast = none

@@ -158,12 +158,14 @@ def _coefficient(report: AgreementReport, name: str, value: float | None, ci: En
 
 
 def too_few(figures: Figures, by: str) -> str:
-    """Why coefficients have no interval."""
-    return (
-        f"too few {by}s to say: people differ in {figures.differing:,} (of {FEWEST_DIFFERING} needed), "
-        f"agree on a rarer label in {figures.alike:,} (of {FEWEST_ALIKE}), "
-        f"and {figures.rarer:,} hold one (of {FEWEST_RARER})"
+    """Why coefficients have no interval: the counts that are below what one takes, and no others."""
+    known = (
+        (f"people differ in {figures.differing:,} ({FEWEST_DIFFERING} needed)", figures.differing, FEWEST_DIFFERING),
+        (f"people agree on a rarer label in {figures.alike:,} ({FEWEST_ALIKE} needed)", figures.alike, FEWEST_ALIKE),
+        (f"{figures.rarer:,} hold a rarer label ({FEWEST_RARER} needed)", figures.rarer, FEWEST_RARER),
     )
+    few = [said for said, there, needed in known if there < needed]
+    return f"too few {by}s to say{': ' if few else ''}{', '.join(few)}"
 
 
 def _fleiss(report: AgreementReport) -> tuple[str, str, str, str]:

@@ -23,6 +23,10 @@ FEWEST_RARER: Final = 7
 """A coefficient has no interval where people differ in fewer questions than the first, agree on a label rarer than the
 commonest in fewer than the second, or fewer than the third hold such a label: none would cover."""
 
+FEWEST_MODELLED: Final = 100
+"""Items with two labels from which on people are compared with a consensus that is estimated from their labels: of
+fewer, it is little more than what each of them said."""
+
 
 class Figures(Struct, frozen=True, kw_only=True):
     """Agreement on a set of items.
@@ -124,8 +128,9 @@ class AnnotatorQuality(Struct, frozen=True, kw_only=True):
         imported: Agreement with the gold (or type) the data came with.
         checks: Verdicts on items with a known answer that were right.
         repeats: Own second labels, unseen, that equal the first.
-        consensus: Agreement with the consensus of Dawid and Skene's model, which their own label is part of.
-        sensitivity: By that model: the chance to call a correct item correct. None on other tasks.
+        consensus: Agreement with the consensus of Dawid and Skene's model, which their own label is part of; undefined
+            for fewer than 100 items with two labels.
+        sensitivity: By that model: the chance to call a correct item correct. None without it, and on other tasks.
         specificity: By that model: the chance to call an incorrect item incorrect.
         median_ms: Median time of a decision, in milliseconds; None where no times are known.
         fast: Decisions under two seconds, of those with a time.

@@ -94,7 +94,7 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
         beside += [settled] if settled else []
     more = "".join(f"  {said}" for said in beside)
     return Content.assemble(
-        (fit(person.name, names), "bold"),
+        (fit(f"‖ {person.name}" if person.paused else person.name, names), "bold"),
         " ",
         (bar(part, max(4, width - names - 33 - len(more))), "$text-success"),
         f" {labels} ",

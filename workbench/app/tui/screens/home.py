@@ -369,6 +369,8 @@ class HomeScreen(LiveScreen):
             self._open_breakdown(str(about["by"]))
         elif matter.kind == "out":
             self.workbench.open_verb("datasets", verb="restore", names=quote(str(about["dataset"])))
+        elif matter.kind == "paused":
+            self.workbench.open_verb("annotators", verb="resume", names=quote(str(about["person"])))
         elif matter.screen == "accuracy" and "group" in about:
             self._open_cell(str(about["verifier"]), str(about["by"]), str(about["group"]))
         elif matter.screen == "disagreements":

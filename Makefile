@@ -9,13 +9,13 @@ INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint c
 
 .PHONY: demo test check soak lint bench schemas screenshot dist clean
 
-$(VENV)/run.stamp: pyproject.toml constraints.txt
+$(VENV)/run.stamp: pyproject.toml parts/core/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) --editable .
+	$(INSTALL) --editable parts/core --editable .
 	touch $@
 
 $(VENV)/dev.stamp: $(VENV)/run.stamp
-	$(INSTALL) --editable '.[dev]'
+	$(INSTALL) --editable parts/core --editable '.[dev]'
 	touch $@
 
 demo: $(VENV)/run.stamp  ## sample data, rule verifiers, then the app (or the accuracy table without a terminal)
@@ -46,9 +46,9 @@ screenshot: $(VENV)/dev.stamp  ## the README's picture, from the real app
 	$(BIN)/python docs/screenshot.py
 	$(BIN)/python docs/recording.py
 
-dist: $(VENV)/dev.stamp  ## the two parts of this version as wheels, for an index
+dist: $(VENV)/dev.stamp  ## both distributions of this version as wheels, for an index
+	$(BIN)/python -m hatchling build --target wheel --directory dist
 	cd parts/core && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/dist
-	cd parts/app && $(CURDIR)/$(BIN)/python -m hatchling build --target wheel --directory $(CURDIR)/dist
 
 clean:
 	rm -rf $(VENV) build dist

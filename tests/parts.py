@@ -1,17 +1,27 @@
-"""The two parts as wheels, and environments with them; both by uv, which asks the index for what is not here."""
+"""The two distributions as wheels, and environments with them: built and installed by uv from the package index."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CORE, APP = "verifier-workbench-core", "verifier-workbench"
+PROJECTS = {CORE: ROOT / "parts" / "core", APP: ROOT}
+
+
+def read_project(name: str) -> dict[str, Any]:
+    """The table `project` of a distribution's pyproject.toml."""
+    text = (PROJECTS[name] / "pyproject.toml").read_text(encoding="utf-8")
+    project: dict[str, Any] = tomllib.loads(text)["project"]
+    return project
 
 
 def built(project: Path, folder: Path) -> Path:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ast
 import sys
-import tomllib
 from functools import cache
 from importlib.metadata import packages_distributions
-from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.parts import CORE, PROJECTS, ROOT, read_project
+
 NEEDED_BY_OTHERS = {"safetensors": "transformers reads weights with it", "tree-sitter-python": "codebleu needs it"}
 """Never imported here: a package that is imported needs them, and doesn't say so."""
 HARNESSES = {"inspect-ai", "lighteval", "anyio"}
@@ -22,11 +21,12 @@ SHARED = {"backports": "backports.zstd", "compression": "backports.zstd"}
 
 
 def declared() -> set[str]:
-    """The packages that are installed with the project, or with an extra of it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    optional = project["optional-dependencies"]
-    lines = [*project["dependencies"], *(line for name in optional if name != "dev" for line in optional[name])]
-    return {canonicalize_name(Requirement(line).name) for line in lines}
+    """The packages that are installed with either distribution, or with an extra of it."""
+    lines: list[str] = []
+    for project in map(read_project, PROJECTS):
+        optional = project["optional-dependencies"]
+        lines += [*project["dependencies"], *(line for name in optional if name != "dev" for line in optional[name])]
+    return {str(canonicalize_name(Requirement(line).name)) for line in lines} - {CORE}
 
 
 @cache

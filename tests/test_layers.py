@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 
 from tests.background import PATIENCE_S
 from tests.helpers import make_project, numbered
+from tests.parts import APP, CORE, PROJECTS, read_project
 
 HEAVY = {"aiohttp", "httpx", "pandas", "scipy", "sympy", "sqlite_utils", "math_verify", "sklearn", "pyarrow"}
 
@@ -132,8 +133,8 @@ def test_what_trains_loads_nothing_but_what_the_core_requires(code: str) -> None
     packages = packages_distributions()
     third_party = {canonicalize_name(name) for module in found for name in packages.get(module, [])}
     # msgspec looks whether typing-extensions is there
-    ours = {"verifier-workbench", "setuptools", "typing-extensions"}
-    assert third_party - ours <= required_by(CORE["dependencies"])
+    ours = {APP, CORE, "setuptools", "typing-extensions"}
+    assert third_party - ours <= required_by(Requirement(line).name for line in read_project(CORE)["dependencies"])
 
 
 def test_what_trains_loads_nothing_but_the_core_s_jobs() -> None:
@@ -142,10 +143,9 @@ def test_what_trains_loads_nothing_but_the_core_s_jobs() -> None:
         + 'import sys\nprint(*{name.split(".")[1] for name in sys.modules if "workbench." in name})'
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) <= set(CORE["files"])
-
-
-CORE = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["tool"]["workbench"]["core"]
+    built = tomllib.loads((PROJECTS[CORE] / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    core_jobs = {path.partition("/")[2] for path in built["only-include"]}
+    assert set(done.stdout.split()) <= core_jobs
 
 
 def required_by(names: Iterable[str]) -> set[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.background import PATIENCE_S
-from tests.parts import ROOT, require_index, uv
+from tests.parts import PROJECTS, ROOT, require_index, uv
 from tests.servers.scripted import scripted
 
 SAMPLE = ROOT / "sample_data" / "tuples.jsonl"
@@ -26,7 +26,7 @@ def lowest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     resolve = (
         "pip",
         "compile",
-        str(ROOT / "pyproject.toml"),
+        *(str(project / "pyproject.toml") for project in PROJECTS.values()),
         "--resolution",
         "lowest-direct",
         "--output-file",
@@ -37,7 +37,7 @@ def lowest(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (*resolve, "--python", sys.executable),
         ("venv", environment, "--python", sys.executable),
         (*install, "--requirements", versions),
-        (*install, "--no-deps", str(ROOT)),
+        (*install, "--no-deps", *map(str, PROJECTS.values())),
     ):
         done = uv(*step)
         assert done.returncode == 0, done.stderr

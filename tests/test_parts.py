@@ -1,19 +1,18 @@
-"""One version in two parts: they share no file, what trains works with the core alone, and beside other packages."""
+"""Two distributions of one version: they share no file, and the core alone trains, also next to other packages."""
 
 from __future__ import annotations
 
 import re
 import subprocess
-import tomllib
-from configparser import ConfigParser
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
 from tests.background import PATIENCE_S
-from tests.parts import APP, CORE, ROOT, built, require_index, uv
+from tests.parts import APP, CORE, PROJECTS, ROOT, built, require_index, uv
 from tests.test_layers import WHAT_TRAINS
+from workbench import __version__
 
 BESIDE = {
     "hydra-core==1.3.8": "4.9.3",
@@ -39,11 +38,15 @@ LEFT_OUT = (
 
 @pytest.fixture(scope="module")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both parts."""
+    """A folder with both distributions."""
     folder = tmp_path_factory.mktemp("wheels")
-    for part in ("core", "app"):
-        built(ROOT / "parts" / part, folder)
+    for project in PROJECTS.values():
+        built(project, folder)
     return folder
+
+
+def wheel_of(wheels: Path, name: str) -> Path:
+    return next(wheels.glob(f"{name.replace('-', '_')}-0*"))
 
 
 def files(wheel: Path) -> set[str]:
@@ -57,27 +60,87 @@ def field(wheel: Path, name: str) -> list[str]:
         return re.findall(rf"^{name}: (.*)$", archive.read(path).decode(), re.MULTILINE)
 
 
-def test_the_parts_share_no_file_and_are_the_whole(wheels: Path, tmp_path: Path) -> None:
-    core, app = (files(next(wheels.glob(f"{name.replace('-', '_')}-0*"))) for name in (CORE, APP))
+def test_the_distributions_share_no_file_and_leave_none_out(wheels: Path) -> None:
+    core, app = (files(wheel_of(wheels, name)) for name in (CORE, APP))
     assert core & app == set()
-    assert core | app == files(built(ROOT, tmp_path))
+    tracked = subprocess.run(["git", "ls-files", "workbench"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(tracked.stdout.split()) <= core | app
     assert {name.split("/")[1] for name in core if name.count("/") > 1} == {
         *("config", "core", "llm", "runs", "training", "verifiers"),
     }
 
 
-def test_the_parts_require_together_what_the_whole_requires(wheels: Path) -> None:
-    whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    core, app = (next(wheels.glob(f"{name.replace('-', '_')}-0*")) for name in (CORE, APP))
-    needs = [line for part in (core, app) for line in field(part, "Requires-Dist") if "extra ==" not in line]
-    assert f"{CORE}=={whole['version']}" in needs
-    assert len(needs) == len(whole["dependencies"]) + 1
-    assert field(core, "Version") == field(app, "Version") == [whole["version"]]
-    points = ConfigParser()
-    points.optionxform = str  # type: ignore[assignment,method-assign]
-    with ZipFile(core) as archive:
-        points.read_string(archive.read(next(one for one in archive.namelist() if "entry_points" in one)).decode())
-    assert {group: dict(points[group]) for group in points.sections()} == whole["entry-points"]
+def test_the_app_requires_the_core_in_the_same_version(wheels: Path) -> None:
+    core, app = (wheel_of(wheels, name) for name in (CORE, APP))
+    assert field(core, "Version") == field(app, "Version") == [__version__]
+    assert f"{CORE}=={__version__}" in field(app, "Requires-Dist")
+    assert field(core, "License-File") == field(app, "License-File") == ["LICENSE"]
+
+
+def test_documentation_is_installed(wheels: Path) -> None:
+    pages = {f"workbench/docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
+    assert pages <= files(wheel_of(wheels, APP))
+
+
+@pytest.fixture
+def environment(wheels: Path, tmp_path: Path) -> Path:
+    """The commands of an environment with both distributions, without what they require."""
+    folder = tmp_path / "environment"
+    assert uv("venv", str(folder)).returncode == 0
+    install(folder, "--find-links", str(wheels), "--no-index", "--no-deps", CORE, APP)
+    return folder / "bin"
+
+
+def install(environment: Path, *what: str) -> None:
+    done = uv("pip", "install", "--python", str(environment / "bin" / "python"), *what)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["workbench", "verifier-workbench"])
+def test_a_command_names_the_package_that_replaced_ours(environment: Path, command: str) -> None:
+    package = next((environment.parent / "lib").glob("python*/site-packages/workbench"))
+    # uv's files are hard links into its cache
+    (package / "__init__.py").unlink()
+    (package / "__init__.py").write_text('"""Workbench Main Classes."""\n__version__ = "0.8.506"\n', encoding="utf-8")
+    done = subprocess.run([environment / command, "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"The package `workbench` in {package} is not verifier-workbench")
+    assert "pipx install verifier-workbench" in done.stderr
+
+
+def test_a_checkout_meets_a_plugin_s_requirement(tmp_path: Path) -> None:
+    require_index()
+    plugin = tmp_path / "plugin"
+    plugin.mkdir()
+    (plugin / "plugin.py").write_text("def ends_with(item): ...\n", encoding="utf-8")
+    (plugin / "pyproject.toml").write_text(
+        f"""
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+[project]
+name = "a-plugin"
+version = "1"
+dependencies = ["{CORE}"]
+[tool.hatch.build.targets.wheel]
+only-include = ["plugin.py"]
+""",
+        encoding="utf-8",
+    )
+    folder = tmp_path / "environment"
+    assert uv("venv", str(folder)).returncode == 0
+    install(folder, "--editable", str(PROJECTS[CORE]), "--editable", str(ROOT), str(plugin))
+    done = run(
+        folder / "bin" / "python",
+        """
+from workbench.verifiers.registry import Registry
+print(*(kind.name for kind in Registry().available() if kind.broken and "Both" in kind.broken))
+import workbench
+print(workbench.__file__)
+""",
+        tmp_path,
+    )
+    assert (done.stdout.split(), done.stderr) == ([str(ROOT / "workbench" / "__init__.py")], "")
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,9 @@
-"""What is installed: the whole of workbench, or its core alone."""
+"""What is installed: the whole of workbench, or its core alone; and where the documentation is."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from workbench.core.errors import UsageError
@@ -27,3 +28,15 @@ def require_app(what: str) -> None:
     """
     if not has_app():
         raise UsageError(f"{what} take {CORE_ALONE}", GET_APP)
+
+
+def find_documentation() -> Path | None:
+    """The folder of the documentation: in the installed package, or next to it in a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    return next((folder for folder in (package / "docs", package.parent / "docs") if folder.is_dir()), None)
+
+
+def find_page(name: str) -> str:
+    """The path of a page of the documentation; its name where only the core is installed, which has none."""
+    folder = find_documentation()
+    return f"docs/{name}.md" if folder is None else str(folder / f"{name}.md")

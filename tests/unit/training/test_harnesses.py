@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 
 import workbench
-from tests.parts import ROOT, require_index
+from tests.parts import CORE, ROOT, read_project, require_index
 from tests.peers.judging import DATA, HARNESSES, PEERS, installed, told
 from workbench.training.judging import judging_by
 from workbench.training.lm_eval import judged
@@ -127,7 +126,7 @@ def test_what_is_shown_of_a_library_is_what_was_run_with_it() -> None:
     peer = (ROOT / "tests" / "peers" / "lm_eval_judge_peer.py").read_text(encoding="utf-8")
     assert utils in peer
     assert task in peer.replace("{utils}", "utils").replace("{{", "{").replace("}}", "}")
-    points = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    points = read_project(CORE)["entry-points"]
     assert points["inspect_ai"] == {"workbench": "workbench.training.inspect_ai"}
 
 

@@ -106,6 +106,8 @@ class Overview(LazyGroup):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write it; `workbench help` has a line for each command."""
+        from workbench.core.installed import find_documentation
+
         formatter.write(f"{inspect.cleandoc(self.help or '')}\n\nFirst:\n")
         with formatter.indentation():
             formatter.write_dl([(name, COMMANDS[name][1]) for name in FIRST])
@@ -115,6 +117,7 @@ class Overview(LazyGroup):
             names = " ".join(name for name in there if name not in FIRST)
             lines = wrap(names, formatter.width - room, break_on_hyphens=False)
             formatter.write("".join(f"{'' if n else f'  {group}':<{room}}{line}\n" for n, line in enumerate(lines)))
+        formatter.write(f"Documentation: {find_documentation()}\n")
 
 
 @click.group(

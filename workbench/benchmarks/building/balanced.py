@@ -26,6 +26,7 @@ from workbench.benchmarks.options import BalancedOptions
 from workbench.benchmarks.quotas import Balanced, Quotas, balance, preset, read_quotas, undivided
 from workbench.config.file import read_toml
 from workbench.core.errors import UsageError
+from workbench.core.installed import find_page
 from workbench.core.label import ExcludedItem
 from workbench.core.project import Project
 from workbench.core.selection import Selection, selection_of
@@ -141,7 +142,7 @@ def _quotas(options: BalancedOptions, able: list[Question]) -> Quotas:
             return read_quotas(read_toml(options.file), str(options.file))
         except FileNotFoundError:
             raise UsageError(
-                f"There is no file {options.file}.", "A file of quotas is TOML: docs/building.md"
+                f"There is no file {options.file}.", f"A file of quotas is TOML: {find_page('building')}"
             ) from None
     there: dict[str, Counter[str]] = {}
     for question in able:

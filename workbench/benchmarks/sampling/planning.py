@@ -24,6 +24,7 @@ from workbench.config.file import read_toml
 from workbench.config.models import named_model, price_in, prices_of
 from workbench.config.verifiers import NAME, options_in
 from workbench.core.errors import UsageError
+from workbench.core.installed import find_page
 from workbench.core.project import Project
 from workbench.core.sets import SetName
 from workbench.llm.pace import ASSUMED_REPLY, cost_of
@@ -235,7 +236,7 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         return read_toml(file)
     except FileNotFoundError:
-        raise UsageError(f"There is no file {file}.", "A plan is a TOML file: docs/completions.md") from None
+        raise UsageError(f"There is no file {file}.", f"A plan is a TOML file: {find_page('completions')}") from None
 
 
 def _entry(project: Project, place: str, defaults: Mapping[str, str], entry: object) -> PlannedModel:

@@ -24,6 +24,7 @@ from workbench.core.database.selection import (
 )
 from workbench.core.database.values import vector
 from workbench.core.errors import UsageError
+from workbench.core.installed import find_page
 from workbench.core.progress import heed
 from workbench.core.selection import COLUMN
 from workbench.core.verdict import OutcomeCode
@@ -387,7 +388,7 @@ def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object]
             raise UsageError("The statement gives no rows.", "Only reading is possible here.")
         return Result([column[0] for column in cursor.description], cursor.fetchall())
     except (sqlite3.OperationalError, sqlite3.ProgrammingError, sqlite3.InterfaceError) as error:
-        raise UsageError(f"SQLite: {error}.", "The views and their columns stand in docs/sql.md.") from error
+        raise UsageError(f"SQLite: {error}.", f"The views and their columns are in {find_page('sql')}.") from error
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode != sqlite3.SQLITE_AUTH:
             raise

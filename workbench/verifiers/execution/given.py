@@ -19,7 +19,7 @@ from workbench.core.code import BASE, WHOLE, CodeTest, Problem, StdioTest, TestL
 from workbench.core.code_tests.assertion import LONGEST, Sources, form_of, parsed
 from workbench.core.columns import FieldError, column, is_missing, text
 from workbench.core.errors import UsageError
-from workbench.core.installed import require_app
+from workbench.core.installed import find_page, require_app
 
 COLUMNS: Final = ("tests", "ground_truth", "reward_model", "input_output", "test_list")
 """Names that a column of tests mostly has."""
@@ -145,7 +145,7 @@ def problem_of(given: str) -> GivenProblem:
     try:
         found = msgspec.convert(document, GivenTests)
     except msgspec.ValidationError as error:
-        raise UsageError(f"The tests can't be read: {error}.", "docs/rewards.md shows the forms.") from error
+        raise UsageError(f"The tests can't be read: {error}.", f"{find_page('rewards')} shows the forms.") from error
     return GivenProblem(_problem(found), _rates(found))
 
 
@@ -175,7 +175,7 @@ def _statements(given: str) -> tuple[CodeTest, ...]:
         )
     tree = parsed(given)
     if tree is None:
-        raise UsageError("The tests are neither JSON nor Python.", "docs/rewards.md shows the forms.")
+        raise UsageError("The tests are neither JSON nor Python.", f"{find_page('rewards')} shows the forms.")
     _require_number(tree.body)
     if all(isinstance(statement, ast.Assert) for statement in tree.body):
         return tuple(map(_statement, map(Sources(given).of, tree.body)))
@@ -226,7 +226,7 @@ def _test(line: TestLine) -> CodeTest:
 
 def _require_number(tests: Sequence[Any]) -> None:
     if not tests:
-        raise UsageError("There are no tests.", "docs/rewards.md shows the forms.")
+        raise UsageError("There are no tests.", f"{find_page('rewards')} shows the forms.")
     if len(tests) > MAX_TESTS:
         raise UsageError(f"There are {len(tests):,} tests; at most {MAX_TESTS:,} are read.", "Give fewer.")
 

@@ -19,6 +19,7 @@ from msgspec import Meta, Struct, structs
 from workbench.config.file import loads
 from workbench.config.verifiers import PRINTED, ROLE_FILES, read_template, role_files
 from workbench.core.errors import UsageError
+from workbench.core.installed import find_page
 from workbench.llm.records import Role, Sampling
 from workbench.verifiers.judges.template import (
     ITEM_NAMES,
@@ -221,7 +222,7 @@ def _by_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampl
     try:
         form = msgspec.convert(loads(text), _RoleFile)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{where}: {error}.", "docs/judges.md shows a role's file.") from error
+        raise UsageError(f"{where}: {error}.", f"{find_page('judges')} shows a role's file.") from error
     except RecursionError as error:
         raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
     known = ITEM_NAMES | role.names

@@ -17,6 +17,7 @@ from msgspec import Meta, Struct
 from workbench.config.file import loads
 from workbench.config.verifiers import SUBTASKS, read_template
 from workbench.core.errors import UsageError
+from workbench.core.installed import find_page
 from workbench.verifiers.judges.template import ITEM_NAMES, Name, used
 from workbench.verifiers.judges.testcases.writing import TESTCASE_OPTIONS, TestCaseOptions, testcase_options
 from workbench.verifiers.serving import choice, number, required, whole
@@ -112,7 +113,7 @@ def own_subtasks(path: Path) -> SubtaskList:
     try:
         form = msgspec.convert(loads(text), _ListFile)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{path}: {error}.", "docs/judges.md shows a list of subtasks.") from error
+        raise UsageError(f"{path}: {error}.", f"{find_page('judges')} shows a list of subtasks.") from error
     except RecursionError as error:
         raise UsageError(f"{path}: brackets in brackets, too deep for TOML.") from error
     twice = [name for name, times in Counter(one.id for one in form.subtask).items() if times > 1]

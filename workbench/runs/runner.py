@@ -165,7 +165,14 @@ class Runner:
             self._settle(run, "failed", f"{type(error).__name__}: {error} (more in {where})")
 
     def _complete(self, run: RunRow) -> bool:
-        """End the run, unless items came behind its scan: whoever joined it meanwhile relies on them too."""
+        """End the run, unless items came behind its scan: whoever joined it meanwhile relies on them too.
+
+        Raises:
+            RunError: Every item failed inside the verifier. Those errors are taken back, so that resuming tries again.
+        """
+        if why := verdicts.why_all_failed(self._database.reader(), run.id):
+            self._lease.store(partial(verdicts.take_back_errors, run=run.id))
+            raise RunError(f"Every item failed inside the verifier: {why}")
         if complete := self._lease.store(partial(_completed, run)):
             _log.info("run %d: complete", run.id)
         return complete

@@ -155,12 +155,28 @@ def test_windows_and_limits_meet_exactly(project: Project, lease: Lease, monkeyp
 def test_an_exception_or_nonsense_is_the_verdict_error(
     project: Project, lease: Lease, verifier: str, deed: str, detail: str
 ) -> None:
-    add_items(project.database, [{"dataset": "moods", "completion": deed}])
+    add_items(project.database, [{"dataset": "moods", "completion": mood} for mood in (deed, "fine")])
     info = start(project, verifier, selection=Selection((parse_condition("dataset=moods"),)))
     work(project, lease)
-    (line,) = verdict_lines(project, verifier)
+    line, _ = verdict_lines(project, verifier)
     assert (line.verdict, line.reason, line.detail) == ("error", "internal", detail)
     assert run_info(project, info.run).state == "complete"
+
+
+@pytest.mark.usefixtures("plugin")
+@pytest.mark.parametrize("verifier", ["moody", "moody-inline"])
+def test_a_run_whose_items_all_fail_inside_the_verifier_is_not_complete(
+    project: Project, lease: Lease, verifier: str
+) -> None:
+    add_items(project.database, [{"dataset": "moods", "completion": "raise"} for _ in range(3)])
+    info = start(project, verifier, selection=Selection((parse_condition("dataset=moods"),)))
+    work(project, lease)
+    ended = run_info(project, info.run)
+    assert (ended.state, ended.done, ended.message) == (
+        "failed",
+        0,
+        "Every item failed inside the verifier: ValueError: no such thing",
+    )
 
 
 @pytest.mark.usefixtures("plugin")

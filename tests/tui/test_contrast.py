@@ -15,6 +15,7 @@ from tests.tui.test_accuracy import judged_project
 from workbench.app.tui.kit.columns import OUTCOME_MARKS
 from workbench.app.tui.kit.matrix import Matrix
 from workbench.app.tui.themes import AA, OWN_THEMES, contrast, drawn, legible
+from workbench.config.settings import Settings
 from workbench.core.text.figures import GLYPHS
 
 THEMES = {theme.name: theme for theme in (*BUILTIN_THEMES.values(), *OWN_THEMES)}
@@ -93,6 +94,18 @@ async def test_without_colours_the_screens_say_the_same(tmp_path: Path, monkeypa
     coloured = await said()
     monkeypatch.setenv("NO_COLOR", "1")
     assert await said() == coloured
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+async def test_without_colours_a_terminal_s_own_palette_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theme: str
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with opened(judged_project(tmp_path), size=(80, 24), settings=Settings(theme=theme)) as (app, pilot):
+        await settle(pilot)
+        styles = [style for strip in app.screen._compositor.render_strips() for _, style, _ in strip if style]
+        colours = {(style.color, style.bgcolor) for style in styles}
+    assert all(colour is None or colour.is_default for pair in colours for colour in pair)
 
 
 def test_a_cell_that_is_toned_says_what_the_tone_says() -> None:

@@ -18,6 +18,7 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.css.query import NoMatches
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import MountError
@@ -437,6 +438,16 @@ class WorkbenchApp(App[None]):
     def get_css_variables(self) -> dict[str, str]:
         """The theme's, of which every text can be read."""
         return legible(super().get_css_variables())
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's filters; with NO_COLOR, a theme of the terminal's palette is drawn in its default colours.
+
+        Those have no known grey: as such, both text and background would be black.
+        """
+        filters = super().get_line_filters()
+        if self.no_color and self.native_ansi_color:
+            return [NoColor() if isinstance(one, Monochrome) else one for one in filters]
+        return filters
 
     def action_help_quit(self) -> None:
         """Say how to leave (ctrl+c)."""

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.crashing import crash
 from tests.helpers import make_project, numbered
-from tests.unit.core.database.test_logs import crash
 from workbench.care.backups import backup, restore_backup
 from workbench.core.database.connection import Database
 from workbench.core.errors import StoreError
@@ -27,7 +27,6 @@ from workbench.interchange.archive import write_archive
 COMMANDS = {
     "restore": ("restore", "p.db", "copy.db"),
     "restore over a crash": ("restore", "p.db", "copy.db"),
-    "restore itself": ("restore", "p.db", "p.db"),
     "restore an archive": ("restore", "new.db", "a.zip"),
     "backup": ("backup", "p.db", "copy.db", "--force"),
     "archive": ("export", "p.db", "a.zip", "--format", "workbench", "--force"),
@@ -64,9 +63,6 @@ def set_up(scene: Path, folder: Path, name: str) -> None:
     shutil.copytree(scene, folder, dirs_exist_ok=True)
     if name == "restore over a crash":
         crash(folder / "p.db", 2)
-    if name == "restore itself":
-        crash(folder / "p.db", 2)
-        shutil.copyfile(folder / "copy.db", folder / "p.db")
 
 
 def took(command: Sequence[str], folder: Path) -> float:
@@ -113,7 +109,7 @@ def listing(folder: Path) -> list[tuple[str, int, int]]:
 
 
 def outcome(folder: Path, name: str) -> str:
-    """What is there after a kill: the whole old, the whole new, or a log that has still to follow its file."""
+    """What is there after a kill: the whole old or the whole new."""
     if name == "restore an archive":
         return "new" if (folder / "new.db").exists() and models(folder / "new.db") == COPIED else "old"
     if name == "backup":
@@ -123,34 +119,19 @@ def outcome(folder: Path, name: str) -> str:
         restore_backup(folder / "a.zip", read)
         return {LABELLED: "new", COPIED: "old"}[models(read)]
     whole = LABELLED + 2 if name == "restore over a crash" else LABELLED
-    try:
-        found = models(folder / "p.db")
-    except StoreError as error:
-        if "is not the log of" not in error.message:
-            raise
-        if name == "restore itself":
-            restore_backup(folder / "p.db", folder / "p.db")
-            assert models(folder / "p.db") == COPIED
-            return "old"
-        assert models(folder / "p.db.before-restore-1") == whole
-        restore_backup(folder / "p.db", folder / "p.db")
-        assert models(folder / "p.db") == COPIED
-        return "log to follow"
-    if found == COPIED and name != "restore itself":
+    found = models(folder / "p.db")
+    if found == COPIED:
         assert models(folder / "p.db.before-restore-1") == whole
         return "new"
-    assert found == (COPIED if name == "restore itself" else whole)
-    return "old" if name != "restore itself" else "new"
+    assert found == whole
+    return "old"
 
 
 def no_leftovers(folder: Path, name: str) -> None:
     """The next command of the kind sweeps what the killed one left."""
     if name == "restore an archive" and (folder / "new.db").exists():
         (folder / "new.db").unlink()
-    if name == "restore itself":
-        restore_backup(folder / "copy.db", folder / "p.db")
-    else:
-        subprocess.run(start(COMMANDS[name]), cwd=folder, check=True, capture_output=True)
+    subprocess.run(start(COMMANDS[name]), cwd=folder, check=True, capture_output=True)
     assert not [file.name for file in folder.iterdir() if file.name.startswith(".")]
 
 

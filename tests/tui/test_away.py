@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from tests.commands import run
 from tests.tui.labelling import Desktop, desk, labels, make
 from tests.tui.stage import SIZES, text_of, until
 from workbench.app.tui.screens.confirm import ConfirmScreen
@@ -42,7 +39,7 @@ async def test_labels_given_while_the_file_is_away_are_kept_and_then_saved(
         # Nothing more can be claimed: it says why, and not that nothing is left.
         await until(it.pilot, lambda: it.screen.has_class("empty"))
         said = text_of(it.app, "#annotate-empty")
-        assert "put it back" in said.replace("\n", " ")
+        assert "put back the file" in said.replace("\n", " ")
         assert f"{waiting} label" in said
         await it.press("ctrl+q")
         assert isinstance(it.app.screen, ConfirmScreen)
@@ -67,24 +64,6 @@ def labels_of(project: Project) -> list[tuple[object, object]]:
     return [(event.subject, event.verdict) for group in project.kept._groups for event in group.events]
 
 
-async def test_a_read_that_fails_on_an_overwritten_file_says_what_has_become_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    project = make(tmp_path)
-    assert run("backup", str(project.path), str(tmp_path / "copy")).returncode == 0
-    async with desk(project) as it:
-        await it.press("1")
-        shutil.copyfile(tmp_path / "copy", project.path)
-        it.screen.trouble(sqlite3.DatabaseError("database disk image is malformed"))
-        await it.press("0")
-        said = [f"{notice.title} {notice.message}" for notice in it.app._notifications]
-        assert sum("was overwritten with another copy" in text for text in said) >= 1
-        assert not [text for text in said if "malformed" in text or "went wrong" in text]
-        assert project.kept.count == 1
-    project.close()
-
-
 @asynccontextmanager
 async def noted_away(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Project, Desktop, Path]]:
     """A desk whose database was moved before a note on the first item was written; and where it is."""
@@ -104,7 +83,7 @@ async def test_a_note_goes_with_the_label_that_is_kept_and_comes_back_when_that_
         first = it.completion
         assert "because" in it.line()
         said = [notice.message for notice in it.app._notifications]
-        assert sum("put it back" in text for text in said) == 1
+        assert sum("put back the file" in text for text in said) == 1
         await it.press("1")
         assert [one.note for one in project.kept.lines()] == ["because"]
         # Until the next item is there, or why none comes, that may yet take the place of what comes back.

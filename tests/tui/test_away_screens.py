@@ -16,7 +16,7 @@ from tests.tui.test_full_disk_screens import ACTS, before_last_key, press_again,
 KEPT = {"label", "decide a conflict"}
 """Acts that are kept meanwhile, see tests/tui/test_away.py."""
 NEEDS_NO_DATABASE = {name for name, act in ACTS.items() if act.file}
-ITS = ("was moved or deleted", "is another file than", "put it back")
+ITS = ("was moved, deleted or replaced", "put back the file")
 
 SHORT = ("flag", "skip", "add a case")
 

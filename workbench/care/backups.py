@@ -19,13 +19,13 @@ from msgspec import structs
 from workbench.benchmarks.building import comparing
 from workbench.care.doctor import examine
 from workbench.care.store.rescuing import bring_back, is_database, row_counts
-from workbench.core.database import logs, migrations, schema, sets
+from workbench.core.database import migrations, schema, sets
 from workbench.core.database.backup import backup as write_backup
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.connection import Database
 from workbench.core.database.failures import explained
 from workbench.core.database.looking import looked_at
-from workbench.core.database.place import beside, require_local, require_unused
+from workbench.core.database.place import LOGS, beside, require_local, require_unused
 from workbench.core.errors import FormatError, StoreError, UsageError, VerifierError
 from workbench.core.files import part_folder
 from workbench.core.health import Finding
@@ -340,9 +340,6 @@ _CHUNK = 1 << 22
 def restore_backup(path: Path, target: Path) -> Restored:
     """Make a database of a backup or an archive; a backup takes the place of what stands at ``target``, which is kept.
 
-    A database that another copy was put over by hand is restored from itself: as it stands in its file, without the
-    log that isn't its own.
-
     Args:
         path: The backup or the archive.
         target: The database. An archive is read back only where nothing stands yet.
@@ -354,12 +351,11 @@ def restore_backup(path: Path, target: Path) -> Restored:
     if not path.is_file() or not is_database(path):
         return restore(path, target)
     real = Path(os.path.realpath(target))
-    itself = real.exists() and real.samefile(path)
-    _require_source(path, itself=itself)
+    _require_source(path, real)
     _require_place(real, path)
     with part_folder(real) as part, explained(real):
         copy = part / real.name
-        for end in ("",) if itself else ("", *logs.ENDS):
+        for end in ("", *LOGS):
             if beside(path, end).exists():
                 _copy(beside(path, end), beside(copy, end))
         schema = bring_back(copy, path)
@@ -377,13 +373,11 @@ def restore_backup(path: Path, target: Path) -> Restored:
     )
 
 
-def _require_source(path: Path, *, itself: bool) -> None:
+def _require_source(path: Path, target: Path) -> None:
     if not path.stat().st_size:
         raise FormatError(f"{path} has 0 bytes: it is no backup.", "Take another one.")
-    if not itself:
-        logs.require_own(path)
-    elif logs.foreign_log(path) is None:
-        raise StoreError(f"{path} is the database itself, and what lies beside it is its own.", "Name a backup of it.")
+    if target.exists() and target.samefile(path):
+        raise StoreError(f"{path} is the database itself.", "Name a backup of it.")
     try:
         require_unused(path)
     except StoreError as error:

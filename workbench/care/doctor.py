@@ -12,7 +12,7 @@ from workbench.care.rescuing import written
 from workbench.care.store import anatomy
 from workbench.care.store.pages import PageFile
 from workbench.care.store.rescuing import version_of
-from workbench.core.database import column_files, events, logs, migrations
+from workbench.core.database import column_files, events, migrations
 from workbench.core.database.backup import backup, check, put_in_place
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import go_back
@@ -48,7 +48,7 @@ def examine(path: Path) -> list[Finding]:
         return [Finding(name="file", ok=False, message=what)]
     try:
         with looked_at(path) as database:
-            return [*_log(path), *interruptibly(lambda: _examined(path, database), database.interrupt_readers)]
+            return interruptibly(lambda: _examined(path, database), database.interrupt_readers)
     except Stopped:
         raise
     except StoreError as error:
@@ -95,15 +95,6 @@ def _unknown(version: int) -> str:
     return ""
 
 
-def _log(path: Path) -> list[Finding]:
-    """The log of another copy: what is said of the rest is said of the file alone then."""
-    try:
-        logs.require_own(path)
-    except StoreError as error:
-        return [Finding(name="log", ok=False, message=str(error))]
-    return []
-
-
 def _values(version: int) -> Finding:
     covered = version >= events.SINCE
     words = (", label events", "") if covered else ("", "labels and their notes, ")
@@ -116,7 +107,7 @@ def _integrity(trouble: str) -> Finding:
 
 def _hurt(path: Path, database: LookedAt | None) -> list[Finding]:
     """What is hurt, part by part; nothing where there is no table of ours to be found."""
-    with PageFile(path, logs.own_log(path)) as file:
+    with PageFile(path, beside(path.resolve(), "-wal")) as file:
         try:
             version = version_of(file)
         except StoreError as error:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from workbench.care.store.pages import PageFile
 from workbench.care.store.rescuing import Rescue, RescueOutcome, version_of
-from workbench.core.database import events, logs
+from workbench.core.database import events
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
 from workbench.core.database.hashes import COVERED
-from workbench.core.database.place import require_local
+from workbench.core.database.place import beside, require_local
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
 from workbench.core.health import Rescued, TableRescued
@@ -56,7 +56,7 @@ def require_nothing(target: Path) -> None:
 
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
     """Write all that can be read of a database into a new one, under a name of its own until it is put in place."""
-    with PageFile(path, logs.own_log(path)) as file:
+    with PageFile(path, beside(path.resolve(), "-wal")) as file:
         version = version_of(file)
         told = Rescue(file, version).write(temporary)
         logged = file.logged
@@ -74,14 +74,9 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         changed_questions=told.changed_questions,
         changed_items=told.changed_items,
         changed_labels=told.changed_labels,
-        notes=[*_foreign_log(path), *_notes(told), *_without_digest(unsure)],
+        notes=[*_notes(told), *_without_digest(unsure)],
         without_digest=unsure,
     )
-
-
-def _foreign_log(path: Path) -> list[str]:
-    foreign = logs.foreign_log(path)
-    return [f"{foreign} is the log of another copy: not read"] if foreign else []
 
 
 def _notes(written: RescueOutcome) -> list[str]:

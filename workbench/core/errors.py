@@ -94,9 +94,8 @@ class OptionError(UsageError):
         self.wrong = wrong
 
 
-Cause = Literal["space", "disk", "busy", "access", "moved", "replaced", "overwritten", "other"]
-"""What keeps a database from being written. ``moved``: its file is gone from where it was opened; ``replaced``:
-another one stands there; ``overwritten``: another copy was written into the file itself."""
+Cause = Literal["space", "disk", "busy", "access", "moved", "other"]
+"""What keeps a database from being written. ``moved``: the file that was opened is not where it was."""
 
 
 class StoreError(WorkbenchError):
@@ -115,12 +114,12 @@ class StoreError(WorkbenchError):
     @property
     def is_away(self) -> bool:
         """Whether what was opened is not there any more."""
-        return self.cause in ("moved", "replaced", "overwritten")
+        return self.cause == "moved"
 
     @property
     def passes(self) -> bool:
         """Whether the same may succeed later, without another word."""
-        return self.cause not in ("overwritten", "other")
+        return self.cause != "other"
 
 
 class SchemaError(StoreError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from workbench.core.database.place import written_here
 from workbench.core.errors import FormatError
 
 
@@ -17,5 +20,16 @@ def require_input(path: Path) -> None:
     Raises:
         FormatError: It is such a file.
     """
-    if written_here(path):
-        raise FormatError(f"{path}: it belongs to the project that is open, or is being written.", "Name another file.")
+    with suppress(OSError):
+        there = os.stat(path)
+        if any(os.path.samestat(one, there) for one in _written()):
+            raise FormatError(
+                f"{path}: it belongs to the project that is open, or is being written.", "Name another file."
+            )
+
+
+def _written() -> Iterator[os.stat_result]:
+    for name in os.listdir("/dev/fd"):
+        with suppress(OSError):
+            if fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
+                yield os.fstat(int(name))

@@ -229,15 +229,9 @@ class AnnotationSession:
             return item
 
     def _know(self, item: AnnotationItem) -> None:
-        """Remember where answers would stand: a copy that is written over the file would say that of its own items.
-
-        Raises:
-            StoreError: One was, so that what was read may be of both; or it can't be read.
-        """
-        self._database.require_contents()
+        """Remember where answers would stand, for as long as the file is away."""
         with explained(self._database.path):
             found = {(task, subject_of(task, item)): standing(self._held, self.person.id, task, item) for task in TASKS}
-        self._database.require_contents()
         self._known |= found
 
     def _read(self, completion: int) -> AnnotationItem:

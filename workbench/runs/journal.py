@@ -185,14 +185,12 @@ class RunJournal:
         """The response to a key, in whichever run, committed or about to be.
 
         Raises:
-            StoreError: The database can't be read, or another copy was written over its file.
+            StoreError: The database can't be read.
         """
         if (fresh := self._fresh.get(key)) is not None:
             return fresh
         with explained(self._database.path):
-            found = calls.response(self._reader, key, self._wanted)
-        self._database.require_contents()
-        return found
+            return calls.response(self._reader, key, self._wanted)
 
     def refused(self, key: bytes) -> CallFailed | None:
         """How a server refused a request for what it says, in an earlier start that stored no verdict on its item."""

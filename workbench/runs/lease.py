@@ -126,7 +126,7 @@ class Lease:
             return True
         if self.attended and error.cause != "other":
             return False
-        endless = self.endless and error.cause in ("space", "moved", "replaced")
+        endless = self.endless and error.cause in ("space", "moved")
         return not error.passes or (not endless and lasted > PATIENCE_S)
 
     @property

@@ -39,8 +39,7 @@ WAITING: dict[Cause, str] = {
     "disk": "waiting for the disk",
     "busy": "waiting for another process, which keeps the database locked",
     "access": "waiting until it may write",
-    "moved": "waiting for the database, which was moved: put it back",
-    "replaced": "waiting for the database, in whose place another file stands: put it back",
+    "moved": "waiting for the database, which was moved, deleted or replaced: put it back",
 }
 """What a runner does whose transactions fail, by the cause."""
 

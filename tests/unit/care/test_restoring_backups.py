@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.crashing import HALF, crash, files, models
 from tests.helpers import make_project, numbered
 from tests.older import make_older
-from tests.unit.core.database.test_logs import HALF, cp, crash, files, models, mv
 from workbench.care.backups import backup, doctor, restore_backup
 from workbench.core.database import backup as replacing
-from workbench.core.database import logs
 from workbench.core.database.connection import Database
 from workbench.core.errors import FormatError, StoreError
 from workbench.core.project import open_project
@@ -52,38 +51,17 @@ def test_a_backup_takes_the_place_of_a_database_that_is_kept(home: Path) -> None
         assert all(finding.ok for finding in doctor(project) if finding.name != "free disk")
 
 
-def test_a_crashed_database_is_kept_with_its_log(home: Path) -> None:
+def test_a_crashed_database_is_kept_with_what_its_log_held(home: Path) -> None:
     crash(home / "p.db")
-    before = files(home)
 
     report = restore_backup(home / "copy.db", home / "p.db")
 
-    assert [Path(name).name for name in report.kept] == [f"p.db.before-restore-1{end}" for end in ("", "-wal")]
-    assert [Path(name).read_bytes() for name in report.kept] == [before[name] for name in ("p.db", "p.db-wal")]
-    assert not (home / "p.db-shm").exists()
+    assert [Path(name).name for name in report.kept] == ["p.db.before-restore-1"]
+    assert not list(home.glob("p.db-*"))
     assert (models(home / "p.db"), models(home / "p.db.before-restore-1")) == (0, 4)
 
 
-@pytest.mark.parametrize("put", [cp, mv])
-def test_a_file_that_a_backup_was_put_over_by_hand_is_gone_on_with(
-    home: Path, put: Callable[[Path, Path], None]
-) -> None:
-    crash(home / "p.db")
-    log = (home / "p.db-wal").read_bytes()
-    put(home / "copy.db", home / "p.db")
-    with pytest.raises(StoreError) as told:
-        Database(home / "p.db")
-    assert f"workbench restore {home / 'p.db'} {home / 'p.db'}" in told.value.hint
-
-    restore_backup(home / "p.db", home / "p.db")
-
-    assert models(home / "p.db") == 0
-    assert (home / "p.db.before-restore-1-wal").read_bytes() == log
-    with pytest.raises(StoreError, match="is not the log of"):
-        Database(home / "p.db.before-restore-1")
-
-
-def test_the_own_log_of_a_crashed_database_is_never_set_aside_by_naming_it_twice(home: Path) -> None:
+def test_a_database_is_no_backup_of_itself(home: Path) -> None:
     crash(home / "p.db")
     for name in ("p.db", "link.db"):
         if name != "p.db":
@@ -93,7 +71,7 @@ def test_the_own_log_of_a_crashed_database_is_never_set_aside_by_naming_it_twice
     assert models(home / "p.db") == 4
 
 
-OPENED = "import sys; from tests.unit.core.database.test_logs import hold; hold(sys.argv[1])"
+OPENED = "import sys; from tests.crashing import hold; hold(sys.argv[1])"
 IDLE = "import sys; file = open(sys.argv[1]); print('open', flush=True); sys.stdin.read()"
 
 
@@ -176,14 +154,11 @@ BAD: dict[str, Callable[[Path], object]] = {
     "missing": lambda path: path.unlink(),
     "a folder": folder,
     "a pipe": pipe,
-    "the log of another": lambda path: shutil.copy(path.with_name("crashed.db-wal"), f"{path}-wal"),
 }
 
 
 @pytest.mark.parametrize("spoiled", BAD.values(), ids=BAD)
 def test_what_is_no_good_backup_replaces_nothing(home: Path, spoiled: Callable[[Path], object]) -> None:
-    shutil.copy(home / "p.db", home / "crashed.db")
-    crash(home / "crashed.db")
     spoiled(home / "copy.db")
     before = files(home)
 
@@ -289,13 +264,6 @@ def test_a_restore_that_is_killed_leaves_the_whole_old_or_the_whole_new(
         with pytest.raises(KeyboardInterrupt):
             restore_backup(home / "copy.db", home / "p.db")
 
-    if moment == "replaced" and crashed:
-        with pytest.raises(StoreError, match="is not the log of"):
-            Database(home / "p.db")
-        assert models(home / "p.db.before-restore-1") == 4
-        restore_backup(home / "p.db", home / "p.db")
-        assert models(home / "p.db") == 0
-        return
     assert models(home / "p.db") == {"kept": 4 if crashed else 1, "replaced": 0}[moment]
     restore_backup(home / "copy.db", home / "p.db")
     assert models(home / "p.db") == 0
@@ -323,7 +291,6 @@ def test_every_copy_has_a_generation_of_its_own(home: Path) -> None:
         for name in ("copy.db", "copy2.db", "p.db", "p.db.before-restore-1")
     ]
     assert len(set(found)) == 4
-    assert logs.foreign_log(home / "p.db") is None
 
 
 @pytest.mark.parametrize("crashed", [False, True])

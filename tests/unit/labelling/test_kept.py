@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from tests.helpers import make_project, make_shared, numbered
+from tests.helpers import make_shared
 from workbench.config.settings import AnnotationPolicy
 from workbench.core import kept as keeping
 from workbench.core.database import events
@@ -433,42 +433,3 @@ def test_a_decision_is_kept_like_a_label(project: Project, amira: AnnotationSess
     assert (event.kind, event.verdict, event.seen) == ("adjudication", "correct", conflict.seen)
     state = "SELECT state, verdict FROM task_states WHERE task = 'correctness' AND subject = ?"
     assert project.database.reader().execute(state, (first.completion,)).fetchall() == [("final", "correct")]
-
-
-def test_of_a_foreign_copy_written_over_the_file_nothing_is_taken_into_what_is_kept(
-    project: Project, amira: AnnotationSession, tmp_path: Path
-) -> None:
-    """The rows that stand there now are other items: a label is kept as one of the item it was given to."""
-    first, second = two(amira)
-    before = [
-        project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (one.completion,)).fetchone()[0]
-        for one in (first, second)
-    ]
-    amira.submit(first, Answer(verdict="correct"))
-    backup = shutil.copyfile(project.path, tmp_path / "before.db")
-    shutil.copyfile(f"{project.path}-wal", f"{backup}-wal")
-    rows = [
-        {**row, "question_id": f"w{number}", "completion_id": f"wrong{number}"}
-        for number, row in enumerate(numbered(4))
-    ]
-    (tmp_path / "other").mkdir()
-    other = make_project(tmp_path / "other", rows)
-    people.assign(other, ["amira"], per_item=1)
-    other.close()
-    shutil.copyfile(other.path, project.path)
-    amira.submit(second, Answer(verdict="incorrect", subtype="A1"))
-    amira.submit(first, Answer(verdict="incorrect"))
-    lines = project.kept.lines()
-    assert [line.completion_id for line in lines if line.task == "correctness"] == [before[1], before[0]]
-    assert not [line for line in lines if "w" in str(line.completion_id) + str(line.question_id).removeprefix("q")]
-    with pytest.raises(StoreError, match="overwritten"):
-        amira.open(first.completion)
-    file = project.kept.path
-    assert file is not None
-    back = open_project(backup)
-    report = import_labels(back, file)
-    assert (report.imported, report.refused) == (len(lines), 0)
-    given = [(one.subject, one.verdict) for one in events.every(back.database.reader()) if one.task == "correctness"]
-    assert given == [(first.completion, "correct"), (second.completion, "incorrect"), (first.completion, "incorrect")]
-    assert ledger.states_differ(back) == 0
-    back.close()

@@ -270,8 +270,7 @@ def test_a_runner_goes_on_once_its_file_is_put_back(
         away = project.path.rename(tmp_path / "away.db")
         if stands_there:
             shutil.copy(other.path, project.path)
-        cause = "replaced" if stands_there else "moved"
-        until(lambda: (notice := look(project.path)[0]) is not None and notice.cause == cause)
+        until(lambda: (notice := look(project.path)[0]) is not None and notice.cause == "moved")
         away.replace(project.path)
         hurry()
         ended = wait(project, info.run)
@@ -376,10 +375,10 @@ def test_a_runner_without_room_says_so_and_stores_once_there_is(
 
 
 def test_a_runner_says_what_it_waits_for_now(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is moved before another stands in its place; a crowd meanwhile is no news."""
+    """A disk fills before the file is moved; a crowd meanwhile is no news."""
     lease = acquired(project)
-    met: list[tuple[Cause, str]] = [("moved", "moved"), ("replaced", "replaced"), ("busy", "replaced")]
-    for cause, told in [*met, ("space", "space")]:
+    met: list[tuple[Cause, str]] = [("space", "space"), ("moved", "moved"), ("busy", "moved")]
+    for cause, told in [*met, ("access", "access")]:
         _fail(project, 1, StoreError(f"it is {cause}", cause=cause), monkeypatch)
         with pytest.raises(StoreError), lease.write():
             pass
@@ -431,7 +430,7 @@ def test_a_runner_that_is_told_to_end_lets_others_write_first(
         lease.store(lambda _: None)
 
 
-@pytest.mark.parametrize(("cause", "waits"), [("space", True), ("replaced", True), ("access", True), ("other", False)])
+@pytest.mark.parametrize(("cause", "waits"), [("space", True), ("moved", True), ("access", True), ("other", False)])
 def test_who_tells_those_that_wait_never_gives_up_what_may_be_put_right(
     project: Project, monkeypatch: pytest.MonkeyPatch, cause: Cause, waits: bool
 ) -> None:

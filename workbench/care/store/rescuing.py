@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sqlite3
 from collections import defaultdict
@@ -18,7 +17,6 @@ from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.connection import interruptibly
 from workbench.core.database.failures import explained, roll_back
-from workbench.core.database.place import opened_beside
 from workbench.core.errors import StoreError
 from workbench.core.health import LostLabel, TableRescued
 from workbench.core.progress import step, stepping
@@ -413,8 +411,8 @@ _DAMAGED = "Take an older backup, or write out what can be read of it: workbench
 def is_database(path: Path) -> bool:
     """Whether a file begins as SQLite's do; one of no bytes has been a database sooner than an archive."""
     try:
-        with opened_beside(path) as file:
-            return os.read(file, len(_MAGIC)) in (_MAGIC, b"")
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) in (_MAGIC, b"")
     except OSError:
         return False
 

@@ -2,7 +2,7 @@
 
 connection: opening, and transactions that begin immediately. counted: what is sent is written. failures: in words.
 schema: schema.sql, the tables of every version. migrations: made, and brought up to date. schema_check: as made.
-place, logs, generation, looking: whether the file, its log and its name are the ones that were opened; who has it open.
+place, generation, looking: whether the file is the one that was opened, which copy it is, who has it open.
 backup: checked copies, and putting one in place. column_files: copies of columns beside it.
 events, states, people: who has said what. sets: frozen ones. selection: conditions as SQL.
 foreign: reading another one, of which nothing is believed.

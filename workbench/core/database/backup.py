@@ -9,11 +9,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from workbench.core.database import generation, logs
+from workbench.core.database import generation
 from workbench.core.database.connection import Database, interruptibly
-from workbench.core.database.logs import KEPT
 from workbench.core.database.migrations import APPLICATION_ID, give_name, latest_version
-from workbench.core.database.place import ENDS, beside, unused, waited_for
+from workbench.core.database.place import ENDS, LOGS, beside, require_unused, unused, waited_for
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
 from workbench.core.progress import BYTES, step
@@ -81,7 +80,7 @@ def _refuse(old: Path, why: str) -> NoReturn:
 
 def _held(path: Path) -> _CopyContents | str | None:
     """What a database holds; None for what is no good copy of any, a text for what must not be looked into."""
-    if any(log.exists() and log.stat().st_size for log in (beside(path, end) for end in logs.ENDS)):
+    if any(log.exists() and log.stat().st_size for log in (beside(path, end) for end in LOGS)):
         return "it has been written to since it was made, and its log has not been written back"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as connection:
@@ -108,6 +107,8 @@ def _held(path: Path) -> _CopyContents | str | None:
 # -- Putting a database in the place of another one, which is kept.
 
 
+KEPT = ".before-"
+"""What follows a database's name in those of its copies that were kept."""
 _INDEX = "-shm"
 """SQLite makes it anew; it is locked, which to read it would end."""
 
@@ -135,22 +136,27 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
         temporary.unlink(missing_ok=True)
         _store_names(target.parent)
         return ()
+    require_unused(target)
+    _write_back(target)
     with unused(target), waited_for(temporary, target):
         _drop_second_names(target)
-        place = _free_name(target, before) if keep else None
-        kept = _keep(target, place) if place is not None else ()
-        _store_names(target.parent)
-        temporary.replace(target)
+        kept = _keep(target, _free_name(target, before)) if keep else ()
         _store_names(target.parent)
         for end in ENDS[1:]:
-            if not beside(target, end).exists():
-                continue
-            if place is None or end == _INDEX:
-                beside(target, end).unlink()
-            else:
-                beside(target, end).replace(beside(place, end))
+            # SQLite would play it over the new file.
+            beside(target, end).unlink(missing_ok=True)
+        temporary.replace(target)
         _store_names(target.parent)
     return kept
+
+
+def _write_back(target: Path) -> None:
+    """Have a sound database in one file, so that a kill between that file and its log leaves it whole."""
+    address = f"{target.absolute().as_uri()}?mode=rw"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
+        # To read it undoes a first import that was killed.
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _keep(target: Path, place: Path) -> tuple[Path, ...]:
@@ -162,7 +168,6 @@ def _keep(target: Path, place: Path) -> tuple[Path, ...]:
             continue
         kept.append(second)
         if end:
-            # A log with two names is refused when it is opened.
             _second_copy(file, second)
             continue
         try:

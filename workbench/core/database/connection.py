@@ -14,11 +14,10 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from workbench.core.database import column_files, generation, logs, migrations, place
+from workbench.core.database import column_files, migrations
 from workbench.core.database.counted import CountedConnection
 from workbench.core.database.failures import explained, go_back, roll_back
-from workbench.core.database.logs import FileContents, keep_open
-from workbench.core.database.place import OPENING, Place, release, require_local
+from workbench.core.database.place import Place, require_bytes, require_local, require_plain_logs
 from workbench.core.errors import StoreError
 from workbench.core.files import sweep
 from workbench.core.progress import Listener, heard_by, listening
@@ -49,7 +48,6 @@ class Database:
 
     _place: Place | None = None
     _turn: _Turn | None = None
-    _contents: FileContents | None = None
 
     def __init__(self, path: Path | str, *, create: bool = False, unchecked: bool = False) -> None:
         self._prepare(Path(path), unchecked=unchecked)
@@ -61,19 +59,6 @@ class Database:
                 sweep(Path(os.path.realpath(self.path)).parent)
             self._schema = migrations.bring_up_to_date(self.path, unchecked=unchecked)
         self._place = Place(self.path)
-
-    def _require_own(self) -> None:
-        self.require_place()
-        self.require_contents()
-
-    def require_contents(self) -> None:
-        """Make sure that no other copy was written over the file: what is read then may be of both.
-
-        Raises:
-            StoreError: One was.
-        """
-        if self._contents is not None:
-            self._contents.require()
 
     def require_place(self) -> None:
         """Make sure that the file is where it was opened.
@@ -108,7 +93,7 @@ class Database:
         """What has become of the file, where a read fails because of that; else the error itself."""
         if isinstance(error, sqlite3.Error):
             try:
-                self._require_own()
+                self.require_place()
             except StoreError as found:
                 return found
         return error
@@ -119,14 +104,8 @@ class Database:
         Raises:
             StoreError: The file was moved, deleted or replaced, or it can't be opened.
         """
-        self._require_own()
-        connection = open_connection(self.path)
-        try:
-            self.require_place()
-        except StoreError:
-            connection.close()
-            raise
-        return connection
+        self.require_place()
+        return open_connection(self.path)
 
     def _prepare(self, path: Path, *, unchecked: bool = True) -> None:
         self.path = path
@@ -147,11 +126,10 @@ class Database:
         if connection is None or connection.in_transaction:
             return
         with self._lock:
-            overwritten = self._contents is not None and self._contents.are_others()
             self._readers.remove(connection)
             self._opened.remove((connection, threading.current_thread()))
         del held["reader"]
-        _let_go(connection, threading.current_thread(), overwritten=overwritten)
+        _let_go(connection, threading.current_thread())
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -192,16 +170,10 @@ class Database:
             return
         with explained(self.path), self._turn_to_write().offered() as take:
             _begin(connection, take, patient=patient)
-            changed = connection.total_changes
             try:
-                if self._place is not None:
-                    self._place.hold_log()
-                self._require_own()
                 self._require_same_schema(connection)
                 yield connection
-                if connection.total_changes != changed and self._contents is not None:
-                    generation.count(connection, self._contents.header())
-                self._require_own()
+                self.require_place()
                 connection.execute("COMMIT")
             except BaseException:
                 roll_back(connection)
@@ -270,19 +242,12 @@ class Database:
         """
         with self._lock:
             self._readers.clear()
-            overwritten = self._contents is not None and self._contents.are_others()
             while self._opened:
-                _let_go(*self._opened.pop(), overwritten=overwritten)
-            if self._contents is not None:
-                self._contents.close()
-                self._contents = None
+                _let_go(*self._opened.pop())
             if self._turn is not None:
                 self._turn.close()
                 self._turn = None
-            if self._place is not None:
-                self._place.forget_log()
             self._threads = threading.local()
-        release()
 
     def _connection(self, kind: str) -> sqlite3.Connection:
         held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)
@@ -290,9 +255,6 @@ class Database:
             held = self._threads.connections = {}
         if kind not in held:
             connection = self.open()
-            with self._lock:
-                if self._contents is None:
-                    self._contents = FileContents(self.path, connection)
             durability, _, impatient = kind.partition(" ")
             if kind == "reader":
                 connection.execute("PRAGMA query_only = ON")
@@ -310,10 +272,8 @@ class Database:
         return held[kind]
 
 
-def _let_go(connection: sqlite3.Connection, thread: threading.Thread, *, overwritten: bool) -> None:
-    if overwritten:
-        keep_open(connection)
-    elif thread is threading.current_thread() or not thread.is_alive():
+def _let_go(connection: sqlite3.Connection, thread: threading.Thread) -> None:
+    if thread is threading.current_thread() or not thread.is_alive():
         connection.close()
     else:
         connection.interrupt()
@@ -411,26 +371,18 @@ def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, pat
 def open_connection(path: Path) -> sqlite3.Connection:
     """A connection in WAL mode with foreign keys on; transactions are begun by hand."""
     with explained(path):
-        logs.require_own(path)
-        with OPENING:
-            connection = sqlite3.connect(
-                # A file that was removed meanwhile is not made anew.
-                f"{path.absolute().as_uri()}?mode=rw",
-                uri=True,
-                isolation_level=None,
-                check_same_thread=False,
-                timeout=BUSY_MS / 1000,
-                factory=CountedConnection,
-            )
+        connection = sqlite3.connect(
+            # A file that was removed meanwhile is not made anew.
+            f"{path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            timeout=BUSY_MS / 1000,
+            factory=CountedConnection,
+        )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA journal_mode = WAL")
-        try:
-            # Of two that open it under two names at the same moment both see the other now.
-            place.require_not_open_elsewhere(path)
-        except StoreError:
-            connection.close()
-            raise
     return connection
 
 
@@ -454,7 +406,7 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def require_usable(path: Path) -> None:
-    """See that a file may be opened at all: it is one, on a local disk, and what lies beside it is its own.
+    """See that a file may be opened at all: it is one, on a local disk, with plain logs beside it.
 
     Raises:
         OSError: Where SQLite keeps a log there is a link or the like.
@@ -462,8 +414,7 @@ def require_usable(path: Path) -> None:
     """
     _check_sqlite()
     _check_place(path, create=False)
-    logs.require_bytes(path)
-    logs.require_own(path)
+    require_bytes(path)
 
 
 def _check_place(path: Path, *, create: bool) -> None:
@@ -473,7 +424,7 @@ def _check_place(path: Path, *, create: bool) -> None:
     if not path.parent.is_dir():
         raise StoreError(f"{path.parent}: there is no such folder.", "Make it first.")
     require_local(path.parent)
-    place.require_logs(path)
+    require_plain_logs(path)
 
 
 def _check_sqlite() -> None:

@@ -14,13 +14,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from workbench.core.database import logs, migrations
+from workbench.core.database import migrations
 from workbench.core.database.failures import explained
+from workbench.core.database.place import LOGS
 from workbench.core.errors import StoreError
 from workbench.core.files import require_plain, temporary_folder
+from workbench.core.inputs import require_input
 
 _FUNCTIONS = frozenset({"substr"})
-_BESIDE = ("-wal", "-journal")
 
 
 @contextmanager
@@ -36,7 +37,7 @@ def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Ite
     if not path.is_file():
         what = "it is no file" if path.exists() else "there is no such file"
         raise StoreError(f"{path}: {what}.", "Name a workbench database, such as a bundle that came back.")
-    logs.require_own(path)
+    require_input(path)
     with (
         explained(path),
         temporary_folder("merge") as folder,
@@ -58,7 +59,7 @@ def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Ite
 
 def _connect(path: Path, folder: Path) -> sqlite3.Connection:
     address = f"{path.absolute().as_uri()}?immutable=1"
-    beside = [end for end in _BESIDE if os.path.lexists(path.with_name(path.name + end))]
+    beside = [end for end in LOGS if os.path.lexists(path.with_name(path.name + end))]
     if beside:
         # What stands in its log is part of it; only a copy's log can be read without leaving a trace beside it.
         for end in ("", *beside):

@@ -1,96 +1,34 @@
-"""Which copy of a database a file is, and which transactions have been written to it.
+"""Which copy of a database a file is, and what has changed in it since a copy of the columns was made.
 
-SQLite replays whatever log lies beside a file. So every file is given a name at random when it is made, copied or
-restored, and every transaction leaves a mark beside it: its number, a state of its own drawn at random, the state it
-was made on, and the header of the file then. What stands in a log then tells which file, and which state of it, the
-log belongs to (`logs.py`). A mark has the same length always, and is its page's only row, so that it is found
-without SQLite.
+Every file is given a name at random when it is made, copied or restored, so that what was kept of another copy, and a
+runner of one, are not taken for its own.
 """
 
 from __future__ import annotations
 
-import re
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import closing
-from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-_WORD = "workbench-generation "
-_FIRST = 2**32
-"""SQLite stores numbers from here to 2**47 in six bytes."""
-BEGIN = f"INSERT INTO generation (id, name, writes) VALUES (1, '{_WORD}' || hex(randomblob(16)), {_FIRST})"
-STATE = "UPDATE generation SET state = randomblob(8), before = zeroblob(8), header = zeroblob(8)"
-"""What version 10 has beside; see `count`."""
-HEADER = 100
-"""Bytes of the header of a file's first page; a disk writes them together."""
-UNKNOWN = bytes(8)
-"""The digest of a header that nobody looked at."""
-_TEXT, _NUMBER, _STATE = 13 + 2 * (len(_WORD) + 32), 5, 12 + 2 * 8
-# A row as SQLite's record format has it: the header (its length, NULL for the row id, the kinds), then the values.
-_RECORD = re.compile(
-    rb"(?:%b|%b)" % (re.escape(bytes((4, 0, _TEXT, _NUMBER))), re.escape(bytes((7, 0, _TEXT, _NUMBER, *[_STATE] * 3))))
-    + re.escape(_WORD.encode())
-    + rb"([0-9A-F]{32})(.{6})(.{24})?",
-    re.DOTALL,
-)
-_LEAF = re.compile(rb"\x0d..\x00\x01", re.DOTALL)
-"""How a page of a table begins that has one row and no pages below it."""
-
-
-class Generation(NamedTuple):
-    """What a file, or a transaction in its log, says of itself.
-
-    Attributes:
-        state: Of version 9 there is none, and neither are the others known.
-        before: The state that the transaction was made on.
-        header: `header_digest` of the file as it stood then.
-    """
-
-    name: str
-    writes: int
-    state: bytes | None = None
-    before: bytes | None = None
-    header: bytes | None = None
-
-    @property
-    def first(self) -> bool:
-        """Whether nothing has been written since the name was drawn."""
-        return self.writes == _FIRST
-
-
-def header_digest(page: bytes) -> bytes:
-    """What a transaction says of the header of the file that it was made on."""
-    return blake2b(page[:HEADER], digest_size=len(UNKNOWN)).digest()
-
-
-def count(connection: sqlite3.Connection, header: bytes = UNKNOWN) -> None:
-    """Mark the caller's transaction.
-
-    Args:
-        header: `header_digest` of the file itself.
-    """
-    connection.execute(
-        "UPDATE generation SET writes = writes + 1, before = state, state = randomblob(8), header = ?", (header,)
-    )
+_NAME_DIGITS = 32
+BEGIN = "INSERT INTO generation (id, name, writes) VALUES (1, 'workbench-generation ' || hex(randomblob(16)), 0)"
 
 
 def draw(connection: sqlite3.Connection) -> None:
-    """Give the file a new name; no log of another copy is its own from then on, and no runner of one works on it.
+    """Give the file a new name; no runner of another copy works on it from then on.
 
     Older databases have none.
     """
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
         connection.execute("DELETE FROM generation")
         connection.execute(BEGIN)
-        if connection.execute("SELECT 1 FROM pragma_table_info('generation') WHERE name = 'state'").fetchone():
-            connection.execute(STATE)
         connection.execute("DELETE FROM runner")
 
 
 def name_anew(path: Path) -> None:
-    """Give a copy that nobody has open a generation of its own, as one file without a log."""
+    """Give a copy that nobody has open a name of its own, as one file without a log."""
     with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("BEGIN IMMEDIATE")
@@ -98,41 +36,12 @@ def name_anew(path: Path) -> None:
         copy.execute("COMMIT")
 
 
-def read(connection: sqlite3.Connection) -> Generation | None:
-    """What the database says, as far as this connection sees it; None where it is older than that."""
+def name(connection: sqlite3.Connection) -> str:
+    """The file's name; empty where the database is older than that."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
-        return None
-    row = connection.execute("SELECT * FROM generation").fetchone()
-    return None if row is None else Generation(row[1][-32:], *row[2:])
-
-
-def in_page(page: bytes) -> Generation | None:
-    """The mark that a page holds: nothing else that may stand in a page is taken for one."""
-    if not _LEAF.match(page):
-        return None
-    # The row's length and number come before it, in a byte each.
-    found = _RECORD.match(page, int.from_bytes(page[8:10]) + 2)
-    return None if found is None else _generation(found)
-
-
-def in_journal(held: bytes) -> Generation | None:
-    """The first mark in some bytes of a rollback journal, where pages begin anywhere."""
-    found = _RECORD.search(held)
-    return None if found is None else _generation(found)
-
-
-def places(held: bytes) -> Iterator[int]:
-    """Where marks may stand in some bytes, in order."""
-    word, at = _WORD.encode(), -1
-    while (at := held.find(word, at + 1)) >= 0:
-        yield at
-
-
-def _generation(found: re.Match[bytes]) -> Generation:
-    name, writes = found[1].decode(), int.from_bytes(found[2])
-    if found[0][0] != 7 or found[3] is None:
-        return Generation(name, writes)
-    return Generation(name, writes, found[3][:8], found[3][8:16], found[3][16:])
+        return ""
+    row = connection.execute("SELECT name FROM generation").fetchone()
+    return "" if row is None else row[0][-_NAME_DIGITS:]
 
 
 # -- What has changed since a copy of the columns was made: versions, and the ranges of rows behind them.

@@ -12,10 +12,10 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from workbench.core.database import logs, migrations
+from workbench.core.database import migrations
 from workbench.core.database.connection import Database, opening, require_usable
 from workbench.core.database.failures import explained
-from workbench.core.database.place import Place
+from workbench.core.database.place import LOGS, Place, users
 from workbench.core.errors import StoreError
 from workbench.core.files import temporary_folder
 
@@ -113,7 +113,7 @@ def open_to_read(path: Path, why: str) -> LookedAt:
 
     Raises:
         SchemaError: Its tables, views or triggers are not as this program makes them.
-        StoreError: It is no workbench database, of another version, or the log beside it is another one's.
+        StoreError: It is no workbench database, or of another version.
     """
     with opening(path):
         require_usable(path)
@@ -140,7 +140,7 @@ def _require_current(connection: sqlite3.Connection, path: Path) -> None:
 def _standing(path: Path) -> _Standing:
     """How large the file and its logs are, which these are, and when they were last written."""
     found: _Standing = []
-    for end in ("", *logs.ENDS):
+    for end in ("", *LOGS):
         place = path.with_name(path.name + end)
         if place.exists():
             about = place.stat()
@@ -177,9 +177,7 @@ def looked_at(path: Path, folder: Path | None = None) -> Iterator[LookedAt]:
 def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
     stood = _standing(path)
     alone = _ReadSource(f"{path.as_uri()}?immutable=1", stood)
-    if logs.foreign_log(path) is not None:
-        return alone
-    log, journal = (path.with_name(path.name + end) for end in logs.ENDS)
+    log, journal = (path.with_name(path.name + end) for end in LOGS)
     index = path.with_name(f"{path.name}-shm")
     if index.exists() and log.exists() and not journal.exists():
         locked = _ReadSource(f"{path.as_uri()}?mode=ro", None)
@@ -188,7 +186,9 @@ def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
                 connection.execute("SELECT count(*) FROM sqlite_master")
             return locked
         except sqlite3.OperationalError:
-            pass
+            if os.getpid() in users(path):
+                # To close a copy's source would give up the locks of who has it open here.
+                raise
         except sqlite3.DatabaseError:
             return locked
     if not any(file.exists() and file.stat().st_size for file in (log, journal)):
@@ -198,7 +198,7 @@ def _source(path: Path, folder: Path | None, held: ExitStack) -> _ReadSource:
     except OSError as error:
         raise _no_copy(path, "the folder for temporary files", error) from error
     try:
-        for end in ("", *logs.ENDS):
+        for end in ("", *LOGS):
             if path.with_name(path.name + end).exists():
                 shutil.copyfile(path.with_name(path.name + end), place / f"copy{end}")
     except OSError as error:

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
-from workbench.core.database import events, generation, logs, schema, schema_check
+from workbench.core.database import events, generation, schema, schema_check
 from workbench.core.database.failures import roll_back
-from workbench.core.database.place import OPENING
+from workbench.core.database.place import LOGS, require_bytes
 from workbench.core.database.schema import SchemaPart
 from workbench.core.database.schema_check import NAMES, quoted, shown
 from workbench.core.errors import SchemaError, StoreError
@@ -91,9 +91,8 @@ class SchemaTemplate(NamedTuple):
             made.execute("BEGIN IMMEDIATE")
             _draw(made)
             made.execute("COMMIT")
-            with OPENING:
-                file = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rwc", uri=True, isolation_level=None)
-            with closing(file):
+            address = f"{path.absolute().as_uri()}?mode=rwc"
+            with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as file:
                 made.backup(file)
                 file.execute("PRAGMA journal_mode = WAL")
 
@@ -165,8 +164,7 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
     """
     if not path.exists():
         _make_whole(Path(os.path.realpath(path)))
-    logs.require_bytes(path)
-    logs.require_own(path)
+    require_bytes(path)
     connection = _open_plain(path)
     try:
         connection.execute("BEGIN DEFERRED")
@@ -190,13 +188,13 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
 
 def _make_whole(path: Path) -> None:
     """A new database has its name when it is whole, so that one that is not has been damaged."""
-    for end in logs.ENDS:
+    for end in LOGS:
         if (log := path.with_name(path.name + end)).exists() and log.stat().st_size:
             raise StoreError(
                 f"{path} is not there, but its log {log.name} is: the file was moved or deleted.",
                 "Put it back. For a new database take another name, or move the log away; it may hold labels.",
             )
-    with OPENING, part_folder(path) as part:
+    with part_folder(path) as part:
         make(part / path.name, latest_version())
         if [found.name for found in part.iterdir()] != [path.name]:
             # A full disk: what was made stands in the log still, which does not go along.
@@ -285,9 +283,8 @@ def made(version: int) -> Sequence[schema_check.Stored]:
 
 
 def _open_plain(path: Path) -> sqlite3.Connection:
-    with OPENING:
-        address = f"{path.absolute().as_uri()}?mode=rw"
-        connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=10)
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=10)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
@@ -539,7 +536,7 @@ def _forget_lost_outcomes(connection: Connection) -> None:
 FILLS: Final[dict[int, tuple[Callable[[Connection], object], ...]]] = {
     8: (_say_how_samples_were_chosen, _say_who_wrote_references, _give_to_servers),
     9: (_believe_bundles_away, lambda connection: connection.execute(generation.BEGIN)),
-    10: (lambda connection: connection.execute(generation.STATE), _give_digests),
+    10: (_give_digests,),
     16: (_forget_lost_outcomes,),
 }
 """In order."""

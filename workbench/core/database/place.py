@@ -1,25 +1,20 @@
-"""Whether a database's file stands where it was opened, under one name, where SQLite works; and who has it open."""
+"""Where a database's file stands: whether it is still there, where SQLite works, and who has it open."""
 
 from __future__ import annotations
 
 import fcntl
 import os
-import struct
-import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
-from workbench.core.errors import Cause, StoreError
+from workbench.core.database.failures import go_back
+from workbench.core.errors import StoreError
 from workbench.core.files import require_plain
 
-
-class _FileIdentity(NamedTuple):
-    device: int
-    inode: int
+Inode = tuple[int, int]
+LOGS = ("-wal", "-journal")
+"""What the logs beside a database are called, after its name."""
 
 
 class Place:
@@ -31,212 +26,56 @@ class Place:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        # Its log stands beside the file itself, not beside a link to it.
-        self._log = Path(f"{path.resolve()}-wal")
-        found = os.stat(path)
-        self._file = _FileIdentity(found.st_dev, found.st_ino)
-        self._log_file: _FileIdentity | None = None
+        self._file = _inode_at(path)
 
     def require(self) -> None:
-        """Make sure that the path still leads to the file that was opened, with its log beside it.
+        """Make sure that the path still leads to the file that was opened.
 
         Raises:
-            StoreError: The file, or its log, was moved, deleted or replaced.
+            StoreError: The file was moved, deleted or replaced.
         """
-        found = _mark(self._path)
-        if found is None:
-            raise self._error("moved", f"{self._path} was moved or deleted while it was open: put it back.")
-        if found != self._file:
-            raise self._error(
-                "replaced",
-                f"{self._path} is another file than the one that was opened: that one was moved away or replaced.",
-                "Put the one that was opened back. ",
-            )
-        if self._log_file is not None and _mark(self._log) != self._log_file:
-            raise self._error(
-                "replaced",
-                f"{self._log} was moved, deleted or replaced while {self._path.name} was open.",
-                "Put the one that was there back. ",
-            )
-
-    def hold_log(self) -> None:
-        """The log is held open from now on, by a transaction: it must stay the one it is."""
-        if self._log_file is None:
-            self._log_file = _mark(self._log)
-
-    def forget_log(self) -> None:
-        """Nothing holds the log open any more: the next one may be another."""
-        self._log_file = None
-
-    def _error(self, cause: Cause, message: str, first: str = "") -> StoreError:
-        return StoreError(message, f"{first}Nothing is written meanwhile. {self._about_log()}", cause)
-
-    def _about_log(self) -> str:
-        try:
-            size = self._log.stat().st_size
-        except OSError:
-            return f"Its log, {self._log.name}, belongs beside it."
-        if size:
-            return f"{self._log} holds what is not in the file yet: leave it there."
-        return "All that was saved is in the file."
+        with suppress(OSError):
+            if _inode_at(self._path) == self._file:
+                return
+        # Its log stands beside the file itself, not beside a link to it.
+        raise StoreError(
+            f"{self._path} was moved, deleted or replaced while it was open: put back the file that was opened.",
+            f"Nothing is written meanwhile. Leave {self._path.name}-wal where it is: it may hold what is not in the "
+            "file yet.",
+            "moved",
+        )
 
 
-def _mark(path: Path) -> _FileIdentity | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return _FileIdentity(found.st_dev, found.st_ino)
-
-
-# -- Looking into a database's file beside SQLite.
-
-
-Inode = tuple[int, int]
-OPENING = threading.RLock()
-"""Held while SQLite opens a database, so that none is opened between looking for open files and closing one."""
-_KEPT: list[tuple[Inode, Callable[[], None]]] = []
-
-
-@contextmanager
-def opened_beside(path: Path) -> Iterator[int]:
-    """A descriptor for reading a database's file; no lock of this process is lost by it.
+def require_bytes(path: Path) -> None:
+    """Refuse a file of 0 bytes: nobody has made a database of none.
 
     Raises:
-        OSError: It can't be read.
+        StoreError: It is one.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        yield descriptor
-    finally:
-        close_beside(_inode(descriptor), lambda: os.close(descriptor))
+    if not path.stat().st_size:
+        logged = any(beside(path, end).exists() for end in LOGS)
+        raise StoreError(
+            f"{path} has 0 bytes: it is no database any more, or never was one.",
+            "Nothing was written; its log is kept. " * logged
+            + f"{go_back(path)} For a new database remove the empty file first.",
+        )
 
 
-def close_beside(inode: Inode, close: Callable[[], None]) -> None:
-    """Close what has one descriptor of a file, now or when nothing else in this process has the file open."""
-    with OPENING:
-        _KEPT.append((inode, close))
-        release()
+def require_plain_logs(path: Path) -> None:
+    """Refuse a link or the like where SQLite keeps a log: it would write through it.
 
-
-def release() -> None:
-    """Close what was kept open for the sake of connections that are closed by now."""
-    with OPENING:
-        if not _KEPT:
-            return
-        free = {inode for inode, count in _others().items() if not count}
-        closed = [close for inode, close in _KEPT if inode in free]
-        _KEPT[:] = [entry for entry in _KEPT if entry[0] not in free]
-        for close in closed:
-            close()
-
-
-def open_here(inode: Inode) -> int:
-    """How many descriptors of a file this process has besides those kept open here."""
-    return _others()[inode]
-
-
-def written_here(path: Path) -> bool:
-    """Whether this process has a file open for writing, under whichever name; False where there is none."""
-    try:
-        there = os.stat(path)
-    except OSError:
-        return False
-    return any(inode == (there.st_dev, there.st_ino) for inode in _written())
-
-
-def _written() -> Iterator[Inode]:
-    for name in os.listdir("/dev/fd"):
-        with suppress(OSError):
-            if fcntl.fcntl(int(name), fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
-                yield _inode(int(name))
-
-
-def _others() -> Counter[Inode]:
-    """How many descriptors of each file this process has besides those kept open here; one look for all."""
-    found: Counter[Inode] = Counter()
-    for name in os.listdir("/dev/fd"):
-        with suppress(OSError):
-            found[_inode(int(name))] += 1
-    found.subtract(inode for inode, _ in _KEPT)
-    return found
-
-
-def _inode(descriptor: int) -> Inode:
-    status = os.fstat(descriptor)
-    return status.st_dev, status.st_ino
-
-
-# -- A database that has several names (hard links): SQLite keeps a log beside the name that it is given.
-
-
-_LOCK = struct.Struct("hhqqi4x")
-"""Linux's ``struct flock``."""
-_SHARED = (0x40000002, 510)
-"""Bytes that SQLite locks in a file as long as it has it open with a log."""
-_IN_USE = (128, 1)
-"""The same in the index of a log."""
-_BEGINNINGS = {
-    "-wal": (bytes.fromhex("377f0682"), bytes.fromhex("377f0683")),
-    "-shm": ((3007000).to_bytes(4, "little"), (3007000).to_bytes(4, "big")),
-}
+    Raises:
+        OSError: There is one.
+    """
+    for end in ENDS[1:]:
+        log = Path(f"{os.path.realpath(path)}{end}")
+        if log.is_symlink() or not log.is_file():
+            require_plain(log)
 
 
 def count(path: Path) -> int:
     """How many names the file has."""
     return os.stat(path).st_nlink
-
-
-def require_not_open_elsewhere(path: Path) -> None:
-    """Refuse a file that another process has open under another name; it costs next to nothing where it has only one.
-
-    Raises:
-        StoreError: One has.
-    """
-    real = Path(os.path.realpath(path))
-    try:
-        if sys.platform != "linux" or count(real) == 1 or (process := _holder(real, _SHARED)) is None:
-            return
-        index = Path(f"{real}-shm")
-        if index.exists() and _holder(index, _IN_USE) is not None:
-            return
-    except OSError:
-        # Whoever opens it is told what is wrong with it.
-        return
-    raise StoreError(
-        f"{path} is open under another name (a hard link), by process {process}. Nothing was read or written.",
-        "Open it under that name, or end that process first. For a copy: workbench backup",
-    )
-
-
-def require_logs(path: Path) -> None:
-    """Refuse what SQLite would write through to something else: a link, or a second name of what is no log.
-
-    A tree of snapshots made of hard links holds second names of a log, too.
-
-    Raises:
-        OSError: There is such a thing where it keeps a log.
-    """
-    for end in ("-wal", "-shm", "-journal"):
-        place = Path(f"{os.path.realpath(path)}{end}")
-        if not _is_linked_log(place, _BEGINNINGS.get(end, ())):
-            require_plain(place)
-
-
-def _is_linked_log(place: Path, beginnings: tuple[bytes, ...]) -> bool:
-    if not beginnings or place.is_symlink() or not place.is_file() or count(place) == 1:
-        return False
-    with opened_beside(place) as file:
-        begins = os.pread(file, 4, 0)
-    return begins in (*beginnings, b"", bytes(4))
-
-
-def _holder(path: Path, locked: tuple[int, int]) -> int | None:
-    """Another process that holds a lock on these bytes."""
-    with opened_beside(path) as file:
-        asked = _LOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *locked, 0)
-        kind, _, _, _, process = _LOCK.unpack(fcntl.fcntl(file, fcntl.F_GETLK, asked))
-    return None if kind == fcntl.F_UNLCK else process
 
 
 # -- Where a database may live: WAL needs shared memory, which network file systems do not give.
@@ -306,10 +145,8 @@ def beside(path: Path, end: str) -> Path:
 def users(path: Path) -> list[int]:
     """The processes that have one of a database's files open, as far as they can be seen; this one too."""
     files = {_inode_at(file) for end in ENDS if (file := beside(path, end)).exists()}
-    release()
-    others = (process for process in _processes() if process.name != str(os.getpid()))
-    found = {int(process.name) for process in others if any(inode in files for inode in _open_files(process))}
-    return sorted(found | ({os.getpid()} if any(map(open_here, files)) else set()))
+    folders = {int(process.name): process / "fd" for process in _processes()} | {os.getpid(): Path("/dev/fd")}
+    return sorted(number for number, folder in folders.items() if any(map(files.__contains__, _open_files(folder))))
 
 
 def require_unused(path: Path) -> None:
@@ -387,9 +224,10 @@ def _processes() -> list[Path]:
     return []
 
 
-def _open_files(process: Path) -> Iterator[Inode]:
+def _open_files(folder: Path) -> Iterator[Inode]:
+    """The files behind a process's descriptors."""
     with suppress(OSError):
-        for number in os.listdir(process / "fd"):
+        for number in os.listdir(folder):
             # A process may close a file, or end, while it is looked at.
             with suppress(OSError):
-                yield _inode_at(process / "fd" / number)
+                yield _inode_at(folder / number)

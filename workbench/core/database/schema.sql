@@ -924,8 +924,7 @@ CREATE TABLE changes (
 CREATE TRIGGER changes_forgotten AFTER INSERT ON changes WHEN NEW.version % 10000 = 0
     BEGIN DELETE FROM changes WHERE version <= NEW.version - 20000; END;
 
--- ``state``: this transaction's own; ``before``: that of the one before it; ``header``: digest of the file's header as
--- it stood in the file itself, without its log (`generation.py`).
+-- Which copy of a database a file is (`generation.py`); all but the name is of earlier versions.
 -- since 9
 CREATE TABLE generation (
     id INTEGER PRIMARY KEY CHECK (id = 1),

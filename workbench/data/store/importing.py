@@ -14,7 +14,6 @@ from pathlib import Path
 from msgspec import Struct
 
 from workbench.core.code import Record
-from workbench.core.database import generation
 from workbench.core.database.connection import BUSY_MS, Database
 from workbench.core.database.failures import explained, roll_back
 from workbench.core.database.schema import build_large_indexes, drop_large_indexes
@@ -313,7 +312,6 @@ def _begin_bulk(connection: sqlite3.Connection) -> bool:
     _prepare_bulk(connection)
     connection.execute("BEGIN IMMEDIATE")
     if _is_empty(connection):
-        generation.count(connection)
         return True
     connection.execute("ROLLBACK")
     return False

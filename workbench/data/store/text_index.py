@@ -215,7 +215,7 @@ def _extend(place: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
 def _take_in(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
     through = dict(zip(_TEXTS, _through(connection, reader) or _begin(connection), strict=True))
     connection.execute(
-        "UPDATE progress SET database = ?, version = ?, token = ?", (_name(reader), *generation.mark(reader))
+        "UPDATE progress SET database = ?, version = ?, token = ?", (generation.name(reader), *generation.mark(reader))
     )
     for table, last in through.items():
         if rows := _some(reader.execute(_TEXTS[table], (last,))):
@@ -246,7 +246,7 @@ def _through(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tupl
         row = connection.execute("SELECT database, version, token, questions, completions FROM progress").fetchone()
     except sqlite3.Error:
         return None
-    if row is None or row[0] != _name(reader) or not generation.has(reader, ChangeMark(row[1], row[2])):
+    if row is None or row[0] != generation.name(reader) or not generation.has(reader, ChangeMark(row[1], row[2])):
         return None
     return row[3], row[4]
 
@@ -259,8 +259,3 @@ def _begin(connection: sqlite3.Connection) -> tuple[int, int]:
         connection.execute(sql)
     connection.execute("INSERT INTO progress VALUES (1, '', 0, x'', 0, 0)")
     return 0, 0
-
-
-def _name(reader: sqlite3.Connection) -> str:
-    found = generation.read(reader)
-    return "" if found is None else found.name

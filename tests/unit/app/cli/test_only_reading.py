@@ -11,10 +11,9 @@ import click
 import pytest
 
 from tests.commands import Call, in_process
+from tests.crashing import crash
 from tests.helpers import make_project, numbered
-from tests.unit.core.database.test_logs import crash
 from workbench.app.cli import root
-from workbench.core.database import generation
 
 MAKES = {"import", "demo"}
 """Commands that make a database where there is none."""
@@ -103,7 +102,6 @@ NO_DATABASE = [
     "a log alone",
     "text",
     "empty SQLite",
-    "the log of another copy",
 ]
 
 
@@ -121,10 +119,6 @@ def put(kind: str, folder: Path, whole: Path) -> Path:
             path.touch()
             shutil.copy(whole / "crashed.db-wal", folder / "p.db-wal")
         case "a log alone":
-            shutil.copy(whole / "crashed.db-wal", folder / "p.db-wal")
-        case "the log of another copy":
-            shutil.copy(whole / "p.db", path)
-            generation.name_anew(path)
             shutil.copy(whole / "crashed.db-wal", folder / "p.db-wal")
         case "text":
             path.write_text("what is this?\n" * 300)

@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
+from tests.crashing import crash, files
 from tests.full_disk import small_disk
 from tests.full_disk_commands import COMMANDS, DATABASES, READS
 from tests.full_disk_given import Given, prepare
 from tests.full_disk_trial import SENTENCES
 from tests.older import make_older
-from tests.unit.core.database.test_logs import crash, files
 from tests.unprivileged import open_folder, ordinary_user
-from workbench.core.database import generation
 from workbench.core.errors import StoreError
 from workbench.core.project import open_project, opened_project
 from workbench.measuring.counting import status
@@ -187,17 +186,6 @@ def test_what_stands_in_the_log_is_read_too(given: Given, tmp_path: Path, place:
         with user():
             assert models(folder / "p.db") == models(given.folder / "p.db") + 3
         assert {name: text for name, text in files(folder).items() if not name.endswith("-shm")} == before
-
-
-@places
-def test_the_log_of_another_copy_is_refused(given: Given, tmp_path: Path, place: Place) -> None:
-    content = logged(tmp_path / "content", given)
-    with closing(sqlite3.connect(given.folder / "p.db")) as connection:
-        connection.execute("VACUUM INTO ?", (str(tmp_path / "other.db"),))
-    generation.name_anew(tmp_path / "other.db")
-    shutil.copy(tmp_path / "other.db", content / "p.db")
-    with place(content) as (folder, user), user(), pytest.raises(StoreError, match="is not the log of"):
-        open_project(folder / "p.db")
 
 
 @places

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.crashing import crash, files
 from tests.helpers import make_project, numbered
-from tests.unit.core.database.test_logs import crash, files
 from workbench.core.database.looking import looked_at
 from workbench.core.errors import StoreError
 

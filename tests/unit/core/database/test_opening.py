@@ -102,7 +102,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_was_removed_is_not_made_anew(tmp_path: Path) -> None:
     database = Database(tmp_path / "p.db", create=True)
     database.path.unlink()
-    with pytest.raises(StoreError, match="was moved or deleted"):
+    with pytest.raises(StoreError, match="was moved"):
         database.reader()
     assert list(tmp_path.iterdir()) == []
 

@@ -7,16 +7,12 @@ import json
 import os
 import shutil
 import signal
-import sqlite3
-import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.background import PATIENCE_S
-from tests.commands import run
 from tests.full_disk import SmallDisk, small_disk
 from tests.helpers import make_project
 from tests.rewarding import asked, launched
@@ -60,9 +56,9 @@ def fault(kind: str, place: Path, disk: SmallDisk) -> Fault:
         case "full":
             return disk.fill, disk.empty, "full"
         case "moved":
-            return lambda: place.rename(aside), lambda: aside.rename(place), "was moved or deleted"
+            return lambda: place.rename(aside), lambda: aside.rename(place), "was moved, deleted or replaced"
         case _:
-            return replace, lambda: aside.rename(place), "is another file"
+            return replace, lambda: aside.rename(place), "was moved, deleted or replaced"
 
 
 @pytest.mark.parametrize("kind", ["full", "moved", "replaced"])
@@ -101,44 +97,6 @@ async def test_who_asks_meanwhile_is_told_and_nothing_is_asked_twice(
     assert set(times.values()) == {1}
     attempts = project.database.reader().execute("SELECT state, count(*) FROM attempts GROUP BY 1").fetchall()
     assert attempts == [("done", len(times))]
-
-
-def until_written_back(path: Path) -> None:
-    """Have the log written back into the file, which a server does by itself a moment after it has stored something."""
-    with closing(sqlite3.connect(path)) as connection:
-        while (found := connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone())[1] != found[2]:
-            time.sleep(0.01)
-
-
-def test_a_copy_written_over_the_file_is_never_read_for_a_reward(tmp_path: Path) -> None:
-    """What a judge has said of one completion is no reward of another, wherever pages of two files could mix."""
-    project = make_project(tmp_path)
-    project.close()
-    with faulty.launched(latency=0.0) as model:
-        options = ["--verifier", "llm-judge", "-o", f"base_url={model.url}", "-o", "model=m"]
-        with launched(tmp_path, project.path, *options) as server:
-
-            def ask(text: str) -> tuple[int, str]:
-                answer = asyncio.run(asked(server.port, json.dumps(item(text)).encode()))
-                return answer.status, str(answer.document.get("error"))
-
-            assert ask("a")[0] == 200
-            assert run("backup", str(project.path), str(tmp_path / "copy")).returncode == 0
-            assert ask("b")[0] == 200
-            # No program can tell a copy that begins in the middle of its own writing.
-            until_written_back(project.path)
-            shutil.copyfile(tmp_path / "copy", project.path)
-            for text in "abd":
-                status, error = ask(text)
-                assert status == 503
-                assert "was overwritten with another copy" in error
-            server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(PATIENCE_S) == 1
-            log = server.log.read_text()
-            assert "Traceback" not in log
-            assert "was overwritten" in log
-        assert model.counts()["repeated"] == 0
-    assert project.path.read_bytes() == (tmp_path / "copy").read_bytes()
 
 
 def test_a_server_that_is_told_to_end_waits_for_no_room(disk: SmallDisk, tmp_path: Path) -> None:

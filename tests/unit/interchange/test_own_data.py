@@ -254,10 +254,21 @@ def test_a_spreadsheet_says_what_its_cells_show(project: Project, tmp_path: Path
         [3, "1+3?", 4.0, "It is 4.", None, None, None],
     ]
     report = taken(project, sheet(tmp_path, rows), verdicts=("regex=grader_says",))
+    assert texts(project) == [("1+1?", "2", "It is 2."), ("1+3?", "4", "It is 4.")]
     # A formula that no program has worked out yet shows nothing.
-    assert texts(project) == [("1+1?", "2", "It is 2."), ("1+2?", "0.5", ""), ("1+3?", "4", "It is 4.")]
+    (refused,) = report.quarantine
+    assert (refused.line, refused.field, "=1+1 without a stored value" in refused.message) == (3, "response", True)
     assert report.format == "xlsx"
-    assert said(project, "regex") == {"1": ("correct", None), "2": ("incorrect", None)}
+    assert said(project, "regex") == {"1": ("correct", None)}
+
+
+def test_a_formula_without_a_value_is_no_verdict(project: Project, tmp_path: Path) -> None:
+    rows: list[list[Any]] = [[1, "1+1?", 2, "It is 2.", True, "=1=1", "easy"], [2, "1+2?", 3, "3", None, 1, "=1"]]
+    report = taken(project, sheet(tmp_path, rows), verdicts=("regex=grader_says",))
+    assert report.imported == 2
+    assert said(project, "regex") == {"2": ("correct", None)}
+    (refused,) = report.refused_verdicts or []
+    assert (refused.line, refused.field, "'=1=1' is no word" in refused.message) == (2, "grader_says", True)
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "zip", "wide", "no header"])

@@ -6,15 +6,15 @@ import csv
 import json
 import re
 import sys
-import warnings
 import zlib
+from base64 import b64encode
 from collections import Counter
-from collections.abc import Generator, Iterator
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import date, time, timedelta
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zipfile import ZipFile
 
 import msgspec
 from msgspec import Struct
@@ -24,14 +24,13 @@ from workbench.core.inputs import require_input
 from workbench.core.item import KEPT_RAW, Refusal
 from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, read_lines, refusal
 from workbench.data.formats.source import FileFormat, refuse_bomb
+from workbench.data.formats.spreadsheets import iso_text, open_sheet
 
 if TYPE_CHECKING:
     from pyarrow import RecordBatch
     from pyarrow.parquet import FileMetaData
 
 MISSING_PARQUET = "Install the reader: pip install 'verifier-workbench[parquet]'"
-
-MISSING_XLSX = "Install the reader: pip install 'verifier-workbench[xlsx]'. Or save the sheet as CSV."
 
 TABLES: tuple[FileFormat, ...] = ("csv", "tsv", "xlsx")
 """Formats with a header row."""
@@ -46,7 +45,6 @@ _HELD = 1 << 30
 _LONGEST_JSON = 512 << 20
 _NAN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|\bNaN\b', re.DOTALL)
 """A text, or what stands outside of texts."""
-_EXACT = 1 << 53
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -59,12 +57,14 @@ class SourceDocument(Struct, frozen=True, gc=False):
         json: The row as one JSON object.
         raw: The row as the file has it.
         unterminated: It stands at the end of the file without a line end: it may be cut off.
+        faults: Column whose value is not known -> why, and what to do.
     """
 
     line: int
     json: bytes
     raw: bytes
     unterminated: bool = False
+    faults: Mapping[str, str] = {}
 
 
 Row = SourceDocument | Refusal
@@ -208,8 +208,8 @@ def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> li
         FormatError: There is no usable header row.
     """
     if kind == "xlsx":
-        with closing(_sheet_rows(path)) as rows:
-            return _sheet_header(rows, path)
+        with open_sheet(path) as sheet:
+            return _sheet_header(sheet.header.cells, path)
     reader, _ = _cells(stream, kind, max_line)
     return _header(reader, path)
 
@@ -277,72 +277,31 @@ def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended
         return refusal(line, raw, explain_document(raw))
 
 
-# -- Spreadsheets: the first sheet, its cells as texts, as they are in a CSV file.
+# -- Spreadsheets.
 
 
 def _sheet(path: Path) -> Iterator[Row]:
-    with closing(_sheet_rows(path)) as rows:
-        header = _sheet_header(rows, path)
-        for number, cells in enumerate(rows, 2):
-            given = _without_blanks(cells)
-            if not given:
-                continue
-            raw = _object(dict(zip(header, given, strict=False)))
-            if len(given) > len(header):
-                message = f"The row has {len(given)} cells, the header {len(header)}. Name every column."
-                yield refusal(number, raw, RefusedError("bad_csv", None, message))
+    with open_sheet(path) as sheet:
+        header = _sheet_header(sheet.header.cells, path)
+        for name in sheet.others:
+            message = f"The sheet {name!r} has rows as well, which are not read. Save it as a file of its own."
+            yield refusal(1, b"", RefusedError("bad_csv", name, message))
+        for row in sheet.rows:
+            raw = _object(dict(zip(header, row.cells, strict=False)))
+            if len(row.cells) > len(header):
+                message = f"The row has {len(row.cells)} cells, the header {len(header)}. Name every column."
+                yield refusal(row.number, raw, RefusedError("bad_csv", None, message))
             else:
-                given += [""] * (len(header) - len(given))
-                yield SourceDocument(number, _object(dict(zip(header, given, strict=True))), raw)
+                cells = row.cells + [""] * (len(header) - len(row.cells))
+                faults = {header[place]: fault for place, fault in row.faults.items()}
+                document = _object(dict(zip(header, cells, strict=True)))
+                yield SourceDocument(row.number, document, raw, faults=faults)
 
 
-def _sheet_header(rows: Iterator[list[str]], path: Path) -> list[str]:
-    cells = _without_blanks(next(rows, []))
+def _sheet_header(cells: list[str], path: Path) -> list[str]:
     if not cells:
-        raise FormatError(f"{path}: the first sheet has no header row.", "Name the columns in its first row.")
+        raise FormatError(f"{path}: no sheet that is shown has a header row.", "Name the columns in its first row.")
     return _distinct([cell or f"column {place}" for place, cell in enumerate(cells, 1)], path)
-
-
-def _sheet_rows(path: Path) -> Generator[list[str]]:
-    try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise FormatError(f"{path}: spreadsheets need openpyxl.", MISSING_XLSX) from None
-    require_input(path)
-    try:
-        with ZipFile(path) as packed:
-            parts = packed.infolist()
-        refuse_bomb(path, sum(part.file_size for part in parts), sum(part.compress_size for part in parts))
-        with warnings.catch_warnings():
-            # It tells of charts and styles that it leaves out.
-            warnings.simplefilter("ignore")
-            book = load_workbook(path, read_only=True, data_only=True, keep_links=False)
-            with closing(book):
-                for row in book.worksheets[0].iter_rows(values_only=True):
-                    yield [_cell_text(value) for value in row]
-    except FormatError:
-        raise
-    # What a damaged file makes the library raise is anything.
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}".rstrip(".")
-        raise FormatError(f"{path}: not a readable spreadsheet: {reason}.", "Save it again, or as CSV.") from error
-
-
-def _cell_text(value: object) -> str:
-    """A cell's text as a sheet shows it: no fraction where a number is whole, true and false in small letters."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, float) and value.is_integer() and abs(value) < _EXACT:
-        return str(int(value))
-    return str(value)
-
-
-def _without_blanks(cells: list[str]) -> list[str]:
-    """A row up to its last cell that says something."""
-    said = [place for place, cell in enumerate(cells, 1) if cell]
-    return cells[: said[-1]] if said else []
 
 
 def _parquet(path: Path) -> Iterator[Row]:
@@ -352,9 +311,12 @@ def _parquet(path: Path) -> Iterator[Row]:
 
 def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:
     """The rows of a piece of a Parquet file, the first of which has that number."""
+    bytes_in = [field.name for field in batch.schema if "binary" in str(field.type)]
     for number, row in enumerate(batch.to_pylist(), first):
         document = _object(row)
-        yield SourceDocument(number, document, document[:KEPT_RAW])
+        damaged = [name for name in bytes_in if row[name] is not None and not _is_text(row[name])]
+        faults = dict.fromkeys(damaged, "holds bytes that are not UTF-8. Write it as text.")
+        yield SourceDocument(number, document, document[:KEPT_RAW], faults=faults)
 
 
 def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBatch]]:
@@ -406,7 +368,21 @@ def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
 
 
 def _object(row: dict[str, Any]) -> bytes:
-    return json.dumps(row, ensure_ascii=False, default=str).encode()
+    return json.dumps(row, ensure_ascii=False, default=_as_text).encode()
+
+
+def _as_text(value: object) -> str:
+    """A value that JSON lacks; bytes that are no text in base64."""
+    if isinstance(value, bytes):
+        return value.decode() if _is_text(value) else b64encode(value).decode()
+    return iso_text(value) if isinstance(value, date | time | timedelta) else str(value)
+
+
+def _is_text(value: bytes) -> bool:
+    with suppress(UnicodeDecodeError):
+        value.decode()
+        return True
+    return False
 
 
 def keys_of(rows: Iterator[Row], count: int, budget: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:

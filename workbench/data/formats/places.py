@@ -12,7 +12,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from workbench.core.item import Refusal
-from workbench.data.formats.documents import Row, SourceDocument
+from workbench.data.formats.documents import Row
 from workbench.data.formats.lines import RefusedError
 from workbench.data.formats.logs.logged import content
 
@@ -99,7 +99,7 @@ def _laid_out(row: Row, places: Mapping[str, ColumnPath]) -> Row:
             value = _value(cells, place, read)
             if value is not _ABSENT:
                 cells[name] = msgspec.Raw(msgspec.json.encode(value))
-        return SourceDocument(row.line, msgspec.json.encode(cells), row.raw, row.unterminated)
+        return replace(row, json=msgspec.json.encode(cells))
     return row
 
 

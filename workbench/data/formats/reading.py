@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.code import CodeRecord, Record, SolutionRecord
 from workbench.core.errors import FormatError, UsageError
@@ -30,7 +30,7 @@ from workbench.data.formats.fields import (
     require_columns,
     resolve_columns,
 )
-from workbench.data.formats.lines import DEFAULT_MAX_LINE, Stream
+from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream, refusal
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade, LogKind
 from workbench.data.formats.places import ColumnPath, chats_in, laid_out, places_in
@@ -299,7 +299,7 @@ def _rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterat
 def _mended(row: Row) -> Row:
     if isinstance(row, Refusal) or b"NaN" not in row.json:
         return row
-    return SourceDocument(row.line, without_nan(row.json), row.raw, row.unterminated)
+    return structs.replace(row, json=without_nan(row.json))
 
 
 def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
@@ -362,7 +362,7 @@ def built_rows(
     plan: FilePlan, rows: Iterable[Row], build: Callable[[int, bytes, bytes], T | Refusal]
 ) -> Iterator[T | Refusal]:
     """What is made of rows, each in its turn: of its number, its JSON with what stands deeper in it, and its bytes."""
-    return (_built(build, row) for row in laid_out(map(_mended, rows), _places_read(plan)))
+    return (_built(plan, build, row) for row in laid_out(map(_mended, rows), _places_read(plan)))
 
 
 def read_grades(
@@ -390,7 +390,7 @@ def _items(plan: FilePlan, stream: Stream) -> Iterator[ItemRecord | Refusal]:
         return
     build = _builder(plan, plan.columns)
     for row in _rows_of(plan, stream):
-        yield _built(build, row)
+        yield _built(plan, build, row)
 
 
 def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refusal]:
@@ -406,13 +406,13 @@ def _questions(plan: FilePlan, stream: Stream) -> Iterator[QuestionRecord | Refu
     of_log = plan.log and logs.items(stream, plan.log, plan.container, plan.path, plan.max_line)
     rows = (row for row, _ in of_log) if of_log else _rows_of(plan, stream)
     for row in rows:
-        yield _built(builder.build, row)
+        yield _built(plan, builder.build, row)
 
 
 def _logged(plan: FilePlan, log: LogKind, stream: Stream) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade, ...]]]:
     build = _builder(plan, {field: field for field in FIELDS})
     for row, grades in logs.items(stream, log, plan.container, plan.path, plan.max_line):
-        yield _built(build, row), grades
+        yield _built(plan, build, row), grades
 
 
 def _judged(
@@ -421,7 +421,7 @@ def _judged(
     """The items of a file with what its columns say of them, and models in one of Label Studio."""
     build = _builder(plan, plan.columns)
     for row in _rows_of(plan, stream):
-        item = _built(build, row)
+        item = _built(plan, build, row)
         if isinstance(row, Refusal) or isinstance(item, Refusal):
             yield item, ()
             continue
@@ -443,10 +443,13 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
     return builder.build
 
 
-def _built(build: Callable[[int, bytes, bytes], T | Refusal], row: Row) -> T | Refusal:
+def _built(plan: FilePlan, build: Callable[[int, bytes, bytes], T | Refusal], row: Row) -> T | Refusal:
     """What a row holds, or why it can't be taken."""
     if isinstance(row, Refusal):
         return row
+    for column in plan.columns.values() if row.faults else ():
+        if column in row.faults:
+            return refusal(row.line, row.raw, RefusedError("missing_field", column, f"{column} {row.faults[column]}"))
     record = build(row.line, row.json, row.raw)
     return _cut_off(row, record) if row.unterminated and isinstance(record, Refusal) else record
 

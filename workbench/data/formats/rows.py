@@ -182,6 +182,14 @@ class Builder(ABC, Generic[R]):
         column = self._columns.get(field, field)
         return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
 
+    def _require_said(self, row: Any) -> None:
+        """Refuse a row of a table whose question or reference is blank."""
+        for field in ("question", "reference"):
+            if isinstance(text := getattr(row, field), str) and not text.strip():
+                column = self._columns[field]
+                message = f"{column} is empty. Write it in every row, also where it is that of the row above."
+                raise RefusedError("missing_field", column, message)
+
     def _empty_id(self, field: str) -> RefusedError:
         column = self._columns[field]
         return RefusedError("missing_field", column, f"{column} is empty. Give every row an id, or none.")
@@ -232,6 +240,7 @@ class RowBuilder(Builder[ItemRecord]):
         keys = tuple(cells)
         shape = self._shapes.get(keys) or self._new_shape(keys)
         if self._blank_is_none:
+            self._require_said(row)
             _clear_blanks(row)
         question, reference, completion = row.question, row.reference, row.completion
         question_key, completion_key = row.question_id, row.completion_id
@@ -425,9 +434,12 @@ class QuestionBuilder(Builder[QuestionRecord]):
         kept: Sequence[str] = (),
     ) -> None:
         super().__init__(columns, types, fields=_TYPES, required=_REQUIRED, place=place, usual=usual, kept=kept)
+        self._blank_is_none = blank_is_none
         self._absent = (None, "") if blank_is_none else (None,)
 
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> QuestionRecord:
+        if self._blank_is_none:
+            self._require_said(row)
         question, reference = row.question, row.reference
         if not isinstance(reference, str):
             reference = bytes(cells[self._columns["reference"]]).decode()

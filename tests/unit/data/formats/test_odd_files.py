@@ -1,0 +1,329 @@
+"""Odd files: what is read equals what a spreadsheet shows, or is rejected with line, field and remedy."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from openpyxl import Workbook
+from openpyxl.worksheet.formula import ArrayFormula
+from openpyxl.worksheet.worksheet import Worksheet
+
+from workbench.core.item import ItemRecord, Refusal
+from workbench.data.formats.reading import plan_file, read_items
+
+HEADER = ("question", "answer", "completion")
+Cell = Any
+Rows = list[tuple[str, str, str]]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file, the texts that are read of it, and line, field and remedy of what is rejected."""
+
+    name: str
+    write: Callable[[Path], None]
+    read: Rows
+    rejected: tuple[tuple[int, str | None, str], ...] = ()
+
+
+def _sheet(*rows: tuple[Cell, ...], change: Callable[[Worksheet], None] | None = None) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        book = Workbook()
+        page = book.active
+        assert page is not None
+        for row in (HEADER, *rows):
+            page.append(row)
+        if change is not None:
+            change(page)
+        book.save(path)
+
+    return write
+
+
+def _cell(value: Cell, format: str = "General") -> Callable[[Path], None]:
+    """A sheet whose only reference is one cell with a number format."""
+
+    def change(page: Worksheet) -> None:
+        page["B2"].value = value
+        page["B2"].number_format = format
+
+    return _sheet(("q", None, "c"), change=change)
+
+
+def _parquet(**columns: pa.Array | list[Any]) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        rows = len(next(iter(columns.values())))
+        given = {"question": ["q"] * rows, "answer": ["a"] * rows, "completion": ["c"] * rows} | columns
+        pq.write_table(pa.table(given), path)
+
+    return write
+
+
+def _edited(write: Callable[[Path], None], old: str, new: str) -> Callable[[Path], None]:
+    """The same with another text in its parts, as other programs write them."""
+
+    def edit(path: Path) -> None:
+        write(path)
+        with zipfile.ZipFile(path) as packed:
+            parts = {name: packed.read(name) for name in packed.namelist()}
+        assert any(old.encode() in part for part in parts.values())
+        with zipfile.ZipFile(path, "w") as packed:
+            for name, part in parts.items():
+                packed.writestr(name, part.replace(old.encode(), new.encode()))
+
+    return edit
+
+
+def _shown(name: str, value: Cell, format: str, text: str) -> Case:
+    return Case(f"{name}.xlsx", _cell(value, format), [("q", text, "c")])
+
+
+def _merged(*ranges: str) -> Callable[[Worksheet], None]:
+    def change(page: Worksheet) -> None:
+        for one in ranges:
+            page.merge_cells(one)
+
+    return change
+
+
+def _texts_that_look_like_formulas(page: Worksheet) -> None:
+    page["B2"].data_type = "s"
+    page["C2"].data_type = "s"
+
+
+def _array_formula(page: Worksheet) -> None:
+    page["B2"] = ArrayFormula("B2:B2", "=SUM(A1:A3*2)")
+
+
+def _sheets(*pages: tuple[str, list[tuple[Cell, ...]]], hidden: str = "") -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        book = Workbook()
+        assert book.active is not None
+        book.remove(book.active)
+        for title, rows in pages:
+            page = book.create_sheet(title)
+            for row in rows:
+                page.append(row)
+            page.sheet_state = "hidden" if title == hidden else "visible"
+        book.save(path)
+
+    return write
+
+
+DAY = datetime(2024, 3, 1)
+SHEET = [
+    _shown("a date", date(2024, 3, 1), "yyyy-mm-dd", "2024-03-01"),
+    _shown("a date as pandas writes it", DAY, "YYYY-MM-DD HH:MM:SS", "2024-03-01"),
+    _shown("a date with slashes", DAY, "d/m/yyyy", "1/3/2024"),
+    _shown("a date in words", DAY, '[$-409]dddd, mmmm d", "yyyy;@', "Friday, March 1, 2024"),
+    _shown("a short month", DAY, "d-mmm-yy", "1-Mar-24"),
+    _shown("a date of this computer", DAY, "mm-dd-yy", "2024-03-01"),
+    _shown("a date of this computer in words", DAY, "[$-F800]dddd, mmmm dd, yyyy", "2024-03-01"),
+    _shown("a date with dots", DAY, "dd\\.mm\\.yyyy", "01.03.2024"),
+    _shown("a moment", datetime(2024, 3, 1, 14, 5), "yyyy-mm-dd h:mm", "2024-03-01 14:05"),
+    _shown("a date of a moment", datetime(2024, 3, 1, 14, 5), "yyyy-mm-dd", "2024-03-01"),
+    _shown("a time", time(14, 5), "h:mm AM/PM", "2:05 PM"),
+    _shown("a time with seconds", time(0, 5, 7), "h:mm:ss", "0:05:07"),
+    _shown("minutes", time(0, 5, 7), "mm:ss", "05:07"),
+    _shown("a duration", timedelta(hours=26, minutes=30), "[h]:mm:ss", "26:30:00"),
+    _shown("a short duration", timedelta(minutes=90), "[mm]:ss", "90:00"),
+    _shown("a long duration without days", timedelta(hours=26, minutes=30), "h:mm", "2:30"),
+    _shown("a whole number", 4.0, "0.00", "4"),
+    _shown("a fraction", 0.1 + 0.2, "General", "0.3"),
+    _shown("a third", 1 / 3, "0.00", "0.333333333333333"),
+    _shown("a percentage", 0.125, "0%", "12.5%"),
+    _shown("a percentage in words", 0.5, '0" % of it"', "0.5"),
+    _shown("a number with zeros before it", 7, "000", "007"),
+    _shown("true", True, "General", "TRUE"),
+    _shown("text", "007", "@", "007"),
+    _shown("lines", "a\nb", "General", "a\nb"),
+    Case(
+        "another program's line end.xlsx",
+        _edited(_cell("a?b"), "a?b", "a_x000D_b _x005F_x000D_"),
+        [("q", "a\rb _x000D_", "c")],
+    ),
+    Case(
+        "text that is no formula.xlsx",
+        _sheet(("q", "=1+1", "=2"), change=_texts_that_look_like_formulas),
+        [("q", "=1+1", "=2")],
+    ),
+    Case(
+        "a formula without a value.xlsx",
+        _sheet(("q", "=1+1", "c"), ("q2", "2", "c")),
+        [("q2", "2", "c")],
+        ((2, "answer", "answer is the formula =1+1 without a stored value. Open the file in a spreadsheet program"),),
+    ),
+    Case(
+        "an array formula without a value.xlsx",
+        _sheet(("q", "1", "c"), ("q2", "2", "c"), change=_array_formula),
+        [("q2", "2", "c")],
+        ((2, "answer", "without a stored value"),),
+    ),
+    Case(
+        "a formula with a value.xlsx",
+        _edited(_sheet(("q", "=1+1", "c")), "<v></v>", "<v>2</v>"),
+        [("q", "2", "c")],
+    ),
+    Case(
+        "a formula with an empty text.xlsx",
+        _edited(_sheet(("q", "1", "=X1")), '<c r="C2">', '<c r="C2" t="str">'),
+        [("q", "1", "")],
+    ),
+    Case(
+        "a formula with the 0 of a program that doesn't compute.xlsx",
+        _edited(_sheet(("q", "=1+1", "c")), "<v></v>", "<v>0</v>"),
+        [],
+        ((2, "answer", "without a stored value"),),
+    ),
+    Case(
+        "a formula with a 0.xlsx",
+        _edited(_edited(_sheet(("q", "=1-1", "c")), "<v></v>", "<v>0</v>"), 'fullCalcOnLoad="1"', ""),
+        [("q", "0", "c")],
+    ),
+    Case(
+        "a formula in another column.xlsx",
+        _sheets(("Data", [(*HEADER, "length"), ("q", "1", "c", "=LEN(A2)")])),
+        [("q", "1", "c")],
+    ),
+    Case(
+        "a cell without a header.xlsx",
+        _sheet(("q", "1", "c", "x"), ("q2", "2", "c")),
+        [("q2", "2", "c")],
+        ((2, None, "The row has 4 cells, the header 3. Name every column."),),
+    ),
+    Case(
+        "an error.xlsx",
+        _sheet(("q", "#DIV/0!", "c"), ("q2", "2", "c")),
+        [("q2", "2", "c")],
+        ((2, "answer", "answer is the error #DIV/0!. Correct the cell"),),
+    ),
+    Case(
+        "a merged question.xlsx",
+        _sheet(("q", "1", "a"), (None, "1", "b"), (None, "1", "c"), ("q2", "2", "d"), change=_merged("A2:A4")),
+        [("q", "1", "a"), ("q", "1", "b"), ("q", "1", "c"), ("q2", "2", "d")],
+    ),
+    Case(
+        "merged questions and references.xlsx",
+        _sheet(("q", "1", "a"), (None, None, "b"), change=_merged("A2:A3", "B2:B3")),
+        [("q", "1", "a"), ("q", "1", "b")],
+    ),
+    Case(
+        "a title over all columns.xlsx",
+        _sheet(("Part one", None, None), ("q", "1", "a"), change=_merged("A2:C2")),
+        [("q", "1", "a")],
+        ((2, "answer", "answer is empty. Write it in every row"),),
+    ),
+    Case(
+        "an empty question.xlsx",
+        _sheet(("q", "1", "a"), (None, "1", "b"), ("q2", "2", "c")),
+        [("q", "1", "a"), ("q2", "2", "c")],
+        ((3, "question", "question is empty. Write it in every row"),),
+    ),
+    Case("an empty completion.xlsx", _sheet(("q", "1", None), ("q2", "2", "c")), [("q", "1", ""), ("q2", "2", "c")]),
+    Case(
+        "rows with gaps.xlsx",
+        _sheet(("q", "1", "a"), (), ("q2", "", "c")),
+        [("q", "1", "a")],
+        ((4, "answer", "is empty"),),
+    ),
+    Case(
+        "data on the second sheet.xlsx",
+        _sheets(("Read me", [("About this file",), ("It has answers.",)]), ("Data", [HEADER, ("q", "1", "a")])),
+        [("q", "1", "a")],
+    ),
+    Case("an empty first sheet.xlsx", _sheets(("Sheet1", []), ("Data", [HEADER, ("q", "1", "a")])), [("q", "1", "a")]),
+    Case(
+        "data on two sheets.xlsx",
+        _sheets(("One", [HEADER, ("q", "1", "a")]), ("Two", [HEADER, ("q2", "2", "b")])),
+        [("q", "1", "a")],
+        ((1, "Two", "The sheet 'Two' has rows as well, which are not read. Save it as a file of its own."),),
+    ),
+    Case(
+        "a second sheet that is none of data.xlsx",
+        _sheets(("One", [HEADER, ("q", "1", "a")]), ("Pivot", [("model", "n"), ("m", 3)]), ("Blank", [HEADER])),
+        [("q", "1", "a")],
+    ),
+    Case(
+        "a hidden first sheet.xlsx",
+        _sheets(("Old", [HEADER, ("old", "1", "a")]), ("New", [HEADER, ("q", "1", "a")]), hidden="Old"),
+        [("q", "1", "a")],
+    ),
+    Case(
+        "blank rows before the header.xlsx",
+        _sheets(("Data", [(), (), HEADER, ("q", "1", "a"), ("q2", "", "b")])),
+        [("q", "1", "a")],
+        ((5, "answer", "is empty"),),
+    ),
+    Case(
+        "a size that is too small.xlsx",
+        _edited(_sheet(("q", "1", "a"), ("q2", "2", "b")), 'ref="A1:C3"', 'ref="A1:C2"'),
+        [("q", "1", "a"), ("q2", "2", "b")],
+    ),
+    Case("a workbook without its name", _sheet(("q", "1", "a")), [("q", "1", "a")]),
+]
+BYTES = [b"It is 4.", "Fünf".encode()]
+PARQUET = [
+    Case("bytes.parquet", _parquet(completion=pa.array(BYTES)), [("q", "a", "It is 4."), ("q", "a", "Fünf")]),
+    Case(
+        "large bytes.parquet",
+        _parquet(question=pa.array(BYTES, pa.large_binary())),
+        [("It is 4.", "a", "c"), ("Fünf", "a", "c")],
+    ),
+    Case(
+        "bytes in a dictionary.parquet",
+        _parquet(answer=pa.array(BYTES).dictionary_encode()),
+        [("q", "It is 4.", "c"), ("q", "Fünf", "c")],
+    ),
+    Case(
+        "bytes that are no text.parquet",
+        _parquet(completion=pa.array([b"\xff\xfe", b"c", None])),
+        [("q", "a", "c")],
+        (
+            (1, "completion", "completion holds bytes that are not UTF-8. Write it as text."),
+            (3, "completion", "completion is missing."),
+        ),
+    ),
+    Case("a picture in another column.parquet", _parquet(picture=pa.array([b"\x89PNG\xff"])), [("q", "a", "c")]),
+    Case("dates.parquet", _parquet(answer=pa.array([date(2024, 3, 1)])), [("q", "2024-03-01", "c")]),
+    Case(
+        "moments.parquet",
+        _parquet(answer=pa.array([DAY, datetime(2024, 3, 1, 14, 5)])),
+        [("q", "2024-03-01", "c"), ("q", "2024-03-01 14:05:00", "c")],
+    ),
+    Case(
+        "moments with a zone.parquet",
+        _parquet(answer=pa.array([datetime(2024, 3, 1, tzinfo=UTC)])),
+        [("q", "2024-03-01 00:00:00+00:00", "c")],
+    ),
+    Case("times.parquet", _parquet(answer=pa.array([time(14, 5)])), [("q", "14:05:00", "c")]),
+    Case("durations.parquet", _parquet(answer=pa.array([timedelta(hours=26)])), [("q", "26:00:00", "c")]),
+    Case("decimals.parquet", _parquet(answer=pa.array([Decimal("1.50")])), [("q", "1.50", "c")]),
+]
+CASES = [*SHEET, *PARQUET]
+
+
+def _read(path: Path) -> tuple[Rows, list[Refusal]]:
+    with read_items(plan_file(path)) as (found, _):
+        rows = list(found)
+    items = [(one.question, one.reference, one.completion) for one in rows if isinstance(one, ItemRecord)]
+    return items, [one for one in rows if isinstance(one, Refusal)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_what_is_read_is_what_a_spreadsheet_shows(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / case.name
+    case.write(path)
+    read, rejected = _read(path)
+    assert read == case.read
+    assert [(one.line, one.field) for one in rejected] == [one[:2] for one in case.rejected]
+    for one, (_, _, remedy) in zip(rejected, case.rejected, strict=True):
+        assert remedy in one.message

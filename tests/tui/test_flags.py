@@ -71,7 +71,7 @@ async def test_browse_finds_what_is_flagged(project: Project) -> None:
 
 async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Project) -> None:
     async with desk(project) as it:
-        await it.press("exclamation_mark", *"why?", "enter")
+        await it.press("G", "G", "exclamation_mark", *"why?", "enter")
         at = it.completion
         await it.press("1")
         coordinating.answer(project, at, "Because.", by="dora")

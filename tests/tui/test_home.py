@@ -325,7 +325,7 @@ async def test_an_annotator_sees_only_their_own_work(tmp_path: Path) -> None:
         assert "unlabelled" not in shown
         menu = app.screen.query_one("#home-menu", OptionList)
         assert [option.id for option in menu.options] == ["annotate", "adjudicate", "conflicts", "history"]
-        assert [matter.kind for matter in screen_of(app, HomeScreen).matters] == ["own-items"]
+        assert [matter.kind for matter in screen_of(app, HomeScreen).matters] == ["own-guidelines", "own-items"]
         await press(pilot, "1")
         assert type(app.screen).__name__ == "AnnotateScreen"
 

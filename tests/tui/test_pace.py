@@ -10,7 +10,7 @@ import pytest
 
 from tests.helpers import add_items
 from tests.tui.labelling import ITEMS, Desktop, desk, labels, make, rows
-from tests.tui.stage import notices, until
+from tests.tui.stage import SIZES, notices, until
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.pace import BREAK_S, AtWork
 from workbench.config import Settings
@@ -261,4 +261,38 @@ async def test_who_works_is_told_of_new_guidelines_and_sees_them(project: Projec
         await it.settle()
         assert sum("The guidelines have changed" in notice for notice in notices(it.app)) == 1
         await it.press("escape", "0")
-    assert rows(project, "SELECT guideline FROM label_events ORDER BY id") == [("1",), (stored.version,)]
+    assert rows(project, "SELECT guideline FROM label_events ORDER BY id") == [(None,), (stored.version,)]
+
+
+async def test_only_who_opens_the_guidelines_has_read_them(project: Project) -> None:
+    def readers() -> tuple[str, ...]:
+        return guidelines.versions(project)[-1].read_by
+
+    async with desk(project, size=(120, 40)) as it:
+        assert "guidelines not opened: G" in it.title()
+        await it.press("1")
+        assert readers() == ()
+        await it.press("G", "escape")
+        assert (readers(), "guidelines" in it.title()) == (("amira",), False)
+        await it.press("0")
+        await it.press("G")
+        guidelines.add_case(project, "units matter", by="lead")
+        it.screen._look_at_guidelines()
+        await it.settle()
+        assert readers() == (), "what comes while nobody is there is unread, though it is open"
+        await it.press("escape")
+        assert readers() == ("amira",)
+    assert rows(project, "SELECT guideline FROM label_events ORDER BY id") == [(None,), ("1",)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_where_no_item_is_the_guidelines_can_be_read(project: Project, size: tuple[int, int]) -> None:
+    people.pause(project, "amira", "checks")
+    async with desk(project, size=size) as it:
+        assert "would like to speak" in it.text()
+        await it.press("G")
+        assert "Judge the final answer" in it.text()
+        await it.press("escape")
+        assert "Judge the final answer" not in it.text()
+        assert "would like to speak" in it.text()
+    assert guidelines.versions(project)[-1].read_by == ("amira",)

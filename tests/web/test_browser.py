@@ -256,6 +256,10 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         await seated(ann, project, "ann")
         await seated(ben, project, "ben")
         await dora.shows("Correct or not?")
+        await ben.page.keyboard.press("G")
+        await ben.shows("Judge the")
+        await until(lambda: guidelines.of_version(project, guidelines.VERSION).read_by == ("ben",))
+        await ben.page.keyboard.press("G")
         await ann.page.keyboard.press("!")
         await ann.shows("What should the coordinator know?")
         await ann.page.keyboard.type("Units too?")
@@ -274,7 +278,7 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
         await ann.page.keyboard.press("Escape")
         await ben.page.keyboard.press("G")
         await ben.shows("New in version")
-        await until(lambda: guidelines.of_version(project, version).read_by == ("lead", "ben"))
+        await until(lambda: guidelines.of_version(project, version).read_by == ("ben",))
         await ben.page.keyboard.press("G")
         await asyncio.gather(
             ann.press_until("1", lambda: any(name == "ann" for name, *_ in given(project))),
@@ -282,9 +286,9 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
             dora.press_until("1", lambda: any(name == "dora" for name, *_ in given(project))),
         )
         assert {(name, kind, seen) for name, kind, seen in given(project)} == {
-            ("ann", "label", "1"),
+            ("ann", "label", None),
             ("ben", "label", version),
-            ("dora", "adjudication", "1"),
+            ("dora", "adjudication", None),
         }
         for page, name in ((ann, "ann"), (ben, "ben"), (dora, "dora")):
             others = {"ann", "ben", "dora"} - {name}
@@ -293,7 +297,7 @@ async def test_flag_answer_guidelines_and_conflicts_reach_whom_they_are_for(proj
             assert page.trouble == []
 
 
-def given(project: Project) -> list[tuple[str, str, str]]:
+def given(project: Project) -> list[tuple[str, str, str | None]]:
     """Who has said something in the app, as what, and under which guidelines."""
     rows = project.database.reader().execute(
         "SELECT a.name, e.kind, e.guideline FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "

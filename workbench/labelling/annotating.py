@@ -65,7 +65,7 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
         partial: The partial score the person gave, 0 to 1.
         asks_type: Whether the person holds a type slot on the question.
         types_labelled: Whether the type must be settled by people.
-        guideline: The version of the guidelines the person went by when the item was opened.
+        guideline: The newest version of the guidelines the person had read when the item was opened; may be empty.
         asked: What the person wrote with a flag that stands.
         answer: The coordinator's newest answer to a flag of theirs on the item; None: there is none.
     """
@@ -89,7 +89,7 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
     flagged: bool = False
     tags: tuple[str, ...] = ()
     partial: float | None = None
-    guideline: str = guidelines.VERSION
+    guideline: str = ""
     asked: str = ""
     answer: OwnAnswer | None = None
 
@@ -344,7 +344,7 @@ class AnnotationSession:
             note=(answer.note or None) if task == "correctness" else None,
             supersedes=stood.mine.uuid if stood.mine else None,
             unblinded=self._sighted or stood.revealed,
-            guideline=answer.guideline or self.guidelines.version,
+            guideline=answer.guideline or self.guidelines.version or None,
             content_hash=item.content_hash,
             open_ms=answer.open_ms,
             focused_ms=answer.focused_ms,

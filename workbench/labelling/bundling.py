@@ -194,7 +194,8 @@ def _fill(
             guideline_rows.add(
                 connection, text_in_force.version, text_in_force.text, rows.person, text_in_force.created_at
             )
-        guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
+        if goes_by:
+            guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
         sealed = store.issue(home, made[0], person.name, made[1], rows.names)
         store.carry(connection, sealed, store.event_key(home, sealed.bundle))
         for uuid in carried:

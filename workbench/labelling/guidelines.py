@@ -136,7 +136,7 @@ class Version(Guideline, frozen=True, kw_only=True):
     Attributes:
         author: Who wrote it; empty for the built-in text.
         created_at: When; empty for the built-in text.
-        read_by: Who has had it before them in the app.
+        read_by: Who has opened it in the app, or has written it.
     """
 
     author: str = ""
@@ -245,10 +245,11 @@ def add_case(project: Project, case: str, *, by: str = people.COORDINATOR) -> Ve
         raise UsageError("The case is empty.", "Say what was decided, in a sentence.")
     with project.database.write("full") as connection:
         text = every(connection)[-1].text
-        return _add(connection, with_case(text, said), by)
+        return _add(connection, with_case(text, said), by, is_case=True)
 
 
-def _add(connection: people.Connection, text: str, by: str) -> Version:
+def _add(connection: people.Connection, text: str, by: str, *, is_case: bool = False) -> Version:
+    """Store a version; who adds a case to a text that they have not opened has not read it by that."""
     text = text.strip() + "\n"
     if not text.strip():
         raise UsageError("The guidelines are empty.")
@@ -260,5 +261,6 @@ def _add(connection: people.Connection, text: str, by: str) -> Version:
     version = next_version((guideline.version for guideline in held), text)
     author = people.add(connection, by, people.COORDINATOR)
     store.add(connection, version, text, author, people.now())
-    store.note_reading(connection, author, version, people.now())
+    if not is_case or held[-1].version in store.read_by(connection, author):
+        store.note_reading(connection, author, version, people.now())
     return every(connection)[-1]

@@ -203,19 +203,21 @@ def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
 
 
 class Acquainted:
-    """What one person knows of the guidelines; every method may be called from any thread."""
+    """What one person knows of the guidelines: what they opened in the app, wrote, or labelled under.
+
+    Every method may be called from any thread.
+    """
 
     def __init__(self, database: Database, person: int) -> None:
         self._database = database
         self._person = person
         reader = database.reader()
-        self._at_first = guidelines.version_in_force(reader)
         self._worked_under = store.worked_under(reader, person)
         self._known = self._version(reader)
 
     @property
     def version(self) -> str:
-        """The version the person goes by; part of every item, also of one that is read while the file is away."""
+        """The newest version the person has read, also while the file is away; empty while they have read none."""
         try:
             self._known = self._version(self._database.reader())
         except StoreError as error:
@@ -226,10 +228,10 @@ class Acquainted:
 
     def _version(self, reader: people.Connection) -> str:
         known = self._worked_under | store.read_by(reader, self._person)
-        return guidelines.newest(reader, among=known) or self._at_first
+        return guidelines.newest(reader, among=known) or ""
 
     def read(self, version: str) -> None:
-        """The person has had this version before them; from now on they go by it."""
+        """The person has opened this version; from now on they go by it."""
         with self._database.write("full") as connection:
             store.note_reading(connection, self._person, version, people.now())
 
@@ -246,6 +248,6 @@ class Acquainted:
         return guidelines.version_in_force(self._database.reader())
 
     def news(self) -> str:
-        """The version in force where the person goes by another one; empty where they know it."""
+        """The version in force where the person goes by another one, or by none; empty where they know it."""
         in_force = self.in_force()
         return "" if in_force == self.version else in_force

@@ -64,7 +64,7 @@ class RulingSubject(Struct, frozen=True, kw_only=True):
 
     Attributes:
         seen: The labels' uuids; a decision holds as long as no other label comes.
-        guideline: The version of the guidelines the person went by when the labels were shown.
+        guideline: The newest version of the guidelines the person had read when the labels were shown; may be empty.
     """
 
     task: Task
@@ -174,7 +174,7 @@ def decision(
         supersedes=earlier.uuid if earlier else None,
         seen=case.seen,
         unblinded=sighted or events.was_revealed(connection, person.id, case.task, case.subject, ignoring=LABELS),
-        guideline=case.guideline,
+        guideline=case.guideline or None,
         content_hash=content_hash,
         open_ms=ruling.open_ms,
         focused_ms=ruling.focused_ms,

@@ -33,13 +33,15 @@ class _Own(Struct, frozen=True, kw_only=True):
 
     Attributes:
         answers: Answers to their flags that they have not read.
-        news: The version of the guidelines that is new to them; "" where none is.
+        knows: The newest version of the guidelines that they have read; "" while they have read none.
+        news: The version in force where it is another one; "" where they know it.
         pause: What to tell who gets no items for now; "" while they do.
     """
 
     project: Project
     progress: PersonProgress
     answers: int
+    knows: str
     news: str
     pause: str
 
@@ -51,25 +53,27 @@ def own_work(project: Project, name: str) -> OwnWork:
         UsageError: There is no such person.
     """
     with closing(AnnotationSession(project, name)) as session, project.database.reading():
-        done, news, pause = session.progress(), session.guidelines.news(), session.paused()
+        done, pause = session.progress(), session.paused()
+        knows, news = session.guidelines.version, session.guidelines.news()
         answers = sum(not answer.heard for answer in session.answers())
         conflicts = AdjudicationSession(project, name).left()
         progress = PersonProgress(
             name=name, role="annotator", done=done.done, left=done.left, conflicts=conflicts, away=done.away
         )
-        own = _Own(project=project, progress=progress, answers=answers, news=news, pause=pause)
+        own = _Own(project=project, progress=progress, answers=answers, knows=knows, news=news, pause=pause)
         return OwnWork(progress=progress, matters=[matter for find in _FINDERS for matter in find(own)] or [_NOTHING])
 
 
 def _answers(own: _Own) -> Iterator[Matter]:
     if own.answers:
-        said = f"The coordinator has answered {counted(own.answers, 'flag')} of yours: read it with F in Annotate."
+        said = f"The coordinator has answered {counted(own.answers, 'flag')} of yours: d in Annotate shows it."
         yield Matter(kind="own-answers", sentence=said, size=own.answers, screen="annotate")
 
 
 def _guidelines(own: _Own) -> Iterator[Matter]:
-    if own.news:
-        said = "The guidelines have changed: read what is new with g in Annotate."
+    if own.news and (own.knows or (own.progress.left and not own.pause)):
+        said = "The guidelines have changed" if own.knows else "You have not opened the guidelines yet"
+        said += ": G in Annotate shows them."
         yield Matter(kind="own-guidelines", sentence=said, screen="annotate")
 
 

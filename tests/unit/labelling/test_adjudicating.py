@@ -61,7 +61,7 @@ def test_a_decision_settles_the_item_and_names_what_it_saw(project: Project, che
                 "AND subject = ?", conflict.subject) == [("final", "incorrect", "adjudicated")]  # fmt: skip
     (event,) = rows(project, "SELECT note, open_ms, focused_ms, view, guideline, seen FROM label_events "
                     "WHERE kind = 'adjudication'")  # fmt: skip
-    assert event[:5] == ("8 is not 7", 10, 9, "card", "1")
+    assert event[:5] == ("8 is not 7", 10, 9, "card", None)
     assert all(uuid in event[5] for uuid in conflict.seen)
 
 
@@ -161,6 +161,7 @@ def test_a_decision_can_be_taken_anew_by_its_maker(project: Project, chen: Adjud
 
 
 def test_a_decision_names_the_guidelines_its_maker_saw(project: Project, chen: AdjudicationSession) -> None:
+    chen.guidelines.read("1")
     conflict = following(chen)
     version = add_case(project, "A number word counts as the number.", by="chen").version
     chen.decide(conflict, Ruling(verdict="correct"))

@@ -65,7 +65,7 @@ def test_a_label_is_stored_with_what_it_was_given_for(project: Project, amira: A
         "content_hash, unblinded, supersedes FROM label_events",
     )
     assert row == (
-        uuid, "label", "correctness", item.completion, "incorrect", 1, "off by one", 900, 800, "card", "1", 2,
+        uuid, "label", "correctness", item.completion, "incorrect", 1, "off by one", 900, 800, "card", None, 2,
         item.content_hash, 0, None,
     )  # fmt: skip
     assert state(project, "correctness", item.completion) == ("labelled", None)

@@ -112,7 +112,7 @@ def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, message: str
         guidelines.read_text(tmp_path / "nowhere.md")
 
 
-def stored_versions(project: Project) -> list[str]:
+def stored_versions(project: Project) -> list[str | None]:
     rows = project.database.reader().execute("SELECT guideline FROM label_events WHERE kind = 'label' ORDER BY id")
     return [version for (version,) in rows]
 
@@ -128,6 +128,9 @@ def test_a_label_names_the_version_its_maker_has_read(tmp_path: Path) -> None:
     assign(project, ["amira"], per_item=1)
     first = guidelines.add_version(project, "Judge.").version
     session = AnnotationSession(project, "amira")
+    assert (session.guidelines.version, session.guidelines.news()) == ("", first)
+    label_next(session)
+    session.guidelines.read(first)
     assert session.guidelines.news() == ""
     label_next(session)
     second = guidelines.add_version(project, "Judge kindly.", by="dora").version
@@ -140,7 +143,7 @@ def test_a_label_names_the_version_its_maker_has_read(tmp_path: Path) -> None:
     later = AnnotationSession(project, "amira")
     assert later.guidelines.news() == third, "who comes back after a change is told of it as well"
     label_next(later)
-    assert stored_versions(project) == [first, first, second, second]
+    assert stored_versions(project) == [None, first, first, second, second]
     assert guidelines.of_version(project, second).read_by == ("dora", "amira")
     later.close()
 
@@ -151,7 +154,7 @@ def test_what_is_known_can_be_asked_for_though_the_session_is_closed_meanwhile(t
     session = AnnotationSession(project, "amira")
     session.close()
     second = guidelines.add_version(project, "Judge.").version
-    assert (session.guidelines.version, session.guidelines.news()) == ("1", second)
+    assert (session.guidelines.version, session.guidelines.news()) == ("", second)
 
 
 def test_what_was_read_and_not_labelled_under_is_known_the_next_time(tmp_path: Path) -> None:
@@ -169,9 +172,32 @@ def test_in_a_bundle_news_is_what_it_is_at_home(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(4))
     assign(project, ["amira", "ben"], per_item=2)
     for name in ("amira", "ben"):
-        label_next(AnnotationSession(project, name))
+        AnnotationSession(project, name).guidelines.read("1")
     second = guidelines.add_version(project, "Judge.").version
     AnnotationSession(project, "ben").guidelines.read(second)
     for name, news in (("amira", second), ("ben", "")):
         bundle(project, tmp_path / f"{name}.db", annotator=name)
         assert AnnotationSession(open_project(tmp_path / f"{name}.db"), name).guidelines.news() == news
+
+
+def test_nobody_has_read_what_they_have_not_opened(tmp_path: Path) -> None:
+    """Neither by labelling, nor by taking a bundle along, nor by adding a case to the text."""
+    project = make_project(tmp_path, numbered(4))
+    assign(project, ["amira"], per_item=1)
+    label_next(AnnotationSession(project, "amira"))
+    bundle(project, tmp_path / "amira.db", annotator="amira")
+    away = open_project(tmp_path / "amira.db")
+    label_next(AnnotationSession(away, "amira"))
+    assert {version.read_by for version in guidelines.versions(away)} == {()}
+    version = guidelines.add_case(project, "units matter", by="amira").version
+    assert {version.read_by for version in guidelines.versions(project)} == {()}
+    assert AnnotationSession(project, "amira").guidelines.news() == version
+    assert {*stored_versions(project), *stored_versions(away)} == {None}
+
+
+def test_who_adds_a_case_to_a_text_they_know_knows_it_too(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(2))
+    assign(project, ["amira"], per_item=1)
+    AnnotationSession(project, "amira").guidelines.read("1")
+    version = guidelines.add_case(project, "units matter", by="amira").version
+    assert AnnotationSession(project, "amira").guidelines.version == version

@@ -31,7 +31,11 @@ def said(project: Project, name: str) -> dict[str, str]:
 
 
 def test_items_wait_until_they_are_labelled(project: Project) -> None:
-    assert said(project, "amira") == {"own-items": "4 items wait for your label."}
+    assert said(project, "amira") == {
+        "own-guidelines": "You have not opened the guidelines yet: G in Annotate shows them.",
+        "own-items": "4 items wait for your label.",
+    }
+    AnnotationSession(project, "amira").guidelines.read("1")
     label_all(project, "ben", Answer(verdict="correct"))
     assert said(project, "amira") == {"own-items": "4 items wait for your label."}, "others' pace is not theirs"
     session = AnnotationSession(project, "amira")

@@ -125,6 +125,7 @@ class WorkbenchApp(App[None]):
         self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
+        self._has_begun = False
         self.key_order = KeyOrder(self, self._take_key)
         self.paces = defaultdict[str, Pace](Pace)
         self.leaving = self.goes_on = False
@@ -235,6 +236,12 @@ class WorkbenchApp(App[None]):
         event.prevent_default()
         if not await self._check_bindings(event.key):
             self.key_order.is_idle = True
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        """Drop the first one in a browser: it is the driver's own, and may come after the page has said its focus."""
+        if self.is_web and not self._has_begun:
+            event.prevent_default()
+        self._has_begun = True
 
     def watch_app_focus(self, focused: bool) -> None:
         """The terminal has got or lost the focus."""

@@ -33,6 +33,7 @@ FOLLOW_S = 5.0
 """Seconds between two looks for new guidelines and answers."""
 
 _STORE = "judging-store"
+_UNOPENED = "guidelines not opened: G"
 _SAYING_S = 0.05
 """How long work takes before the screen says so: painting it at once would delay the item that follows."""
 
@@ -128,6 +129,8 @@ class JudgingScreen(InSight, PersonScreen):
     def be_empty(self, empty: bool) -> None:
         """Show what stands in an item's place, or the item."""
         if empty != self.has_class("empty"):
+            if empty:
+                self.card.show(None)
             self.set_class(empty, "empty")
             # What was pressed while there was no item is no part of a habit.
             self.workbench.key_order.is_idle = False
@@ -185,12 +188,13 @@ class JudgingScreen(InSight, PersonScreen):
 
     def action_open(self, part: Opened) -> None:
         """Open a text in full, or the guidelines; again: back to the card."""
+        self._read_guidelines()
         self.card.open(part)
-        if self.card.opened == "guidelines":
-            self._read_guidelines()
+        self._read_guidelines()
 
     def action_close(self) -> None:
         """Close the search, else the whole text."""
+        self._read_guidelines()
         if not self.card.end_find():
             self.card.open(self.card.opened)
 
@@ -239,17 +243,21 @@ class JudgingScreen(InSight, PersonScreen):
         before, self._shown_version = self._shown_version, found.version
         self.card.set_guidelines(found.text)
         acquainted = self.acquainted
-        self._news = "" if acquainted is None else acquainted.news()
-        if self._news:
+        is_news = acquainted is not None and bool(acquainted.news())
+        self._news = ""
+        if acquainted is not None and is_news and not (before or acquainted.version):
+            self._news = _UNOPENED
+        elif is_news:
+            self._news = "new guidelines: G"
             when = "have changed" if before else "have changed since you were here"
             self.notify(f"The guidelines {when}: G shows them.", title="New guidelines", timeout=8, markup=False)
-        if self.card.opened == "guidelines":
+        if not before:
             self._read_guidelines()
         self.draw_line()
 
     def _read_guidelines(self) -> None:
-        """They are before the person: what they say from now on is said under them."""
-        if self.acquainted is not None and self._shown_version:
+        """Where they are open, and a key shows that somebody is there: what is said from now on is said under them."""
+        if self.card.opened == "guidelines" and self.acquainted is not None and self._shown_version:
             work = partial(self.acquainted.read, self._shown_version)
             self.in_background(work, lambda _: self._known(), group="judging-guidelines-read", exclusive=False)
 
@@ -285,8 +293,8 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     def news(self) -> RemarkPiece:
-        """For the first line, until they have been read: there are new guidelines."""
-        return RemarkPiece("new guidelines: G" if self._news else "")
+        """For the first line, until the guidelines in force have been opened."""
+        return RemarkPiece(self._news, rank=6 if self._news == _UNOPENED else 0)
 
     # -- the clock ---------------------------------------------------------------------------------
 

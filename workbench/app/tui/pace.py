@@ -77,6 +77,7 @@ class AtWork:
         """
         self.click(late)
         self.keys += 1
+        self.focus(True)
 
     def click(self, late: float = 0.0) -> None:
         """The mouse was clicked; see `press`."""

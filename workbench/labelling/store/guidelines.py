@@ -48,13 +48,13 @@ def worked_under(connection: sqlite3.Connection, annotator: int) -> set[str]:
 
 
 def read_by(connection: sqlite3.Connection, annotator: int) -> set[str]:
-    """Versions that a person has had before them in the app, or has written here."""
+    """Versions that a person has opened in the app, or has written here."""
     rows = connection.execute("SELECT version FROM guideline_readings WHERE annotator_id = ?", (annotator,))
     return {version for (version,) in rows}
 
 
 def note_reading(connection: sqlite3.Connection, annotator: int, version: str, at: str) -> None:
-    """Note that a person has had a version before them; the first time counts."""
+    """Note that a person has opened a version; the first time counts."""
     connection.execute("INSERT OR IGNORE INTO guideline_readings VALUES (?, ?, ?)", (annotator, version, at))
 
 

@@ -49,6 +49,17 @@ def test_a_blurred_terminal_stops_the_clock() -> None:
     assert watch.elapsed() == Elapsed(65_000, 5_000, 0)
 
 
+def test_whoever_presses_a_key_has_the_focus() -> None:
+    clock = Clock()
+    work = AtWork(clock)
+    watch = Stopwatch(work)
+    work.focus(False)
+    clock.now += 30
+    work.press()
+    clock.now += 3
+    assert watch.elapsed() == Elapsed(33_000, 3_000, 1)
+
+
 def test_a_new_item_begins_at_zero() -> None:
     clock = Clock()
     work = AtWork(clock)

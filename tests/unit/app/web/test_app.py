@@ -89,6 +89,26 @@ async def test_a_closed_page_opens_again_at_the_same_item(project: Project) -> N
         assert len(labels(project)) == 1
 
 
+async def test_a_page_that_has_the_focus_is_looked_at_from_its_first_item_on(project: Project) -> None:
+    """Though the app's driver sends a blur of its own after the page has said so."""
+
+    def stored() -> list[tuple[int, int]]:
+        rows = project.database.reader().execute("SELECT open_ms, focused_ms FROM label_events WHERE kind = 'label'")
+        return list(rows)
+
+    async with (
+        served(project, real_app(project.path)) as address,
+        come_in(project, address, "ann") as client,
+        tab(client, address) as page,
+    ):
+        await page.say(["focus"])
+        await at_hand(project, "ann")
+        await page.wait_for("Question number")
+        await page.press_until("1", stored)
+        ((open_ms, focused_ms), *_) = stored()
+        assert focused_ms > open_ms / 2
+
+
 async def test_who_quits_gives_back_what_they_held(project: Project) -> None:
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(served(project, real_app(project.path)))

@@ -441,7 +441,6 @@ class AnnotateScreen(ItemFlow):
     def _title_parts(self) -> Iterator[RemarkPiece]:
         yield RemarkPiece(self.shown_name(self._person))
         yield self.unsaved
-        yield self.news
         if any(not answer.heard for answer in self._answers):
             yield RemarkPiece("an answer: d")
         if self._progress is not None:
@@ -452,6 +451,7 @@ class AnnotateScreen(ItemFlow):
             yield from pace_parts(self.pace, self._progress.left)
         if not self._auto:
             yield RemarkPiece("auto-advance off", rank=3)
+        yield self.news
 
 
 def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:

@@ -54,6 +54,8 @@ function closed(event) {
 
 function opened() {
   document.querySelector(".xterm-helper-textarea").focus();
+  // A terminal that had the focus before the socket was open says nothing of it.
+  this.send(JSON.stringify([document.hasFocus() ? "focus" : "blur"]));
 }
 
 window.WebSocket = class extends WebSocket {

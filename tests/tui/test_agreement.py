@@ -26,6 +26,7 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.core.project import Project
 from workbench.labelling.agreement.measuring import agreement
 from workbench.labelling.agreement.text import AC1_BY_GROUP, agreement_text
+from workbench.labelling.coordinating import reopen
 from workbench.measuring.briefing import agreement_sentence
 from workbench.measuring.browsing import LabelledRow, pair_items
 
@@ -427,3 +428,17 @@ async def test_columns_that_are_not_there_are_not_spoken_of(tmp_path: Path) -> N
 )
 def test_a_share_has_no_more_digits_than_its_items_bear(share: float, decimals: int, said: str) -> None:
     assert view._below_all(share, decimals) == said
+
+
+async def test_a_key_counts_the_latest_round(tmp_path: Path) -> None:
+    project = labelled(tmp_path)
+    reopen(project, [1], reason="the reference was corrected")
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":g", "enter")
+        await drawn(app, pilot)
+        first = text_of(app, "#agreement-figures")
+        assert "of the first round (1 reopened)" in first
+        await press(pilot, "l")
+        await until(pilot, lambda: "of the latest round (1 reopened)" in text_of(app, "#agreement-figures"))
+        await press(pilot, "l")
+        await until(pilot, lambda: text_of(app, "#agreement-figures") == first)

@@ -276,16 +276,19 @@ class PairItems:
         return found
 
 
-def pair_items(project: Project, task: Task, a: str, b: str, *, coarse: bool = False) -> PairItems:
+def pair_items(
+    project: Project, task: Task, a: str, b: str, *, coarse: bool = False, latest: bool = False
+) -> PairItems:
     """The items that agreement between two people is counted from.
 
     Args:
         coarse: Take answer types by their letter.
+        latest: Labels of the round under way in place of the first.
 
     Raises:
         UsageError: One of them has no label here.
     """
-    found = counted(project, task, coarse=coarse)
+    found = counted(project, task, coarse=coarse, latest=latest)
     for name in (a, b):
         if name not in found.people:
             raise UsageError(

@@ -115,14 +115,25 @@ def test_unblinded_labels_are_left_out_and_counted(project: Project, record: Rec
     assert person(found, "ann").labels == 0
 
 
-def test_labels_of_an_earlier_round_do_not_count(project: Project, record: Record) -> None:
-    record.table(("ann", "bob"), ("c c", "i c"))
+def test_a_reopening_moves_no_figure_unless_its_round_is_asked_for(project: Project, record: Record) -> None:
+    record.table(("ann", "bob"), ("c c c", "i c c"))
+    before = of(project)
+    assert (before.round, before.reopened, before.percent_agreement) == ("first", 0, pytest.approx(2 / 3))
+    assert "round" not in agreement_text(before)
+    record.say("cy", 1, "c", kind="adjudication")
+    assert person(of(project), "ann").upheld.n == 1
     record.say("cy", 1, "", kind="reopen", round=2)
-    found = of(project)
-    assert (found.items, found.percent_agreement) == (1, 1)
     record.say("ann", 1, "c", round=2)
     record.say("dee", 1, "c", round=2)
-    assert of(project).paired == 2
+    found = of(project)
+    assert (found.percent_agreement, found.labels, found.reopened) == (before.percent_agreement, 6, 1)
+    assert person(found, "ann").upheld.n == 0, "the decision on the first round no longer stands"
+    assert "6 labels of the first round (1 reopened)" in agreement_text(found)
+    latest = of(project, latest=True)
+    assert (latest.percent_agreement, latest.labels, latest.annotators) == (1, 6, 3)
+    assert "6 labels of the latest round (1 reopened)" in agreement_text(latest)
+    pairs = [pair_items(project, "correctness", "ann", "bob", latest=asked) for asked in (False, True)]
+    assert [(list(one.differing), list(one.same)) for one in pairs] == [([1], [2, 3]), ([], [2, 3])]
 
 
 def test_checks_are_no_part_of_agreement(project: Project, record: Record) -> None:

@@ -26,7 +26,7 @@ from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole,
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import counted, minute
-from workbench.statistics.records.agreement import Level
+from workbench.statistics.records.agreement import Level, Round
 
 if TYPE_CHECKING:
     from workbench.labelling.believing import Origin, Trusted
@@ -241,6 +241,9 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
         option("Break down by this; the figures over all items are always there."),
     ] = None
     coarse: Annotated[bool, option("With --task type: the letter of the type is enough.")] = False
+    round: Annotated[Round, option("Whose labels count of reopened items: those of their first or latest round.")] = (
+        "first"
+    )
     level: Annotated[Level, option("How values relate; verdicts and types are nominal.")] = "nominal"
     order: Annotated[
         str | None, option("Values of --level ordinal, lowest first, where they are no numbers.", metavar="A,B,C")
@@ -252,7 +255,7 @@ def agreement_command(options: AgreementOptions) -> Output:
     """Show how far people agree: percent, kappa, alpha, AC1, with intervals and prevalence.
 
     Of a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and
-    checks do not. Of a file, any ratings: values are text or numbers. Exit code 3: some lines were refused.
+    checks do not. What a reopening led to counts with --round latest only. Of a file, any ratings: values are text or numbers. Exit code 3: some lines were refused.
     """
     if (options.database is None) == (options.file is None):
         raise click.UsageError("Name a database, or a file with --from.")
@@ -264,7 +267,13 @@ def agreement_command(options: AgreementOptions) -> Output:
     if options.level != "nominal" or options.order is not None:
         raise click.UsageError("Verdicts and types have no order: --level and --order are for --from FILE.")
     with project_at(str(options.database)) as project:
-        report = agreement(project, options.task or "correctness", by=options.by, coarse=options.coarse)
+        report = agreement(
+            project,
+            options.task or "correctness",
+            by=options.by,
+            coarse=options.coarse,
+            latest=options.round == "latest",
+        )
         return Output(report, agreement_text)
 
 
@@ -272,8 +281,8 @@ def _of_file(file: Path, options: AgreementOptions) -> Output:
     from workbench.labelling.agreement.measuring import agreement_of_file
     from workbench.labelling.agreement.text import agreement_text
 
-    if options.task or options.by or options.coarse:
-        raise click.UsageError("--task, --by and --coarse are for a database; a file has ratings of one kind.")
+    if options.task or options.by or options.coarse or options.round != "first":
+        raise click.UsageError("--task, --by, --coarse and --round are for a database; a file has ratings of one kind.")
     words = () if options.order is None else tuple(word.strip() for word in options.order.split(","))
     piped = str(file) == "-"
     report, refused = agreement_of_file(None if piped else file, options.level, order=words)

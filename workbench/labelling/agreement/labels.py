@@ -39,7 +39,7 @@ class Outcomes(NamedTuple):
 
 
 class FirstPassLabels(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """First-pass labels: blind, in force, of the round under way; no adjudications, repeats or checks.
+    """First-pass labels: blind, in force, of one round; no adjudications, repeats or checks.
 
     Attributes:
         ratings: The labels; an item is a place in ``known``, a person in ``people``, a category in ``categories``.
@@ -48,6 +48,7 @@ class FirstPassLabels(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         categories: What has been said, in alphabetical order.
         unblinded: Each person's labels that are left out.
         surplus: Labels beyond the overlap of their item.
+        reopened: Items in a later round than their first one.
         focused_ms: How long each label took, -1 where it is not known.
         completed: When each item got its last label.
         upheld: Labels of items a third person settled, against the decision.
@@ -62,6 +63,7 @@ class FirstPassLabels(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     categories: Sequence[str]
     unblinded: Sequence[int]
     surplus: int
+    reopened: int
     focused_ms: IntArray
     completed: Sequence[str]
     upheld: Outcomes
@@ -77,13 +79,15 @@ def counted(
     by: str | None = None,
     coarse: bool = False,
     selection: Selection | None = None,
+    latest: bool = False,
 ) -> FirstPassLabels:
-    """Read the labels that count.
+    """Read the labels that count: those of the first round, which no reopening changes.
 
     Args:
         by: What ``known`` groups subjects by: one of ``store.GROUPS``.
         coarse: Take answer types by their letter.
         selection: Only labels of these items, or of their questions.
+        latest: Labels of the round under way instead.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -93,10 +97,11 @@ def counted(
     from workbench.statistics.agreement.ratings import Ratings
 
     reader = project.database.reader()
-    labels, about = store.labels(reader, task), store.subjects(reader, task, by)
+    labels, about = store.labels(reader, task, latest=latest), store.subjects(reader, task, by)
+    reopened = store.reopened(reader, task)
     if selection is not None:
         chosen = set(chosen_subjects(reader, task, selection))
-        labels = [label for label in labels if label.subject in chosen]
+        labels, reopened = [label for label in labels if label.subject in chosen], reopened & chosen
     checks, repeats = store.checks(reader) if task == "correctness" else [], store.repeats(reader, task)
     names = _names(
         project, {label.annotator for label in labels} | {second.annotator for second in (*checks, *repeats)}
@@ -123,9 +128,14 @@ def counted(
         categories=categories.tolist(),
         unblinded=[unblinded[id] for id in place],
         surplus=_surplus(store.overlap(reader, task), subject.tolist(), np.bincount(item).tolist()),
+        reopened=len(reopened),
         focused_ms=np.array([label.focused_ms for label in blind], dtype=np.int64),
         completed=_completed(item.tolist(), [label.created_at for label in blind]),
-        upheld=held.against(_expecting(label, about[label.subject], about[label.subject].ruling) for label in blind),
+        upheld=held.against(
+            _expecting(label, about[label.subject], about[label.subject].ruling)
+            for label in blind
+            if latest or label.subject not in reopened
+        ),
         imported=held.against(
             _expecting(label, about[label.subject], about[label.subject].imported) for label in blind
         ),

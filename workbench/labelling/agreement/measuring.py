@@ -252,8 +252,9 @@ def agreement(
     by: str | None = None,
     coarse: bool = False,
     selection: Selection | None = None,
+    latest: bool = False,
 ) -> AgreementReport:
-    """Agreement on the labels of a project: first-pass, blind, in force.
+    """Agreement on the labels of a project: first-pass, blind, in force, of each item's first round.
 
     ``unsuitable`` is a category like the verdicts. Intervals are by question on the correctness task, so that
     completions of one question count as what they are: alike.
@@ -262,6 +263,7 @@ def agreement(
         by: One of `GROUPS`.
         coarse: Compare answer types by their letter; the type task only.
         selection: Only labels of these items, or of their questions; answers to checks and repeats count all the same.
+        latest: Count each item's round under way instead, as reopenings began it.
 
     Raises:
         UsageError: The selection names something unknown; an unknown group, or ``coarse`` on the correctness task.
@@ -275,7 +277,7 @@ def agreement(
         raise UsageError(f"Agreement can't be broken down by {by!r}.", f"Use one of: {', '.join(GROUPS)}.")
     if coarse and task != "type":
         raise UsageError("Only answer types have a coarse form.", "Say --task type.")
-    found = counted(project, task, by=by, coarse=coarse, selection=selection)
+    found = counted(project, task, by=by, coarse=coarse, selection=selection, latest=latest)
     rated = Rated(
         ratings=found.ratings,
         names=found.categories,
@@ -294,6 +296,8 @@ def agreement(
         annotators=len(np.unique(found.ratings.annotator)),
         unblinded=sum(found.unblinded),
         surplus=found.surplus,
+        round="latest" if latest else "first",
+        reopened=found.reopened,
         cohen_kappa=pairs,
         shared_by=shared_by,
         confounded=confounded(pairs),

@@ -48,21 +48,30 @@ class Label(NamedTuple):
     created_at: str
 
 
-def labels(connection: sqlite3.Connection, task: Task) -> list[Label]:
-    """Everyone's labels in force in the round under way, by subject and person; no adjudications, repeats or checks.
+def labels(connection: sqlite3.Connection, task: Task, *, latest: bool = False) -> list[Label]:
+    """Everyone's labels in force of one round, by subject and person; no adjudications, repeats or checks.
 
     Of two heads of one person (after a merge) the greater (created_at, uuid) counts.
+
+    Args:
+        latest: Those of each subject's round under way in place of its first one.
     """
     value = _VALUE[task]
     rows = connection.execute(
         f"SELECT e.subject, e.annotator_id, e.{value}, e.unblinded, coalesce({_LOOKED}, -1), e.created_at "
         f"FROM label_events AS e WHERE e.task = ? AND e.kind = 'label' AND e.{value} IS NOT NULL "
-        f"AND {IN_FORCE} AND {OF_THIS_ROUND} AND {_NO_CHECK[task]} "
+        f"AND {IN_FORCE} AND {OF_THIS_ROUND if latest else 'e.round = 1'} AND {_NO_CHECK[task]} "
         "ORDER BY e.subject, e.annotator_id, e.created_at, e.uuid",
         (task,),
     )
     heads = {(row[0], row[1]): Label(*row) for row in rows}
     return list(heads.values())
+
+
+def reopened(connection: sqlite3.Connection, task: Task) -> set[int]:
+    """Row ids of the subjects that are in a later round than their first one."""
+    rows = connection.execute("SELECT DISTINCT subject FROM label_events WHERE task = ? AND kind = 'reopen'", (task,))
+    return {subject for (subject,) in rows}
 
 
 def are_labels(connection: sqlite3.Connection, task: Task) -> bool:

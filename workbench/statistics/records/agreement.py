@@ -14,6 +14,9 @@ Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Source = Literal["agreement", "checks"]
 """Where an estimate of people's accuracy comes from."""
 
+Round = Literal["first", "latest"]
+"""Each item's first round of labels, or the one that is under way."""
+
 Ends = tuple[float, float]
 """A 95 % interval."""
 
@@ -197,7 +200,7 @@ class Ceiling(Struct, frozen=True, kw_only=True):
 
 
 class AgreementReport(Figures, frozen=True, kw_only=True):
-    """People against people: first-pass labels in force, without adjudications, repeats, checks or unblinded labels.
+    """People against people: first-pass labels in force of one round, without adjudications, repeats, checks or unblinded labels.
 
     Attributes:
         task: None for ratings from a file.
@@ -205,6 +208,8 @@ class AgreementReport(Figures, frozen=True, kw_only=True):
         annotators: How many people have labels that count.
         unblinded: Labels left out.
         surplus: Labels that count beyond an item's overlap: merged, or imported.
+        round: Which round's labels count of an item that was reopened; None for ratings from a file.
+        reopened: Items (or questions, on the type task) that were reopened.
         cohen_kappa: Every two people with an item in common.
         shared_by: What ``shared`` of a pair counts by: ``"domain"`` or ``"type"``; None without groups.
         confounded: Pairs whose items are all of one such group.
@@ -223,6 +228,8 @@ class AgreementReport(Figures, frozen=True, kw_only=True):
     annotators: int
     unblinded: int = 0
     surplus: int = 0
+    round: Round | None = None
+    reopened: int = 0
     cohen_kappa: list[PairAgreement]
     shared_by: Literal["domain", "type"] | None = None
     confounded: list[Confounded] = []

@@ -158,11 +158,12 @@ def test_words_need_an_order(tmp_path: Path) -> None:
         ("{database}", "--order", "a,b"),
         ("--from", "{file}", "--by", "type"),
         ("--from", "{file}", "--task", "type"),
+        ("--from", "{file}", "--round", "latest"),
         ("{database}", "--coarse"),
         ("{database}", "--by", "model"),
         ("--from", "nowhere.jsonl"),
     ],
-    ids=range(9),
+    ids=range(10),
 )
 def test_what_makes_no_sense_is_wrong_usage(ratings: Path, database: Path, arguments: tuple[str, ...]) -> None:
     done = workbench(*(argument.format(file=ratings, database=database) for argument in arguments))

@@ -44,11 +44,13 @@ class AgreementQuery(Struct, frozen=True, kw_only=True):
 
     Attributes:
         coarse: Types by their letter.
+        latest: Labels of the round under way, in place of each item's first.
     """
 
     task: Task = "correctness"
     by: str = "type"
     coarse: bool = False
+    latest: bool = False
 
     @property
     def words(self) -> str:
@@ -72,6 +74,7 @@ class AgreementScreen(LiveScreen):
         Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
         Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
+        Action("agreement.round", "l", "other_round", "Round", "Count first or latest rounds.", footer=False),
         Action("agreement.export", "e", "export", "Export", "Save or copy the tables.", footer=False),
     )
 
@@ -103,7 +106,7 @@ class AgreementScreen(LiveScreen):
     def read(self) -> tuple[AgreementQuery, AgreementReport]:
         """Count; what was asked for goes with the figures."""
         asked = self.asked
-        return asked, agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse)
+        return asked, agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse, latest=asked.latest)
 
     def show(self, data: tuple[AgreementQuery, AgreementReport]) -> None:
         """Show what was asked for last."""
@@ -200,11 +203,14 @@ class AgreementScreen(LiveScreen):
         if pair is None:
             self.notify("Choose two people who have items in common.", markup=False)
         else:
-            self.app.push_screen(AgreementItemsScreen(self.asked.task, pair.pair, self.asked.coarse, everything))
+            self.app.push_screen(AgreementItemsScreen(self.asked, pair.pair, everything))
 
     def action_next_task(self) -> None:
-        present = structs.replace(self.asked, by=AgreementQuery().by)
-        self._ask(structs.replace(following(present, ASKED), by=self.asked.by))
+        present = structs.replace(self.asked, by=AgreementQuery().by, latest=False)
+        self._ask(structs.replace(following(present, ASKED), by=self.asked.by, latest=self.asked.latest))
+
+    def action_other_round(self) -> None:
+        self._ask(structs.replace(self.asked, latest=not self.asked.latest))
 
     def action_next_group(self) -> None:
         """Group by the next property, and show the groups."""
@@ -260,9 +266,8 @@ class AgreementItemsScreen(TableScreen):
     """Two people's items; enter opens one, and that look is recorded as a reveal.
 
     Args:
-        kind: The task.
+        asked: Which labels are compared.
         pair: Their names.
-        coarse: Types by their letter.
         everything: Begin with all items, not only those on which they differ.
     """
 
@@ -275,18 +280,19 @@ class AgreementItemsScreen(TableScreen):
     )
     action_open_item = TableScreen.action_open_row
 
-    def __init__(self, kind: Task, pair: tuple[str, str], coarse: bool = False, everything: bool = False) -> None:
+    def __init__(self, asked: AgreementQuery, pair: tuple[str, str], everything: bool = False) -> None:
         super().__init__()
-        self.kind, self.pair, self.coarse, self.everything = kind, pair, coarse, everything
+        self.asked, self.pair, self.everything = asked, pair, everything
         self.found: PairItems | None = None
 
     def heading(self) -> tuple[str, str]:
         """Whose items these are."""
-        return "Items", f"{printable(' – '.join(self.pair))} · {'types by letter' if self.coarse else self.kind}"
+        return "Items", f"{printable(' – '.join(self.pair))} · {self.asked.words}"
 
     def on_mount(self) -> None:
         self.put("counts", "reading …")
-        work = partial(pair_items, self.project, self.kind, *self.pair, coarse=self.coarse)
+        asked = self.asked
+        work = partial(pair_items, self.project, asked.task, *self.pair, coarse=asked.coarse, latest=asked.latest)
         self.in_background(work, self._show, group="items")
 
     def _show(self, found: PairItems) -> None:

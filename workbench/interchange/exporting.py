@@ -248,21 +248,21 @@ def pairs(request: Request) -> ExportReport:
 # -- Tables of labels and verdicts, as CSV, Parquet or JSON Lines.
 
 
-_LABEL_COLUMNS: dict[str, Kind] = dict.fromkeys(
-    (
-        "completion_id",
-        "question_id",
-        "annotator",
-        "task",
-        "verdict",
-        "reason",
-        "subtype",
-        "note",
-        "role",
-        "created_at",
-    ),
-    "text",
-)
+_LABEL_COLUMNS: dict[str, Kind] = {
+    "completion_id": "text",
+    "question_id": "text",
+    "annotator": "text",
+    "task": "text",
+    "verdict": "text",
+    "reason": "text",
+    "subtype": "text",
+    "note": "text",
+    "role": "text",
+    "created_at": "text",
+    "round": "int",
+    "unsure": "bool",
+    "tags": "text",
+}
 _VERDICT_COLUMNS: dict[str, Kind] = {
     "question_id": "text",
     "completion_id": "text",
@@ -340,6 +340,9 @@ def _labels(request: Request) -> Iterator[tuple[object, ...]]:
                 event.note,
                 ROLES.get(event.kind, "annotator"),
                 event.created_at,
+                event.round,
+                event.unsure,
+                " ".join(event.tags),
             )
 
 

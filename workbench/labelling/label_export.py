@@ -9,30 +9,56 @@ from typing import Literal
 from msgspec import UNSET, Struct
 
 from workbench.core.database import events, people
+from workbench.core.errors import FormatError
 from workbench.core.label import LabelEvent, LabelLine, LabelVerdict, Task, pseudonym
 from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.states import current_beside, current_events, current_round
-from workbench.data.formats.writing import write_lines
+from workbench.data.formats.source import table_of
+from workbench.data.formats.writing import new_file, write_csv, write_lines
 from workbench.data.store import label_lines, reading
 from workbench.data.store.label_lines import Placed
 from workbench.data.store.reading import labelled_subjects
 
 
 def export_labels(project: Project, path: Path, *, history: bool = False, force: bool = False) -> int:
-    """Write labels as JSON Lines; returns the number of lines. The file appears whole or not at all.
+    """Write labels as JSON Lines, or as CSV where the file's name says so; returns the number of lines.
+
+    The file appears whole or not at all, and `import_labels` reads it back as the same labels.
 
     Without ``history``: each person's labels and adjudications in force; where a coordinator has excluded or reopened
     an item, a line with a ``kind`` says so, so that the file means the same elsewhere. With it: every event, whole.
 
     Raises:
-        FormatError: The file exists and ``force`` is not set, or can't be written.
+        FormatError: The file exists and ``force`` is not set, can't be written, or is another table by its name.
         StoreError: The file belongs to the database itself.
     """
     project.database.require_other(path)
     reader = project.database.reader()
     lines = history_lines(label_lines.all_events(reader)) if history else _current(list(label_lines.all_events(reader)))
-    return write_lines(path, lines, force=force)
+    kind = table_of(path)
+    if kind is None:
+        return write_lines(path, lines, force=force)
+    if kind != "csv":
+        raise FormatError(f"Labels are not written as {kind}.", "Name the file .jsonl or .csv.")
+    with new_file(path, force=force) as file:
+        return write_csv(file, _COLUMNS, map(_cells, lines))
+
+
+_COLUMNS = (
+    *("dataset", "question_id", "completion_id", "annotator", "role", "round", "verdict", "reason", "answer_subtype"),
+    *("unsure", "tags", "partial", "note", "created_at", "revision", "unblinded", "focused_ms", "uuid"),
+    *("kind", "task", "supersedes", "flagged", "seen", "guideline", "schema", "content_hash", "open_ms", "wait_ms"),
+    *("keys", "view"),
+)
+"""A column a field of `LabelLine`; those behind ``uuid`` say something of decisions and histories."""
+
+
+def _cells(line: LabelLine) -> list[object]:
+    """A line as cells; values of which there may be several stand with blanks between them."""
+    line.round = 1 if line.round is UNSET else line.round
+    cells = (getattr(line, name) for name in _COLUMNS)
+    return [None if cell is UNSET else " ".join(cell) if isinstance(cell, tuple) else cell for cell in cells]
 
 
 def current_lines(project: Project, *, selection: Selection | None = None, names: bool = True) -> Iterator[LabelLine]:

@@ -66,6 +66,7 @@ def read_peer_labels(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes,
 
 
 _DECODER = msgspec.json.Decoder(LabelLine)
+_CELLS_DECODER = msgspec.json.Decoder(LabelLine, strict=False)
 _SAYING = (UNSET, "label", "adjudication", "repeat", "check", "exclusion")
 """Kinds that give an answer."""
 _SORTS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?Z")
@@ -99,7 +100,7 @@ def _of_sheet(sheet: LabelSheet) -> Iterator[tuple[int, bytes, LabelLine | Refus
         if isinstance(line, Refusal):
             yield number, raw, line
         else:
-            label: LabelLine | Refusal = decoded(number, msgspec.json.encode(line), _DECODER)
+            label: LabelLine | Refusal = decoded(number, msgspec.json.encode(line), _CELLS_DECODER)
             yield number, raw, label
 
 

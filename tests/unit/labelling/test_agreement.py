@@ -118,7 +118,8 @@ def test_unblinded_labels_are_left_out_and_counted(project: Project, record: Rec
 def test_a_reopening_moves_no_figure_unless_its_round_is_asked_for(project: Project, record: Record) -> None:
     record.table(("ann", "bob"), ("c c c", "i c c"))
     before = of(project)
-    assert (before.round, before.reopened, before.percent_agreement) == ("first", 0, pytest.approx(2 / 3))
+    assert (before.round, before.reopened) == ("first", 0)
+    assert before.percent_agreement == pytest.approx(2 / 3)
     assert "round" not in agreement_text(before)
     record.say("cy", 1, "c", kind="adjudication")
     assert person(of(project), "ann").upheld.n == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import json
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, numbered
+from workbench.core.errors import FormatError
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.coordinating import exclude, reopen
@@ -85,6 +87,43 @@ def test_export_and_import_elsewhere_gives_the_same_states(project: Project, tmp
     export_labels(other, again)
     assert again.read_bytes() == out.read_bytes()
     assert import_labels(project, again).unchanged == 5
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_a_table_has_round_unsure_and_tags_and_comes_back(tmp_path: Path, history: bool) -> None:
+    project = make_project(tmp_path, numbered(6, types="labelled"))
+    more: dict[str, Any] = {"unsure": True, "tags": ["guessed", "degenerate"], "partial": 0.5, "note": 'one, "two"\n=3'}
+    lines = [label("c0", "ann", answer_subtype="A2", **more), label("c0", "bob", answer_subtype="A2")]
+    lines += [label("c1", "ann"), label("c1", "bob", "incorrect"), label("c1", "cy", role="adjudicator")]
+    import_labels(project, write(tmp_path, *lines, label("c3", "ann", "unsuitable", reason="proof")))
+    reopen(project, [2], reason="another reference", by="dora")
+    import_labels(project, write(tmp_path, label("c1", "ann", "incorrect", uuid=FIRST, focused_ms=900)))
+    exclude(project, [3], reason="proof", by="dora")
+    out, whole = tmp_path / "out.csv", tmp_path / "whole.jsonl"
+    written = export_labels(project, out, history=history)
+    with out.open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert len(found) == written == (11 if history else 6)
+    first = next(row for row in found if row["completion_id"] == "c0" and row["annotator"] == "ann")
+    assert (first["round"], first["unsure"], first["tags"], first["partial"], first["note"]) == (
+        *("1", "true", "guessed degenerate", "0.5"),
+        more["note"],
+    )
+    assert [row["round"] for row in found if row["annotator"] == "ann" and row["completion_id"] == "c1"][-1] == "2"
+    (tmp_path / "other").mkdir()
+    other = make_project(tmp_path / "other", numbered(6, types="labelled"))
+    report = import_labels(other, out)
+    assert (report.imported, report.refused) == (written, 0), report.refusals
+    assert status(other).states == status(project).states
+    export_labels(project, whole, history=history)
+    again = tmp_path / "again.jsonl"
+    export_labels(other, again, history=history)
+    assert again.read_bytes() == whole.read_bytes()
+
+
+def test_labels_are_no_other_table(project: Project, tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="not written as xlsx"):
+        export_labels(project, tmp_path / "out.xlsx")
 
 
 def test_history_carries_every_event_and_comes_back(project: Project, tmp_path: Path) -> None:

@@ -56,12 +56,12 @@ class LabelsOptions(Options, frozen=True, kw_only=True):
 
 @verb(to_stdout=ToStdout("file", when=lambda options: options.verb == "export"))
 def labels_command(project: Project, options: LabelsOptions) -> Output:
-    """Read labels, or write them as JSON lines.
+    """Read labels, or write them as JSON lines, or as CSV where the file's name ends in .csv.
 
     A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally
-    with dataset, question_id, reason, answer_subtype ("A1"), note, created_at, uuid, revision; adjudications
-    carry "role": "adjudicator". A table (CSV, TSV, XLSX) has these as columns, or one column a person, whose cells say
-    correct, incorrect, unsuitable: REASON or A1.
+    with dataset, question_id, reason, answer_subtype ("A1"), note, round, unsure, tags, created_at, uuid, revision;
+    adjudications carry "role": "adjudicator". A table (CSV, TSV, XLSX) has these as columns, or one column a person,
+    whose cells say correct, incorrect, unsuitable: REASON or A1.
 
     Importing a file twice changes nothing. A file is believed for everybody it names, and it is said for whom and what;
     --only believes one person, and no decisions. Exit code 3: some lines were refused.
@@ -255,7 +255,8 @@ def agreement_command(options: AgreementOptions) -> Output:
     """Show how far people agree: percent, kappa, alpha, AC1, with intervals and prevalence.
 
     Of a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and
-    checks do not. What a reopening led to counts with --round latest only. Of a file, any ratings: values are text or numbers. Exit code 3: some lines were refused.
+    checks do not. What a reopening led to counts with --round latest only. Of a file, any ratings: values are text or
+    numbers. Exit code 3: some lines were refused.
     """
     if (options.database is None) == (options.file is None):
         raise click.UsageError("Name a database, or a file with --from.")

@@ -22,7 +22,7 @@ class Conflicts(Struct, frozen=True, kw_only=True):
     """How people differed on one task, over the set's items or questions.
 
     Attributes:
-        labelled: Those with two people's labels or more.
+        labelled: Those with two people's blind labels or more, as agreement counts them.
         disputed: Those on which they differ.
         settled: What a third person decided of those -> how many.
     """

@@ -206,7 +206,7 @@ def people(number: int) -> str:
 
 def _conflicts(found: Conflicts) -> str:
     what = "item" if found.task == "correctness" else "question"
-    said = f"{found.disputed:,} of {counted(found.labelled, what)} with two people's labels or more"
+    said = f"{found.disputed:,} of {counted(found.labelled, what)} with two people's blind labels or more"
     ended = [f"{number:,} settled as {value}" for value, number in found.settled.items()]
     if found.unsettled:
         ended.append(f"{found.unsettled:,} without a decision by a third person")
@@ -225,7 +225,9 @@ _ANNOTATORS: Columns[AnnotatorQuality] = (
 
 def _annotators(found: AgreementReport) -> Table:
     """Everyone with a label on the set's items."""
-    caption = f"{people(found.annotators)}, {counted(len(found.cohen_kappa), 'pair')}."
+    everyone = people(len(found.per_annotator))
+    counting = "" if found.annotators == len(found.per_annotator) else f", {found.annotators:,} with labels that count"
+    caption = f"{everyone}{counting}, {counted(len(found.cohen_kappa), 'pair')}."
     note = "Same as others: mean over items with two labels or more. Upheld: of the conflicts a third person ended."
     return table(caption, _ANNOTATORS, found.per_annotator, notes=(note,))
 
@@ -340,7 +342,7 @@ def _made(found: SetContents) -> Iterator[str]:
 def _labelling(found: SetContents) -> Iterator[str]:
     agreement = found.contents.agreement
     if agreement is None:
-        yield "The database holds no two people's labels of its items."
+        yield "The database holds no two people's blind labels of an item of it."
         return
     known = ", ".join(version for version in found.annotations.guidelines if version)
     under = f" under guidelines {known}" if known else ""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import UNSET, Struct, structs
 
 from workbench.benchmarks.building.comparing import report_of, set_diff
 from workbench.benchmarks.card.contents import Annotations, Conflicts, GuidelineVersion, SetContents
@@ -88,6 +88,7 @@ def lines_of(said: Iterable[SubjectAnnotations], people: Mapping[int, str]) -> I
 
 def _line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
     line = label_line(event, name, said.question, said.completion)
+    line.round = UNSET  # The rounds before it are not published.
     for key in ("guideline", "open_ms"):
         if (value := getattr(event, key)) is not None:
             setattr(line, key, value)
@@ -114,7 +115,8 @@ def _conflicts(task: Task, said: Sequence[SubjectAnnotations]) -> Conflicts:
     labelled = disputed = 0
     settled: Counter[str] = Counter()
     for one in said:
-        values = [event.value for event in one.events if event.task == task and event.kind == "label"]
+        labels = [event for event in one.events if event.task == task and event.kind == "label"]
+        values = [label.value for label in labels if not label.unblinded]
         labelled += len(values) > 1
         if len(set(values)) > 1:
             disputed += 1
@@ -233,8 +235,11 @@ def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[Na
 
 
 def _agreement(project: Project, selection: Selection, task: Task, called: dict[str, str]) -> AgreementReport | None:
-    """How far people agree on the chosen items, with intervals; None where no item has two labels."""
-    found = agreement(project, task, selection=selection)
+    """How far people agree on the chosen items, with intervals; None where no item has two labels.
+
+    Of a reopened item the round counts whose labels are published.
+    """
+    found = agreement(project, task, selection=selection, latest=True)
     return renamed(found, called) if found.paired else None
 
 

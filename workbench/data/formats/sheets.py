@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -163,12 +164,15 @@ def _label(text: str) -> Line:
 
 def _long_label(cells: dict[str, str]) -> Line:
     line: Line = dict(cells)
-    if "verdict" in line:
-        line |= _label(cells["verdict"]) if _label(cells["verdict"]).get("verdict") else {}
+    label = _label(cells.get("verdict", ""))
+    if "verdict" in label:
+        line |= {name: said for name, said in label.items() if said}
     if "revision" in line:
         line["revision"] = number_of(cells["revision"])
-    if "unsure" in line:
-        line["unsure"] = WORDS.get(cells["unsure"].strip().casefold()) == "correct"
+    for name in {"unsure", "unblinded", "flagged"} & line.keys():
+        line[name] = WORDS.get(cells[name].strip().casefold()) == "correct"
+    for name in {"tags", "seen"} & line.keys():
+        line[name] = re.split(r"[\s,;]+", cells[name].strip())
     return line
 
 

@@ -104,12 +104,16 @@ def head(report: AgreementReport) -> str:
     about = "ratings" if report.task is None else "types by letter" if report.coarse else report.task
     left_out = f"; {counted(report.unblinded, 'unblinded label')} left out" if report.unblinded else ""
     surplus = f"; {report.surplus:,} beyond the overlap" if report.surplus else ""
-    again = f" of the {report.round} round ({report.reopened:,} reopened)" if report.reopened else ""
     return (
         f"{about} · {counted(report.items, 'item')}, {report.paired:,} with two labels or more · "
         f"{'1 person' if report.annotators == 1 else f'{report.annotators:,} people'} · "
-        f"{counted(report.labels, 'label')}{again}{surplus}{left_out}"
+        f"{counted(report.labels, 'label')}{of_round(report)}{surplus}{left_out}"
     )
+
+
+def of_round(report: AgreementReport) -> str:
+    """Which round's labels count, where items were reopened."""
+    return f" of the {report.round} round ({report.reopened:,} reopened)" if report.reopened else ""
 
 
 def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:

@@ -12,7 +12,7 @@ from workbench.core.options import TableForm
 from workbench.core.taxonomy import type_display
 from workbench.core.text.figures import NONE, counted
 from workbench.core.verdict import GoldChoice, Protocol3
-from workbench.labelling.agreement.text import ceiling_in_words, too_few
+from workbench.labelling.agreement.text import ceiling_in_words, of_round, too_few
 from workbench.measuring.paper import paper_counts
 from workbench.measuring.records.card import DataCard, ImportedFile, NamedCount
 from workbench.measuring.report.common import best_constant, decimal, interval, share
@@ -83,9 +83,9 @@ def _sentence(found: AgreementReport) -> str:
     shares = found.prevalence or {}
     said = ", ".join(f"{name} {percentage(share)} %" for name, share in sorted(shares.items(), key=lambda one: -one[1]))
     return (
-        f"{found.annotators} people gave {found.labels:,} first-pass labels that count on {found.items:,} items; "
-        f"{found.paired:,} items have two or more. They said: {said or 'nothing yet'}. {found.unblinded:,} labels "
-        "of people who had seen gold, verdicts or others’ labels are left out."
+        f"{found.annotators} people gave {found.labels:,} first-pass labels{of_round(found)} that count "
+        f"on {found.items:,} items; {found.paired:,} items have two or more. They said: {said or 'nothing yet'}. "
+        f"{found.unblinded:,} labels of people who had seen gold, verdicts or others’ labels are left out."
     )
 
 
@@ -283,10 +283,11 @@ def _listed(counts: dict[str, int]) -> str:
 
 def _noise(contents: Contents) -> str:
     """The ceiling that people's errors put on accuracy."""
-    ceilings = contents.agreement.ceiling if contents.agreement is not None else []
-    if not ceilings:
-        return "The data holds no two people's labels of an item, so the ceiling it puts on accuracy can't be told."
-    return " ".join(map(ceiling_in_words, ceilings))
+    if contents.agreement is None:
+        return "No two people labelled an item blind, so the ceiling that errors put on accuracy can't be told."
+    if not contents.agreement.ceiling:
+        return "People agree too rarely, or on too few questions, to tell the ceiling that errors put on accuracy."
+    return " ".join(map(ceiling_in_words, contents.agreement.ceiling))
 
 
 def _crossing(card: DataCard) -> Table:

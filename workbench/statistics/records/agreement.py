@@ -200,7 +200,9 @@ class Ceiling(Struct, frozen=True, kw_only=True):
 
 
 class AgreementReport(Figures, frozen=True, kw_only=True):
-    """People against people: first-pass labels in force of one round, without adjudications, repeats, checks or unblinded labels.
+    """People against people: first-pass labels in force of one round.
+
+    Adjudications, repeats, checks and unblinded labels don't count.
 
     Attributes:
         task: None for ratings from a file.

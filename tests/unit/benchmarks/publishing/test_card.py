@@ -120,7 +120,7 @@ def test_the_card_says_what_it_must(made: tuple[Path, object]) -> None:
         "Agreement on correctness over 61 items",
         "Agreement on the answer subtype over 32 items",
         "Gwet’s AC1",
-        "4 of 61 items with two people's labels or more: 2 settled as correct, 2 settled as incorrect",
+        "4 of 61 items with two people's blind labels or more: 2 settled as correct, 2 settled as incorrect",
         "Nothing that was wanted is missing",
         "Accuracy of always “incorrect”**: 50.0",
         "A verifier that is always right would be measured at",

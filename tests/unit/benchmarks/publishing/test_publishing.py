@@ -7,6 +7,7 @@ import re
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pyarrow.parquet as pq
@@ -29,6 +30,7 @@ from workbench.core.project import Project, open_project
 from workbench.core.sets import ItemMember, SetName
 from workbench.interchange.importing import import_files, plan_import
 from workbench.labelling.agreement.measuring import agreement
+from workbench.labelling.coordinating import reopen
 from workbench.labelling.labels import import_labels
 
 Made = tuple[Path, Publication]
@@ -151,6 +153,46 @@ def test_labels_come_back_with_their_agreement(made: Made, project: Project, tmp
         ours, theirs = agreement(project, task, selection=selection), agreement(again, task)
         assert (ours.labels, ours.paired) == (theirs.labels, theirs.paired)
         assert ours.krippendorff_alpha == pytest.approx(theirs.krippendorff_alpha)
+
+
+def test_the_card_counts_agreement_and_conflicts_on_the_published_labels(project: Project) -> None:
+    """Of reopened items the latest round is published; labels given unblinded are, too, and count nowhere."""
+    rows = project.database.reader().execute("SELECT id, key FROM completions ORDER BY id LIMIT 3").fetchall()
+    reopen(project, [rows[0][0]], reason="another reference")
+    said = [(rows[0][1], "amira", "correct", False), (rows[0][1], "ben", "incorrect", False)]
+    said += [(rows[1][1], "eve", "incorrect", True), (rows[2][1], "eve", "incorrect", True)]
+    lines = [
+        {
+            "completion_id": item,
+            "annotator": name,
+            "verdict": verdict,
+            "unblinded": sighted,
+            "uuid": str(UUID(int=place + 1)),
+        }
+        for place, (item, name, verdict, sighted) in enumerate(said)
+    ]
+    labels = project.path.with_name("labels.jsonl")
+    labels.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert import_labels(project, labels).imported == 4
+    freeze(project, "later")
+    disputed = ItemMember(item=rows[0][0], stratum="A1", gold=True, gold_from="imported", subtype="A1")
+    freeze(project, "conflict", members=[disputed])
+    folder = project.path.with_name("out")
+    publish(project, PublishOptions(sets=("later", "conflict"), folder=folder))
+    card = (folder / "README.md").read_text()
+    for name in ("later", "conflict"):
+        again = open_project(project.path.with_name(f"{name}.db"), create=True)
+        import_files(again, plan_import([folder / f"data/{name}/test-00000-of-00001.parquet"]), dataset="again")
+        assert import_labels(again, folder / f"annotations/{name}.jsonl").refused == 0
+        found = agreement(again)
+        assert f"over {found.paired} item" in card
+        assert f" of {found.paired} item" in card
+        if name == "conflict":
+            assert (found.paired, found.percent_agreement) == (1, 0)
+            assert "1 of 1 item with two people's blind labels" in card
+        else:
+            assert "4 people, 3 with labels that count" in card
+        again.close()
 
 
 def test_people_have_pseudonyms_unless_names_are_asked_for(made: Made, project: Project) -> None:

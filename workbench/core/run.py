@@ -408,6 +408,8 @@ class CallShown(Struct, frozen=True, kw_only=True):
         origin: Where a recorded reply comes from; None for a live one.
         created_at: When the reply was stored.
         cost: In US dollars; None when nobody knows.
+        broken_tokens: Control tokens of texts in the request that are broken by a thin space; 0 where all texts are
+            sent byte for byte.
     """
 
     step: str
@@ -429,6 +431,7 @@ class CallShown(Struct, frozen=True, kw_only=True):
     reused: bool
     origin: str | None
     created_at: str
+    broken_tokens: int
 
 
 class Vote(Struct, frozen=True, kw_only=True):

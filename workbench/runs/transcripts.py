@@ -20,6 +20,7 @@ from workbench.runs.run_status import run_row
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store.calls import CallRow, ReplyRow, replies_of, replies_written
 from workbench.runs.verdict_files import run_of
+from workbench.verifiers.control_tokens import count_breaks
 from workbench.verifiers.judges.mcts.tree import Node, Rollout, SearchTrace, uct
 
 if TYPE_CHECKING:
@@ -97,14 +98,14 @@ def is_search(trace: dict[str, Any] | None) -> bool:
 
 
 def _shown(row: CallRow) -> CallShown:
-    reply = _reply(row)
+    reply, request = _reply(row), row.request.decode("utf-8", "replace")
     return CallShown(
         step=row.step,
         role=row.role,
         sample=row.sample,
         profile=row.profile,
         model=reply.model or row.model,
-        request=row.request.decode("utf-8", "replace"),
+        request=request,
         response=row.response.decode("utf-8", "replace"),
         text=reply.text,
         reasoning=reply.reasoning,
@@ -118,6 +119,7 @@ def _shown(row: CallRow) -> CallShown:
         reused=row.reused,
         origin=row.origin,
         created_at=row.created_at,
+        broken_tokens=count_breaks(request),
     )
 
 

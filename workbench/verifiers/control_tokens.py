@@ -1,9 +1,10 @@
 """Control tokens in texts that others wrote: broken, so that no tokenizer takes a part of a text for the end of a turn.
 
 Chat formats mark turns, thoughts and tool calls by strings that their tokenizers read as one token wherever they
-stand. New models bring new ones every month; they are told by their shape. What is broken has a thin space behind its
-first bracket: a model still reads the same mathematics and code, a reader sees the gap, and nothing that strips
-invisible characters, folds widths or unescapes HTML mends it.
+are. `control_tokens.json` lists those of known model families, with the source of each; bars in angle brackets are
+tokens in any family. Everything else is sent byte for byte. A broken token has a thin space behind its first
+character: a model still reads the text, a reader sees the gap, and nothing that strips invisible characters, folds
+widths or unescapes HTML closes it.
 """
 
 from __future__ import annotations
@@ -11,123 +12,194 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate, pairwise
+from operator import itemgetter
+from pathlib import Path
 from typing import Final
 
+import msgspec
+from msgspec import Struct
+
 BREAK: Final = "\u2009"
-"""What stands in a broken token: a thin space, which no vocabulary has inside one."""
+"""What is inserted into a broken token: a thin space, which no vocabulary has inside one."""
 
-_LETTER = r"[^\W\d]"
-_BAR = "[|｜]"
-_INNER = r"[^\s<>()\[\]{},;&+*^$%!?\\\"'`]"
-# Behind these, what looks like a tag is an operator: a<-b>c, a<=b>c.
-_FIRST = rf"(?![-=~.:]){_INNER}"
 
-_SHAPES: Final = "|".join(
-    (
-        # <s> </think> <tool_call> <seed:bos> <0x0A> <|im_end|> <｜User｜> <|turn> <turn|> <ifm|think>
-        rf"<(?=[^<>]{{0,80}}{_LETTER}){_FIRST}{_INNER}{{0,79}}>",
-        # <|"|>
-        rf"<{_BAR}(?!{_BAR})(?=[^<>]{{0,80}}[\w\"])[^\s<>\\]{{1,80}}{_BAR}>",
-        # <[end▁of▁sentence]>
-        r"<\[[^\s<>\[\]]{1,80}\]>",
-        # [|endofturn|]
-        rf"\[{_BAR}(?=[^\[\]]{{0,80}}{_LETTER})[^\s\[\]]{{1,80}}{_BAR}\]",
-        # <| im_end |> [| end_of_turn |]; not f <| g |> h, nor [| 1 |]
-        rf"[<\[]{_BAR}[ \t]{{0,2}}\w{{1,40}}[_▁]\w{{1,40}}[ \t]{{0,2}}{_BAR}[>\]]",
-        # [/INST] [/think]
-        rf"\[/{_LETTER}[\w▁.-]{{0,63}}\]",
-        # [INST] [gMASK] [start_header_id] [@BOS@] [toxicity=0] [unused17]; not List[int], x[1], [Correct]
-        r"\[(?=[^\[\]]{0,64}[^\W\d_])(?=[^\[\]]{0,64}(?:[A-Z]{2}|[_@=]|[^\W\d_]{5}\d+\]))[\w▁@=]{2,64}\]",
-        # ]~b] ]~!b[ ]!p~[ [e~[ ]<]start of image[>[
-        r"\][~!]{1,2}\w{1,8}~?[\[\]]",
-        r"\[\w{1,8}~\[",
-        r"\]<\][^\[\]<>\n]{1,40}\[>\[",
-        # ◁/think▷ ｜DSML｜ >>QUESTION<< |||IP_ADDRESS|||
-        r"◁[^\s◁▷]{1,40}▷",
-        r"｜[^\s｜]{1,40}｜",
-        r">>[A-Z][A-Z_]{1,40}<<",
-        r"\|\|\|[A-Z][A-Z_]{1,40}\|\|\|",
-        # /no_think /nothink /think, which switch a model's thinking
-        r"(?i:/no_?think)",
-        # The closing tag is broken once, as a tag.
-        r"(?<![\w./<])(?<!<[ \t])(?i:/think)(?i:_on|_off)?(?!\w)",
-    )
+class _Family(Struct, frozen=True, forbid_unknown_fields=True):
+    family: str
+    source: str
+    tokens: tuple[str, ...]
+
+
+class _Name(Struct, frozen=True, forbid_unknown_fields=True):
+    first: str
+    before: str
+    behind: str
+    examples: tuple[str, ...]
+
+
+class _Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
+    """The tokens by model family; `#` stands for a number.
+
+    Attributes:
+        ambiguous: Tokens that are names in code as well, such as `<s>` and `[PAD]`.
+        names_in_code: What is before and behind such a token where code has a name there, by its first character.
+    """
+
+    ambiguous: frozenset[str]
+    names_in_code: tuple[_Name, ...]
+    families: tuple[_Family, ...]
+
+
+_VOCABULARY = msgspec.json.decode(Path(__file__).with_suffix(".json").read_bytes(), type=_Vocabulary)
+_NAMES = [
+    (one.first, re.compile(rf"{one.before}\Z", re.ASCII), re.compile(one.behind, re.ASCII))
+    for one in _VOCABULARY.names_in_code
+]
+# DeepSeek's wide bars are read as narrow ones.
+_TOKENS: Final = frozenset(token.replace("｜", "|") for family in _VOCABULARY.families for token in family.tokens)
+_NUMBER = re.compile(r"\d+")
+# <|im_end|> <|"|>; not <||x||>, whose bars are a norm's.
+_SHAPE = re.compile(r"<\|(?!\|)(?=[^<>]*[\w\"])[^\s<>\\]+\|>")
+
+# Each alternative begins with a literal, so that `re` skips to the next possible first character.
+_FORMS: Final = r"<[^\s<>]{1,80}>|\[[^\s\[\]]{1,80}\]"
+_CANDIDATE = re.compile(
+    "|".join([_FORMS, *map(re.escape, sorted(one for one in _TOKENS if not re.fullmatch(_FORMS, one)))])
 )
-# They may overlap, so each is looked for at every place.
-_SHAPE = re.compile(rf"(?=({_SHAPES}))")
-_OPENING = re.compile(r">>|\|\|\||.", re.DOTALL)
+_SEAM: Final = 256
+"""A token that two parts of a text make together is looked for in so many characters on either side."""
 
-_SIGNS: Final = "<>[]|/&"
-"""Every token of ASCII has one of these."""
+_LOOK_BACK: Final = 40
+"""What makes an ambiguous token a name in code is not further before it."""
+
+# What the most lenient reader sees in another way: entities, control characters, and all outside ASCII but for common
+# characters that no reader folds or drops.
 _ODD = re.compile(
-    r"&(?:amp;?)*(?:\#\d{1,7};?|\#x[\da-f]{1,6};?|[lg]t;?|[a-z]{2,24};)"
-    r"|[^\x00-\x7f]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]",
-    re.IGNORECASE,
+    r"[^\t\n\r -%'-~°±·×÷À-ÖØ-öø-ÿΑ-ΡΣ-ώА-я–—‘-”•←-⋿─-◿、。ぁ-ゔァ-ヺ一-鿯가-힣]"
+    r"(?:(?<=&)(?:[aA][mM][pP];?)*(?:\#\d{1,7};?|\#[xX][\da-fA-F]{1,6};?|[lLgG][tT];?|[a-zA-Z]{2,24};))?"
 )
-_KEPT = {"｜", "\t", "\n", "\r"}
+# Default_Ignorable_Code_Point beyond the category C; the replacement character is dropped by some tokenizers, too.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\ufffd\U000e0100-\U000e01ef]"
+)
+_KEPT = {"\t", "\n", "\r"}
 
 
 def neutralised(text: str) -> str:
     """A text whose control tokens are broken by `BREAK`; one without any is the same text.
 
-    Nothing is left to break in what comes back, however the tokens stood: in each other, across each other, with
-    invisible characters in them, in full-width letters, or as HTML writes them.
+    No token is left in what comes back, however they are placed: in each other, across each other, with invisible
+    characters in them, in full-width letters, or as HTML writes them.
     """
-    return neutralised_within([(text, True)])
+    return _with_breaks(text, [place for _, place, _ in _breaks(text)])
 
 
-def neutralised_within(parts: Sequence[tuple[str, bool]]) -> str:
-    """A text of several parts, with the control tokens broken that a part from others has a share in.
+def joined(parts: Sequence[tuple[str, bool]]) -> str:
+    """A text of several parts, with those control tokens broken that a part from others makes with its neighbours.
 
     Args:
-        parts: Each with whether others wrote it; a token of our own words alone is left.
+        parts: Each with whether others wrote it; such a part is `neutralised` already.
     """
     text = "".join(part for part, _ in parts)
-    if text.isascii() and not any(sign in text for sign in _SIGNS):
-        return text
-    plain, ends = _plain(text)
-    foreign = _foreign(parts)
-    broken: list[str] = []
-    at = 0
-    for found in _SHAPE.finditer(plain):
-        first, last = found.span(1)
-        begin = ends[first - 1] if first else 0
-        if any(begin < end and start < ends[last - 1] for start, end in foreign):
-            opening = _OPENING.match(plain, first)
-            assert opening
-            place = ends[opening.end() - 1]
-            broken.append(text[at:place])
-            at = place
-    return BREAK.join([*broken, text[at:]])
+    ends = list(accumulate(len(part) for part, _ in parts))
+    seams = {
+        place
+        for end, (part, is_foreign) in zip(ends, parts, strict=True)
+        for place in (end - len(part), end)
+        if is_foreign and part and 0 < place < len(text) and "\n" not in text[place - 1 : place + 1]
+    }
+    places: set[int] = set()
+    for seam in seams:
+        start = max(0, seam - _SEAM)
+        found = _breaks(text[start : seam + _SEAM])
+        places |= {start + place for begin, place, end in found if start + begin < seam < start + end}
+    return _with_breaks(text, sorted(places))
 
 
-def _foreign(parts: Sequence[tuple[str, bool]]) -> list[tuple[int, int]]:
-    """Where in the whole text the parts stand that others wrote."""
+def count_breaks(text: str) -> int:
+    """How many control tokens are broken in a text that was sent."""
+    whole = text.replace(BREAK, "")
+    if len(whole) == len(text):
+        return 0
+    at = accumulate(map(len, text.split(BREAK)))
+    return len({place for _, place, _ in _breaks(whole)}.intersection(at))
+
+
+def _with_breaks(text: str, places: Iterable[int]) -> str:
+    return BREAK.join(text[start:end] for start, end in pairwise([0, *places, len(text)]))
+
+
+def _breaks(text: str) -> list[tuple[int, int, int]]:
+    """Where each token begins in a text, where its first character ends, and where the token ends."""
+    tokens = _tokens(_ODD.sub(lambda odd: _read(odd[0]), text))
+    if not tokens:
+        return []
+    anchors = _anchors(text)
+
+    def end_of(place: int) -> int:
+        plain, end = anchors[bisect_right(anchors, place, key=itemgetter(0)) - 1]
+        return end + place - plain
+
+    return [(end_of(start - 1) if start else 0, end_of(start), end_of(end - 1)) for start, end in tokens]
+
+
+def _tokens(plain: str) -> list[tuple[int, int]]:
+    """Where the tokens are; they may overlap, so each is looked for at every place."""
     found, at = [], 0
-    for part, is_foreign in parts:
-        if is_foreign and part:
-            found.append((at, at + len(part)))
-        at += len(part)
-    return found
+    while (candidate := _CANDIDATE.search(plain, at)) is not None:
+        at = candidate.start() + 1
+        if _is_token(candidate[0]):
+            found.append(candidate.span())
+    unsure = {(start, end) for start, end in found if _NUMBER.sub("#", plain[start:end]) in _VOCABULARY.ambiguous}
+    names = {token for token in unsure if _is_name(plain, *token)}
+    tags = {token for token in unsure - names if plain[token[0]] == "<"}
+    sure = {*found} - tags - names
+    # Next to a token that can be nothing else, an ambiguous one is one, too.
+    for one, other in (*pairwise(found), *pairwise(found[::-1])):
+        if one in sure and not plain[min(one[1], other[1]) : max(one[0], other[0])].strip():
+            sure.add(other)
+    tags -= sure
+    counts = Counter(plain[start:end] for start, end in tags)
+    sure |= {(start, end) for start, end in tags if not _is_paired(plain[start:end], counts, plain)}
+    return [token for token in found if token in sure]
 
 
-def _plain(text: str) -> tuple[str, list[int]]:
-    """A text as the most lenient reader has it, and where in the text each of its characters ends."""
-    parts: list[str] = []
-    ends: list[int] = []
+def _is_token(text: str) -> bool:
+    return text in _TOKENS or _SHAPE.fullmatch(text) is not None or _NUMBER.sub("#", text) in _TOKENS
+
+
+def _is_name(plain: str, start: int, end: int) -> bool:
+    """Whether an ambiguous token is an index, a list, a type's argument or a path in code."""
+    look_back = max(0, start - _LOOK_BACK)
+    return not plain.startswith("</", start) and any(
+        plain[start] == first and before.search(plain, look_back, start) and behind.match(plain, end)
+        for first, before, behind in _NAMES
+    )
+
+
+def _is_paired(token: str, counts: Counter[str], plain: str) -> bool:
+    """Whether an ambiguous token is a tag of HTML or XML: each that begins has its end."""
+    name = token.strip("</>")
+    begun = counts[f"<{name}>"] + plain.count(f"<{name} ")
+    return begun == counts[f"</{name}>"] > 0
+
+
+def _anchors(text: str) -> list[tuple[int, int]]:
+    """Where characters end that the most lenient reader sees: from each of these places on, one by one."""
+    anchors, plain = [(0, 1)], 0
     at = 0
     for odd in _ODD.finditer(text):
-        parts.append(text[at : odd.start()])
-        ends.extend(range(at + 1, odd.start() + 1))
-        read = _read(odd[0])
-        parts.append(read)
-        ends.extend([odd.end()] * len(read))
+        length = len(_read(odd[0]))
+        plain += odd.start() - at
         at = odd.end()
-    parts.append(text[at:])
-    ends.extend(range(at + 1, len(text) + 1))
-    return "".join(parts), ends
+        if length != len(odd[0]):
+            anchors += [*((place, at) for place in range(plain, plain + length)), (plain + length, at + 1)]
+        plain += length
+    return anchors
 
 
 @lru_cache(maxsize=4096)
@@ -138,23 +210,5 @@ def _read(unit: str) -> str:
     return "".join(
         one if one in _KEPT else unicodedata.normalize("NFKC", one)
         for one in unit
-        if one in _KEPT or not (unicodedata.category(one).startswith("C") or one in _INVISIBLE)
+        if one in _KEPT or not (unicodedata.category(one).startswith("C") or _INVISIBLE.match(one))
     )
-
-
-# Default_Ignorable_Code_Point beyond the category C; the replacement character is dropped by some tokenizers, too.
-_INVISIBLE = frozenset(
-    chr(code)
-    for first, last in (
-        (0x34F, 0x34F),
-        (0x115F, 0x1160),
-        (0x17B4, 0x17B5),
-        (0x180B, 0x180F),
-        (0x3164, 0x3164),
-        (0xFE00, 0xFE0F),
-        (0xFFA0, 0xFFA0),
-        (0xFFFD, 0xFFFD),
-        (0xE0100, 0xE01EF),
-    )
-    for code in range(first, last + 1)
-)

@@ -18,7 +18,7 @@ from workbench.core.project import Project
 from workbench.core.reasons import sentence
 from workbench.core.run import CallShown, Transcript, VerdictEvidence, VerdictsImported
 from workbench.core.text.excerpt import excerpt, short_answer, shortened
-from workbench.core.text.figures import dollars
+from workbench.core.text.figures import counted, dollars
 
 _INDENT = " " * 13
 
@@ -170,6 +170,8 @@ def _call_facts(call: CallShown) -> Iterator[str]:
     yield f"{call.ms:.0f} ms"
     if call.reused:
         yield "stored before"
+    if call.broken_tokens:
+        yield f"{counted(call.broken_tokens, 'control token')} of the texts broken by a thin space"
     if call.origin is not None:
         yield f"a recorded reply, not a live one: {call.origin}"
 

@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 
 from workbench.core.verdict import Outcome, Verdict
 from workbench.llm.records import Ask, Chat, Ending, PromptMessage, Reply, Request, ending
-from workbench.verifiers.control_tokens import neutralised, neutralised_within
+from workbench.verifiers.control_tokens import joined, neutralised
 from workbench.verifiers.judges.grading import WORDS, probability
 from workbench.verifiers.judges.parsers import Parser, Reading
 from workbench.verifiers.judges.parsers.base import NoVerdict, declined, own_lines
@@ -95,10 +95,8 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         put_in = {**texts, _EXAMPLES: shown} if shown else texts
         bare = {name for name in WORD_NAMES & texts.keys() if _ONE_WORD.fullmatch(texts[name])}
         filled = [pieces(content, put_in, dress, is_plain=call.is_plain, bare=bare) for content in written]
-        # A text's end and what stands behind it may make a token together.
-        contents = ["".join(part for part, _ in parts) for parts in filled]
-        if self.neutralise:
-            contents = [neutralised_within(parts) for parts in filled]
+        # A text's end and what is behind it may make a token together.
+        contents = [joined(parts) if self.neutralise else "".join(part for part, _ in parts) for parts in filled]
         contents[0] = notice + contents[0]
         roles = [role for role, _ in call.messages]
         messages = tuple(PromptMessage(role, content) for role, content in zip(roles, contents, strict=True))

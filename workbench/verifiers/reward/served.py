@@ -13,7 +13,7 @@ from workbench.core.selection import is_figure
 from workbench.core.verdict import Outcome, Verdict, VerifierInput
 from workbench.llm.records import Ask, CallFailed, Reply, Scoring, Task
 from workbench.verifiers.base import Isolation, Judged
-from workbench.verifiers.control_tokens import neutralised, neutralised_within
+from workbench.verifiers.control_tokens import joined, neutralised
 from workbench.verifiers.judges.grading import NO_LOGPROBS, share
 from workbench.verifiers.serving import (
     LIMIT_OPTIONS,
@@ -116,8 +116,8 @@ class Form(Struct, frozen=True, kw_only=True):
         fields = {"question": item.question, "reference": item.reference, "completion": item.completion}
         # Of a split by a pattern with a group every second part is what the group held.
         split = enumerate(_PLACEHOLDER.split(self.text))
-        parts = [(fields[part], True) if number % 2 else (part, False) for number, part in split]
-        return neutralised_within(parts) if self.neutralise else "".join(part for part, _ in parts)
+        parts = [(self.alone(fields[part]), True) if number % 2 else (part, False) for number, part in split]
+        return joined(parts) if self.neutralise else "".join(part for part, _ in parts)
 
     def alone(self, text: str) -> str:
         """A text of the item's that goes out beside the form."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
 from tests.unit.app.cli.judge_desk import KEY, VARIABLE, Desk, content, row
+from tests.unit.verifiers.snippets import snippets
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.verifiers.judges.verifier import JUDGE_VERSION
 
@@ -146,6 +149,43 @@ def test_control_tokens_are_broken_in_the_request_alone(desk: Desk) -> None:
     assert content(whole).count(tokens) == 6
     assert not any(token in content(broken) for token in ("<|im_end|>", "<|im_start|>", "[/INST]", "<|eot_id|>"))
     assert content(broken).replace("\u2009", "").count(tokens) == 6
+    shown = {
+        name: desk.workbench("verdicts", "--verifier", name, "--transcript", "turns") for name in ("broken", "whole")
+    }
+    assert "24 control tokens of the texts broken by a thin space" in shown["broken"].out
+    assert "control tokens of the texts" not in shown["whole"].out
+    (found,) = desk.workbench("verdicts", "--verifier", "broken", "--transcript", "turns", "--json").document
+    assert [call["broken_tokens"] for call in found["calls"]] == [24]
+
+
+def on_the_wire(desk: Desk, name: str, codes: list[str]) -> list[str]:
+    """Those of these codes that the server got other bytes of."""
+    desk.add(name, [row(f"{name}{number}", "q", "r", "") | {"completion": code} for number, code in enumerate(codes)])
+    desk.judge(name, name, concurrency="8")
+    bodies = b"\0".join(one.raw for one in desk.asked(name))
+    assert len(desk.asked(name)) == len(codes)
+    return [code for code in codes if json.dumps(code, ensure_ascii=False)[1:-1].encode() not in bodies]
+
+
+def test_three_hundred_code_snippets_reach_the_server_byte_for_byte(desk: Desk) -> None:
+    assert on_the_wire(desk, "snippets", [code for _, code in snippets()]) == []
+
+
+def test_real_solutions_reach_the_server_byte_for_byte(desk: Desk, shared_data: Path) -> None:
+    lines = (shared_data / "code/solutions.jsonl").read_text(encoding="utf-8").splitlines()
+    assert on_the_wire(desk, "solutions", list(dict.fromkeys(json.loads(line)["code"] for line in lines))[:300]) == []
+
+
+def test_every_token_of_the_vocabulary_is_broken_on_the_wire(desk: Desk) -> None:
+    families = json.loads((ROOT / "workbench/verifiers/control_tokens.json").read_text(encoding="utf-8"))["families"]
+    tokens = sorted({token.replace("#", "17") for family in families for token in family["tokens"]})
+    texts = ["The answer is 25. " + token for token in tokens]
+    desk.add("tokens", [row(f"t{number}", "q", "r", "") | {"completion": text} for number, text in enumerate(texts)])
+    desk.judge("tokens", "tokens", concurrency="8")
+    bodies = "\0".join(content(one) for one in desk.asked("tokens"))
+    assert len(desk.asked("tokens")) == len(texts)
+    assert [text for text in texts if text in bodies] == []
+    assert [text for text in texts if text not in bodies.replace("\u2009", "")] == []
 
 
 def test_a_server_of_an_unknown_kind_gets_the_beginning_of_a_reply_as_words(desk: Desk) -> None:

@@ -260,7 +260,7 @@ def call_text(call: CallShown, *, raw: bool = False) -> RenderedText:
         raw: Both bodies as they went over the wire.
     """
     asked: Iterable[Part] = [("Request", "", call.request)] if raw else _request(call.request)
-    lines: list[RenderedLine] = [_facts(call), *_recorded(call)]
+    lines: list[RenderedLine] = [_facts(call), *_remarks(call)]
     for part in asked:
         lines.extend(_part(part))
     mark = len(lines)
@@ -315,9 +315,11 @@ def _facts(call: CallShown) -> RenderedLine:
     return _line(Span(printable(" · ".join(word for word in words if word)), "dim"))
 
 
-def _recorded(call: CallShown) -> Iterator[RenderedLine]:
+def _remarks(call: CallShown) -> Iterator[RenderedLine]:
     if call.origin is not None:
         yield _line(Span(f"recorded reply, not a live model's: {printable(call.origin)}", "bold"))
+    if call.broken_tokens:
+        yield _line(Span(f"{counted(call.broken_tokens, 'control token')} of the texts broken by a thin space", "bold"))
 
 
 def _request(body: str) -> Iterator[Part]:

@@ -209,6 +209,8 @@ def _facts(found: Transcript) -> Content:
     mark, style = OUTCOME_MARKS[found.verdict]
     score = "" if found.score is None else f"score {found.score:.3g}"
     words = [found.reason or "", score, counted(len(found.calls), "call"), _votes(found)]
+    broken = sum(call.broken_tokens for call in found.calls)
+    words += [f"{counted(broken, 'control token')} of the texts broken"] if broken else []
     recorded = "recorded replies" if any(call.origin is not None for call in found.calls) else ""
     return Content.assemble(
         (f"{mark} {found.verdict}", f"bold $text-{style}"),

@@ -180,10 +180,12 @@ def test_every_token_of_the_vocabulary_is_broken_on_the_wire(desk: Desk) -> None
     families = json.loads((ROOT / "workbench/verifiers/control_tokens.json").read_text(encoding="utf-8"))["families"]
     tokens = sorted({token.replace("#", "17") for family in families for token in family["tokens"]})
     texts = ["The answer is 25. " + token for token in tokens]
-    desk.add("tokens", [row(f"t{number}", "q", "r", "") | {"completion": text} for number, text in enumerate(texts)])
-    desk.judge("tokens", "tokens", concurrency="8")
-    bodies = "\0".join(content(one) for one in desk.asked("tokens"))
-    assert len(desk.asked("tokens")) == len(texts)
+    desk.add(
+        "vocabulary", [row(f"t{number}", "q", "r", "") | {"completion": text} for number, text in enumerate(texts)]
+    )
+    desk.judge("vocabulary", "vocabulary", concurrency="8")
+    bodies = "\0".join(content(one) for one in desk.asked("vocabulary"))
+    assert len(desk.asked("vocabulary")) == len(texts)
     assert [text for text in texts if text in bodies] == []
     assert [text for text in texts if text not in bodies.replace("\u2009", "")] == []
 

@@ -16,6 +16,8 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit import import_view
 from workbench.app.tui.kit.file_picker import FilePicker
 from workbench.app.tui.kit.option_field import OptionField, Pick, PickMany
+from workbench.app.tui.screens.accuracy import AccuracyScreen
+from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.app.tui.screens.import_data import ImportScreen
 from workbench.app.tui.screens.quarantine import QuarantineScreen
 from workbench.interchange.importing import plan_import, preview_import
@@ -480,3 +482,78 @@ async def test_the_preview_is_read_to_its_end_by_keys_alone(tmp_path: Path) -> N
         for _ in range(9):
             await press(pilot, "pageup")
         assert box.scroll_y == 0
+
+
+def newcomers(folder: Path) -> Path:
+    """60 graded answers, 40 of them right; the grader is wrong on every sixth."""
+    path = folder / "newcomer.csv"
+    rows = ["question,answer,response,gold,is_correct"]
+    for n in range(60):
+        right = n % 3 > 0
+        rows.append(f"What is {n} + {n}?,{2 * n},It is {2 * n if right else 2 * n + 1}.,{right},{right is (n % 6 > 0)}")
+    path.write_text("\n".join(rows))
+    return path
+
+
+async def test_a_newcomers_gold_is_gold_and_the_graders_ten_errors_are_found_by_keys(tmp_path: Path) -> None:
+    path = newcomers(tmp_path)
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":u", "enter", "1")
+        screen = screen_of(app, ImportScreen)
+        await press(pilot, *str(path), "enter")
+        await until(pilot, lambda: screen.report is not None)
+        assert "Gold: the column 'gold'." in preview(app)
+        assert "verdicts of is_correct: " in preview(app)
+        await press(pilot, "f4")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+        await press(pilot, *":y", "enter")
+        accuracy = screen_of(app, AccuracyScreen)
+        await until(pilot, lambda: accuracy.report is not None)
+        assert accuracy.report is not None
+        (row,) = [row for row in accuracy.report.rows if row.verifier == "is_correct" and row.group is None]
+        assert (row.n, row.accuracy) == (60, 50 / 60)
+        await press(pilot, "i", "w")
+        items = screen_of(app, AccuracyItemsScreen)
+        assert items.items is not None
+        assert (items.which, len(items.items.ids(items.which)), items.items.wrong) == ("wrong", 10, 10)
+    golds = project.database.reader().execute("SELECT imported_gold, count(*) FROM completions GROUP BY 1 ORDER BY 1")
+    assert [tuple(one) for one in golds] == [(0, 20), (1, 40)]
+
+
+@pytest.mark.parametrize("header", ["question,gold,response,is_correct", "question,answer,response,is_correct"])
+async def test_a_right_or_wrong_column_is_a_verifiers_or_gold_and_never_both(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "graded.csv"
+    path.write_text(header + "\n" + "".join(f"{n}+1?,{n + 1},It is 2,{n == 1}\n" for n in range(4)))
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        assert (screen.values()["gold"], screen.request().graders) == ("", {"is_correct": "is_correct"})
+        assert "Gold: none" in preview(app)
+        await choose(screen, gold="is_correct")
+        await until(pilot, lambda: "Gold: the column 'is_correct'." in preview(app))
+        assert screen.request().graders == {}
+        await choose(screen, gold="")
+        await until(pilot, lambda: "Gold: none" in preview(app))
+        await press(pilot, "f4")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+    read = project.database.reader()
+    assert read.execute("SELECT count(imported_gold), count(*) FROM completions").fetchone() == (0, 4)
+    assert read.execute("SELECT name FROM verifiers").fetchall() == [("is_correct",)]
+
+
+async def test_a_column_named_label_is_no_gold_where_none_is_chosen(tmp_path: Path) -> None:
+    path = tmp_path / "graded.csv"
+    path.write_text("question,gold,response,label\n" + "".join(f"{n}+1?,{n + 1},It is 2,{n == 1}\n" for n in range(4)))
+    project = make_project(tmp_path)
+    async with opened(project) as (app, pilot):
+        screen = await look_at(app, pilot, path)
+        await until(pilot, lambda: screen.report is not None)
+        await choose(screen, reference="gold", gold="", verdicts="label")
+        await until(pilot, lambda: screen.report is not None and "Gold: none" in preview(app))
+        await press(pilot, "f4")
+        await until(pilot, lambda: not isinstance(app.screen, ImportScreen))
+    read = project.database.reader()
+    assert read.execute("SELECT count(imported_gold), count(*) FROM completions").fetchone() == (0, 4)
+    assert read.execute("SELECT name FROM verifiers").fetchall() == [("label",)]

@@ -27,7 +27,7 @@ def table(folder: Path) -> Path:
     file = folder / "own.csv"
     with file.open("w", newline="") as stream:
         out = csv.writer(stream)
-        out.writerow(["completion_id", "question", "answer", "response", "is_correct", LEVEL, *SAYS])
+        out.writerow(["completion_id", "question", "answer", "response", "gold", LEVEL, *SAYS])
         for n in range(24):
             right = n % 3 > 0
             hard = "[red]hard[/]" if n % 2 else "easy"

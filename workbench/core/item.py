@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 KEPT_RAW = 64 * 1024
@@ -176,3 +178,10 @@ class QuarantinedRow(Struct, frozen=True, kw_only=True):
     field: str | None
     code: str
     message: str
+
+
+def gold_source(columns: Mapping[str, str]) -> str:
+    """Where the gold of a file of items is read from, in words; "" of a file whose fields have names of their own."""
+    if "completion" not in columns:
+        return ""
+    return f"Gold: the column {columns['gold']!r}." if columns.get("gold") else "Gold: none; no column is read as it."

@@ -15,7 +15,7 @@ from workbench.core.taxonomy import UNTYPED
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, Made, columns
-from workbench.measuring.judged import BASELINE, VerifierRun, judges_of
+from workbench.measuring.judged import BASELINE, VerifierRun, judges_of, measurable, own_gold
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow, CellTests, Kind
 
 if TYPE_CHECKING:
@@ -221,6 +221,7 @@ class Entries:
         kinds: The items by answer type.
         tied: Types in which gold is correct as often as incorrect.
         items: How many of the chosen items have gold.
+        own: Verifiers whose verdicts some of that gold was read from -> items of it, on which they aren't measured.
     """
 
     def __init__(self, project: Project, asked: AccuracyQuery, known: Columns | None = None) -> None:
@@ -231,12 +232,14 @@ class Entries:
         self._kept = self.everything.chosen(asked.selection)
         self._gold = self.everything.gold(asked.gold)
         self.items = int((self._gold[self._chosen()] >= 0).sum())
+        own = own_gold(project, self.everything, asked.gold)
+        self.own = {name: int(found[self._chosen()].sum()) for name, found in own.items()}
         self.everyone = [
             Entry(
                 name=judge.name,
                 kind="verifier",
                 run=judge.run,
-                outcome=self.everything.outcome(judge.run),
+                outcome=measurable(self.everything.outcome(judge.run), own.get(judge.name)),
                 expected=judge.expected,
             )
             for judge in _judges(project, asked)

@@ -13,13 +13,16 @@ from workbench.core.run import IMPORTED, ConfiguredVerifier
 from workbench.core.selection import Selection
 from workbench.core.text.figures import counted
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
+from workbench.data.formats.fields import fold
+from workbench.data.formats.first_look import verifier_name
 from workbench.data.store import browsing
+from workbench.data.store.columns import ORIGINS
 from workbench.measuring.columns import Columns, columns
 from workbench.measuring.store import figures
 from workbench.statistics.records.probe import JUDGES_NOTHING
 
 if TYPE_CHECKING:
-    from workbench.statistics.confusion import IntArray
+    from workbench.statistics.confusion import BoolArray, IntArray
 
 
 BASELINE: Final = "always-incorrect"
@@ -125,7 +128,8 @@ def judged(
     kept = everything.chosen(selection or Selection())
     rows = slice(None) if kept is None else kept
     known_gold = everything.gold(gold)[rows]
-    outcomes = [everything.outcome(judge.run)[rows] for judge in judges]
+    own = own_gold(project, everything, gold)
+    outcomes = [measurable(everything.outcome(judge.run), own.get(judge.name))[rows] for judge in judges]
     failed = {
         judge.name: int((outcome == OutcomeCode.ERROR).sum())
         for judge, outcome in zip(judges, outcomes, strict=True)
@@ -142,6 +146,25 @@ def judged(
         ),
         failed=failed,
     )
+
+
+def own_gold(project: Project, everything: Columns, choice: GoldChoice) -> dict[str, BoolArray]:
+    """Imported verifiers that gold was made from, each with the items of that gold: its column has the same name."""
+    found: dict[str, BoolArray] = {}
+    reader, gold = project.database.reader(), everything.gold(choice) >= 0
+    imported = gold & (everything.origin == ORIGINS.index("imported")) if choice == "final" else gold
+    for name, column, first, many in figures.gold_columns(reader, IMPORTED) if choice != "people" else ():
+        if fold(verifier_name(column)) == fold(name):
+            its = imported & (everything.item >= first) & (everything.item < first + many)
+            found[name] = its | found.get(name, False)
+    return found
+
+
+def measurable(outcome: IntArray, own: BoolArray | None) -> IntArray:
+    """A verifier's outcomes without those that its own gold would be compared with."""
+    import numpy as np
+
+    return outcome if own is None else np.where(own, np.int8(-1), outcome)
 
 
 def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:

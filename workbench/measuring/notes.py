@@ -64,12 +64,13 @@ def notes_for(
         return (f"None of these items has gold by “{report.gold_choice}”: there is nothing to measure.",)
     return (
         *_failed(everything, report.protocol),
+        *_own_gold(everything, entries.own),
         *_constant(everything, verifiers, entries),
         *_detectable(verifiers, entries),
         *cells_in_words(report),
         *_ceiling(ceilings, verifiers),
         *_shares(verifiers, shares),
-        *_partial(verifiers, report, entries.items),
+        *_partial(verifiers, report, entries),
         *_examples(verifiers, entries, shown),
         *_too_few(report.rows),
         *_heavy(verifiers),
@@ -226,9 +227,17 @@ def _shares(verifiers: Sequence[AccuracyRow], shares: Mapping[str, str]) -> Iter
             yield f"The run of {row.verifier} is a part: it judges share {shares[row.verifier]} of the items."
 
 
-def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, items: int) -> Iterator[str]:
+def _own_gold(everything: Sequence[AccuracyRow], own: Mapping[str, int]) -> Iterator[str]:
+    """Whose verdicts gold was read from: against them it would be right by definition."""
+    for name, items in ((row.verifier, own.get(row.verifier, 0)) for row in everything):
+        if items:
+            yield f"{name} is not measured on {counted(items, 'item')}: their gold was read from its column."
+
+
+def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, entries: Entries) -> Iterator[str]:
     """Whose figures are of fewer items than others'."""
-    lacking = {row.verifier: items - judged(row, report.protocol) for row in verifiers}
+    items, own, protocol = entries.items, entries.own, report.protocol
+    lacking = {row.verifier: items - judged(row, protocol) - own.get(row.verifier, 0) for row in verifiers}
     first, *others = [f"{name} has no verdict on {number:,}" for name, number in lacking.items() if number] or [""]
     if first:
         of = f" of {counted(items, 'item')} with gold"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,7 +33,7 @@ from workbench.interchange.importing import (
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import breakdowns
 from workbench.measuring.columns import columns
-from workbench.runs.verdict_files import verdict_lines
+from workbench.runs.verdict_files import import_verdicts, verdict_lines
 
 HEADER = ["id", "question", "answer", "response", "human", "grader_says", "hint"]
 ROWS = [
@@ -460,3 +461,63 @@ def test_columns_of_types_and_names_are_told_by_their_values(tmp_path: Path) -> 
     maps = ["--map", "model=llm", "--map", "subtype=kind"]
     said = CliRunner().invoke(root, ["import", str(tmp_path / "two.db"), str(file), *maps]).output
     assert "Did you mean" not in said
+
+
+GRADED = ["completion_id", "question", "answer", "response", "is_correct"]
+
+
+def graded(folder: Path, header: list[str] = GRADED) -> Path:
+    rows = [[f"c{n}", f"{n}+1?", str(n + 1), "It is 2.", str(n % 3 > 0), str(n % 2 > 0)] for n in range(12)]
+    return table(folder, [row[: len(header)] for row in rows], header)
+
+
+def test_a_grade_is_gold_or_a_verifiers_as_the_advice_says_and_neither_unasked(tmp_path: Path) -> None:
+    file = graded(tmp_path)
+
+    def imported(name: str, *words: str) -> str:
+        return (
+            CliRunner().invoke(root, ["import", str(tmp_path / name), str(file), *words], catch_exceptions=False).output
+        )
+
+    said = imported("a.db")
+    assert "Gold: none" in said
+    advised = re.search(r"Did you mean (--verdict \S+) \(or (--map \S+) if people gave these verdicts\)", said)
+    assert advised is not None
+    for option, counts in zip(
+        advised.groups(), (f"{'is_correct'}: run 1", "Gold: the column 'is_correct'."), strict=True
+    ):
+        found = imported(f"{option[2]}.db", *option.split())
+        assert counts in found
+        assert "Did you mean" not in found
+
+
+@pytest.mark.parametrize("column", ["gold", "gold_correct", "label"])
+def test_a_verifiers_column_is_not_gold_too(project: Project, tmp_path: Path, column: str) -> None:
+    report = taken(project, graded(tmp_path, [*GRADED[:4], column]), [], (f"g={column}",))
+    assert "gold" not in report.mapping
+    assert report.verdicts == 12
+    with pytest.raises(UsageError, match="both gold and a verifier's"):
+        taken(project, graded(tmp_path, [*GRADED[:4], column]), [f"gold={column}"], (f"g={column}",))
+
+
+@pytest.mark.parametrize(("name", "n"), [("is_correct", 0), ("Is correct", 0), ("other", 12)])
+def test_gold_is_not_measured_by_the_column_it_was_read_from(
+    project: Project, tmp_path: Path, name: str, n: int
+) -> None:
+    taken(project, graded(tmp_path), ["gold=is_correct"])
+    import_verdicts(
+        project, table(tmp_path, [[f"c{n}", str(n % 3 > 0)] for n in range(12)], ["completion_id", name], "v.csv")
+    )
+    report = accuracy(project)
+    (row,) = [row for row in report.rows if row.kind == "verifier"]
+    assert (row.n, row.accuracy) == (n, 1.0 if n else None)
+    assert any("is not measured on 12 items" in note for note in report.notes) is (not n)
+
+
+def test_other_gold_is_measured_by_a_column_that_gold_was_read_from_elsewhere(project: Project, tmp_path: Path) -> None:
+    import_files(project, plan_import([graded(tmp_path)], columns={"gold": "is_correct"}), dataset="one")
+    rows = [[f"d{n}", f"{n}+2?", str(n + 2), "It is 2.", str(n % 2 > 0), str(n % 3 > 0)] for n in range(12)]
+    other = table(tmp_path, rows, [*GRADED[:4], "gold", "is_correct"], "two.csv")
+    import_files(project, plan_import([other], graders={"is_correct": "is_correct"}), dataset="two")
+    (row,) = [row for row in accuracy(project).rows if row.kind == "verifier"]
+    assert (row.n, row.accuracy) == (12, 0.5)

@@ -57,7 +57,7 @@ def test_what_files_say_in_place_of_a_type_is_said_of_the_items_without_one(tmp_
     kinds = ("numeric", "expression", "proof sketch")
     rows = [f"q{n},{n}+1?,{n + 1},It is {n + 1}.,{n % 2 == 0},{kinds[n % 3]}" for n in range(9)]
     file = tmp_path / "own.csv"
-    file.write_text("\n".join(["completion_id,question,answer,response,is_correct,kind", *rows]))
+    file.write_text("\n".join(["completion_id,question,answer,response,gold,kind", *rows]))
     project = open_project(tmp_path / "p.db", create=True)
     import_files(project, plan_import([file], columns={"subtype": "kind"}))
     add_run(project, "good", {n: OutcomeCode(n % 2).outcome for n in range(1, 10)})

@@ -27,7 +27,7 @@ from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.code_tests.broken import BrokenTest
 from workbench.core.errors import UsageError
-from workbench.core.item import QuarantinedRow
+from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
 from workbench.core.options import (
     By,
@@ -165,6 +165,8 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
     if columns:
         show(f"Columns: {columns}")
+    if gold := gold_source(report.mapping):
+        show(gold)
     for row in report.first or []:
         texts = {"question": row.question, "reference": row.reference, "completion": row.completion}
         said = [f"{field} {_beginning(text)}" for field, text in texts.items() if text is not None]

@@ -25,7 +25,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "answer",
     ),
     "completion": ("completion", "response", "output", "generation", "model_output", "model_response"),
-    "gold": ("gold", "gold_correct", "is_correct", "correct", "label"),
+    "gold": ("gold", "gold_correct", "label"),
     "model": ("model", "completion_model", "model_name"),
     "source": ("source", "data_source"),
     "licence": ("licence", "license"),
@@ -38,7 +38,9 @@ QUESTION_FIELDS: dict[str, tuple[str, ...]] = {
     "domain": ("domain",),
 }
 """The same of a file of questions without completions."""
-KNOWN = frozenset(name for names in FIELDS.values() for name in names)
+GRADES = frozenset(("is_correct", "correct"))
+"""Names of columns that hold gold in one file and a grader's verdicts in the next: the user says which."""
+KNOWN = frozenset(name for names in FIELDS.values() for name in names) | GRADES
 """Every column that is recognised."""
 ITEM_FIELDS: dict[str, tuple[str, ...]] = {**FIELDS, "domain": ()}
 """The same of a file of items: which column is the domain is only told."""
@@ -69,6 +71,8 @@ _TOLD_BY_WORDS = {
 """Our field -> names whose words tell it, the surest first; a column of gold must hold words for verdicts as well."""
 _JUDGING = frozenset(("judge", "grader", "verifier", "reward"))
 """Words of columns that speak of who judges."""
+_NO_PERSON = _JUDGING | {"model", "llm", "auto", "predicted"}
+"""Words of columns of verdicts that are no person's."""
 _WORD = re.compile(r"[^\W_]+")
 _NO_LICENCE = frozenset(("", "/", "-", "–", "?", "none", "null", "n/a", "na", "unknown", "unspecified"))
 _ALSO_CALLED = {key: field for field, key in RELEASED.items() if key not in FIELDS}
@@ -145,8 +149,8 @@ def resolve_columns(
         UsageError: ``--map`` names a column that the file does not have, or a field that such a file hasn't.
         FormatError: A required field has no column.
     """
-    for field in explicit:
-        if field not in fields:
+    for field, column in explicit.items():
+        if column and field not in fields:
             raise UsageError(f"{place}: --map {field}: such a file has no {field}.", f"It has: {', '.join(fields)}.")
     require_columns(found, {f"--map {field}": column for field, column in explicit.items() if column}, place)
     taken = set(explicit.values())
@@ -209,6 +213,8 @@ def told_by_words(
         fit = [one for one in columns if one not in found.values() and (one in verdicts) is (field == "gold")]
         if field in ("model", "domain"):
             fit = [one for one in fit if one in names and not _JUDGING & {*_words(one)}]
+        if field == "gold":
+            fit = [one for one in fit if not _NO_PERSON & {*_words(one)}]
         told = (one for alias in aliases for one in fit if {*alias.split("_")} <= {*_words(one)})
         column = next(told, None)
         if column is not None and field not in fields:

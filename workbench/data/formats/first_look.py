@@ -33,7 +33,7 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         fields: Our field -> the column that is recognised for it.
         like: Our field -> another column whose name has the words of one that would be, or whose values are types.
         verdicts: Other columns that hold verdicts -> what their verifier could be called.
-        judging: Columns that may hold verdicts or scores: they, and others with a word for one or a number.
+        judging: Columns that may hold verdicts or scores: they, gold's, and others with a word for one or a number.
         values: The first values of each column, shortened.
     """
 
@@ -43,6 +43,10 @@ class FirstLook(Struct, frozen=True, kw_only=True):
     verdicts: dict[str, str] = {}
     judging: tuple[str, ...] = ()
     values: dict[str, tuple[str, ...]] = {}
+
+    def is_named(self, field: str) -> bool:
+        """Whether a column has a name that is recognised for a field of ours."""
+        return any(fold(column) in FIELDS.get(field, ()) for column in self.columns)
 
     def guesses(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
         """Our field -> a column that may be meant for it, of the fields that need none.
@@ -60,7 +64,10 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         words = [f"--map {shlex.quote(f'{field}={column}')}" for field, column in guesses.items()]
         others = () if "gold" in columns else self.verdicts
         taken = {*guesses.values(), *columns.values(), *graders}
-        words += [f"--verdict {shlex.quote(f'{self.verdicts[one]}={one}')}" for one in others if one not in taken]
+        free = [one for one in others if one not in taken]
+        words += [f"--verdict {shlex.quote(f'{self.verdicts[one]}={one}')}" for one in free]
+        if free and "gold" not in guesses:
+            words.append(f"(or --map {shlex.quote(f'gold={free[0]}')} if people gave these verdicts)")
         return " ".join(words)
 
 
@@ -86,7 +93,7 @@ def first_look(path: Path) -> FirstLook:
         fields={field: column for field, column in fields.items() if column not in meant.values()},
         like={**like, **types, **meant},
         verdicts=verdicts,
-        judging=tuple(key for key in others if may_be_verdicts(cells[key])),
+        judging=tuple(key for key in keys if key in (*others, fields.get("gold")) and may_be_verdicts(cells[key])),
         values={key: _first_values(cells[key]) for key in keys},
     )
 

@@ -171,6 +171,11 @@ def plan_file(
     released = not questions and container in ("jsonl", "verifybench") and (is_released(keys) or not sample)
     found, swapped = _columns(path, there, sample, explicit, released=released, questions=questions)
     require_columns(there, {f"--verdict {name}": column for name, column in graders.items()}, str(path))
+    if found.get("gold") in graders.values():
+        if explicit.get("gold"):
+            said = f"{path}: the column {found['gold']!r} is both gold and a verifier's."
+            raise UsageError(said, "Leave out --map or --verdict.")
+        del found["gold"]
     if questions and graders:
         raise UsageError(f"{path} holds questions without completions: --verdict has nothing to judge there.")
     found, places = chats_in(found, places, sample)

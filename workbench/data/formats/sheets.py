@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -15,7 +15,7 @@ from workbench.core.item import Refusal
 from workbench.core.run import VerdictColumn
 from workbench.core.taxonomy import parse_type
 from workbench.data.formats.documents import documents, header_of, keys_of
-from workbench.data.formats.fields import FIELDS, KNOWN, columns_there, fold
+from workbench.data.formats.fields import FIELDS, GRADES, KNOWN, columns_there, fold
 from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import number_of, verifier_name
 from workbench.data.formats.places import ColumnPath
@@ -50,6 +50,8 @@ class Sheet:
         FormatError: It can't be read, no column names items, or none says anything of them.
     """
 
+    OTHERS: ClassVar = KNOWN
+
     def __init__(
         self, path: Path, kind: FileFormat, long: tuple[set[str], set[str]], reads: Callable[[str], bool]
     ) -> None:
@@ -68,7 +70,7 @@ class Sheet:
         self.is_long = long[0] <= named.keys() and bool(long[1] & named.keys())
         free = [column for column in self.header if column not in self._ids.values()]
         self.columns = (
-            [] if self.is_long else [one for one in free if fold(one) not in KNOWN and self._says(one, reads)]
+            [] if self.is_long else [one for one in free if fold(one) not in self.OTHERS and self._says(one, reads)]
         )
         self.ignored = [] if self.is_long else [column for column in free if column not in self.columns]
         if not self.is_long and not self.columns:
@@ -178,6 +180,8 @@ def _long_label(cells: dict[str, str]) -> Line:
 
 class VerdictSheet(Sheet):
     """Verdicts in a table: one column a verifier, or a row each with ``verdict`` or ``score``."""
+
+    OTHERS = KNOWN - GRADES
 
     def __init__(self, path: Path, kind: FileFormat) -> None:
         super().__init__(path, kind, (set(), {"verdict", "score"}), _is_verdict)

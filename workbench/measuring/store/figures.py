@@ -53,6 +53,13 @@ def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
     return str(row[0])
 
 
+def gold_columns(connection: sqlite3.Connection, kind: str) -> list[tuple[str, str, int, int]]:
+    """Each verifier of a kind with each import's column of gold, its first completion's row id and their number."""
+    columns = "v.name, n.mapping ->> '$.columns.gold' AS gold, n.first_completion_id, n.imported"
+    query = f"SELECT {columns} FROM verifiers AS v, imports AS n WHERE v.kind = ? AND gold <> ''"
+    return connection.execute(query, (kind,)).fetchall()
+
+
 # -- What labelling has taken so far: how long a label, how often people differed.
 
 

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.wording import plain
-from workbench.core.item import QuarantinedRow
+from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.run import RefusedLine
 from workbench.core.text.figures import counted
 from workbench.interchange.importing import ImportReport, PreviewRow
@@ -26,6 +26,7 @@ def preview(found: ImportReport) -> Content:
     lines = [Content.styled(_counts(found, "would be taken"), "bold")]
     lines += [Content(f"{found.code.words}.")] if found.code else []
     lines += [Content.styled(_SWAPPED, "$text-warning")] if found.swapped_types else []
+    lines += [Content(printable(gold))] if (gold := gold_source(found.mapping)) else []
     lines += [Content(line) for line in _first(found.first or ())]
     return Content("\n").join([*lines, *_rest(found)])
 

@@ -293,6 +293,8 @@ class ImportScreen(FormScreen):
         taken = [column for column in columns.values() if column]
         chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
         changed = {name for name, column in columns.items() if column != self.look.fields.get(name, "")}
+        # "–" is said of each field that a column's name would fill.
+        changed |= {name for name, column in columns.items() if not column and self.look.is_named(name)}
         if changed & _TYPES:
             # Of one that is named the other isn't guessed.
             changed |= _TYPES & columns.keys()

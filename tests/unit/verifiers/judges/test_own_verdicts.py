@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
 from itertools import product
-from typing import NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import pytest
 
 from workbench.llm.dialects import read
 from workbench.llm.records import Reply, ending
 from workbench.verifiers.judges.parsers import parser
+from workbench.verifiers.judges.parsers.rubric import Criterion, words
+
+REPLIES: Final = tomllib.loads((Path(__file__).parent / "replies.toml").read_text(encoding="utf-8"))
+"""Replies by hand: parser -> what each says, and its text."""
+LEAST_READ: Final = 0.95
+"""Share of the replies with a verdict that is to be read; of the others none is the opposite."""
+RESULT, STEPS = (Criterion(name=name, asks="It is right.") for name in ("result", "steps"))
 
 
 class Form(NamedTuple):
@@ -60,10 +69,39 @@ def test_a_quoted_verdict_never_replaces_the_judges_own(form: Form) -> None:
     for quote, frame in product(QUOTES, FRAMES):
         for verdict, own, other in (("correct", form.yes, form.no), ("incorrect", form.no, form.yes)):
             raw = frame.format(own=own, quoted=quote.format(other))
-            allowed = {verdict, "abstain"}
-            assert parser(form.name).parse(raw).verdict in allowed, raw
-            if form.name == "verifybench@2" and quote != "**{}**":
-                assert parser(form.name).parse(raw).verdict == verdict, raw
+            assert parser(form.name).parse(raw).verdict == verdict, raw
+
+
+def read_verdict(name: str, text: str) -> str:
+    """A parser's verdict, or a rubric's words."""
+    if name == "rubric":
+        found = words((RESULT, STEPS), text)
+        return " ".join({True: "yes", False: "no", None: "–"}[met] for met in found.values())
+    return parser(f"{name}@2").parse(text).verdict.replace("abstain", "unparsed")
+
+
+def test_replies_by_hand_are_never_read_as_the_opposite() -> None:
+    every = [(name, one["says"], one["text"]) for name, replies in REPLIES.items() for one in replies]
+    found = [(name, says, read_verdict(name, text), text) for name, says, text in every]
+    assert len(found) >= 200
+    for name, says, verdict, text in found:
+        pairs = zip(says.split(), verdict.split(), strict=True)
+        assert all(word in (own, "unparsed", "–") for own, word in pairs), (name, says, verdict, text)
+    own = [verdict == says for _, says, verdict, _ in found if says != "unparsed"]
+    assert sum(own) / len(own) >= LEAST_READ
+
+
+@pytest.mark.parametrize(
+    ("raw", "says"),
+    [
+        ("result: Yes and No\nsteps: Yes", "– yes"),
+        ("result: Yes, or else No\nsteps: Yes", "– yes"),
+        ("result: No\nsteps: No\n\n> result: Yes\n> steps: Yes", "no no"),
+        ("result: Yes, no step is missing\nsteps: No, though its author says yes", "yes –"),
+    ],
+)
+def test_a_rubric_s_criterion_has_one_word_and_the_judge_s_own(raw: str, says: str) -> None:
+    assert read_verdict("rubric", raw) == says
 
 
 @pytest.mark.parametrize("raw", UNREAD)

@@ -31,16 +31,23 @@ _SPAN = re.compile(
     r"|(?<!\w)'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w)){1,400}'(?!\w)|\([^()\n]{1,400}\)"
 )
 # A line that announces somebody else's words, or the forms that an answer may have.
-_ANNOUNCES = re.compile(
-    r"(?i:\b(?:says?|said|reads?|writes?|wrote|written|claims?|states?|ends? (?:with|in)|contains?|quotes?|adds?))"
-    r"\b[^:\n]{0,60}:[ \t*_]*$"
+ANNOUNCES = re.compile(
+    r"\b(?:says?|said|reads?|writes?|wrote|written|claims?|states?|(?:ends|ended|closes|closed) (?:with|in|on|by)"
+    r"|contains?|quotes?|adds?"
+    r"|(?:comments?|lines?|words|sentences?|strings?|text)(?: of [^:\n]{1,40})? (?:is|are|was|were))\b"
+    r"(?:[^:\n]{0,60}:|(?: (?:the|a|this|these))?(?: (?:last|final|following))?"
+    r"(?: (?:lines?|words|sentence|text|comment|string|claim))?)"
+    r"[ \t*_]*$",
+    re.IGNORECASE,
 )
 _INSTRUCTS = re.compile(
     r"(?i:\b(?:answer|reply|respond|end|output|choose|pick|either|one of|options|formats?|allowed)\b)"
     r"[^:\n]{0,80}:[ \t*_]*$"
 )
-_OWN_VERDICT = re.compile(r"(?i)\b(?:i|my|me|we|our)\b")
+_OWN_VERDICT = re.compile(r"(?i)\b(?:i|my|me|we|our)\b(?!.{0,80}\b(?:would|could|might)\b)")
 _SENTENCE = re.compile(r".*(?:[.!?;。！？；—]|->|=>|[→⇒])", re.DOTALL)
+# Several words in bold or italics, within a sentence.
+_EMPHASIS = re.compile(r"(?<=[\w,] )(\*{1,3}|__?)(?=\S)[^*_\n]{1,200}[ ][^*_\n]{1,200}\1(?=,?[ ]\w)")
 _TAG = re.compile(r"</?[a-z]{1,12}[ ]?/?>", re.IGNORECASE)
 _OPENERS: Final = frozenset(
     re.findall(
@@ -103,16 +110,20 @@ def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
     for line in text.splitlines():
         bare = line.strip()
         if not bare:
-            skips = "none" if skips == "block" else skips
+            skips = skips if skips == "line" else "none"
             continue
         if skips != "none":
             skips = "block" if skips == "block" else "none"
             continue
         if not bare.startswith(">"):
-            kept.append(line)
-            if bare.endswith((":", "*", "_")):
-                skips = _announced(bare)
+            kept.append(_without_emphasis(line) if "*" in line or "_" in line else line)
+            skips = _announced(bare) if bare[-1] in ":*_" or bare[-1].isalpha() else "none"
     return tuple(kept)
+
+
+def _without_emphasis(line: str) -> str:
+    """A line without emphasised words that are mentioned in a sentence: they are a quotation."""
+    return _EMPHASIS.sub(lambda found: found[0] if is_given(line, found) else " ", line)
 
 
 def _one_word_fields(text: str) -> tuple[str, ...]:
@@ -127,11 +138,13 @@ def _one_word_fields(text: str) -> tuple[str, ...]:
     return tuple(f"{name.replace('_', ' ')}: {value}" for name, value in words)
 
 
-def _announced(line: str) -> Literal["none", "line", "block"]:
-    """How much of what follows a line are not the judge's own words."""
+def _announced(line: str) -> Literal["none", "line", "next", "block"]:
+    """How much of what follows isn't the judge's own: a line, only the very next one, or all up to a blank line."""
     if _OWN_VERDICT.search(line):
         return "none"
-    return "line" if _ANNOUNCES.search(line) else "block" if _INSTRUCTS.search(line) else "none"
+    if announced := ANNOUNCES.search(line):
+        return "block" if "lines" in announced[0] else "line" if ":" in announced[0] else "next"
+    return "block" if _INSTRUCTS.search(line) else "none"
 
 
 def _without_code(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench.verifiers.judges.parsers.base import (
+    ANNOUNCES,
     DOUBT,
     GOES_ON,
     JUDGMENT,
@@ -101,6 +102,8 @@ def _of_judgment(text: str) -> str | None:
     """The class a judgment's text gives first: a word, else a letter."""
     if word := _WORD.search(text):
         return DOUBT if GOES_ON.match(text, word.end()) else _LABELS[word[1]]
+    if len(set(_BOX.findall(text))) > 1:
+        return DOUBT
     found = _BOX.search(text) or _LETTER.match(text) or _BRACKETED.search(text)
     if found:
         return found[1]
@@ -109,7 +112,7 @@ def _of_judgment(text: str) -> str | None:
 
 
 def _boxed(line: str) -> str | None:
-    letters = _BOX.findall(line)
+    letters = [found[1] for found in _BOX.finditer(line) if not ANNOUNCES.search(line[: found.start()].rstrip("\\$ "))]
     return letters[-1] if letters else None
 
 

@@ -13,12 +13,11 @@ from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
-from workbench.verifiers.judges.parsers.base import Parser, Reading, own_text
+from workbench.verifiers.judges.parsers.base import DOUBT, Parser, Reading, own_lines, verdict_in
 
 PARSER: Final = "rubric"
 _VERSION: Final = 1
 _ENOUGH: Final = 0.5
-_LONGEST: Final = 64 * 1024
 
 
 class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,9 +37,10 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def words(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> dict[str, bool | None]:
-    """Criterion -> whether the last line about it says Yes or No; None where it says neither."""
-    text = own_text(raw, delimiter)[-_LONGEST:]
-    return {one.name: _word(_line(one.name).findall(text)) for one in criteria}
+    """Criterion -> whether the judge's own last line about it says Yes or No; None where it says neither, or both."""
+    lines = own_lines(raw, delimiter)
+    about = [next((one.name for one in criteria if _line(one.name).match(line)), None) for line in lines]
+    return {one.name: _word(one.name, lines, about) for one in criteria}
 
 
 def rubric(criteria: Sequence[Criterion]) -> Parser:
@@ -59,16 +59,32 @@ def _read(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None)
     return Reading("correct" if score >= _ENOUGH else "incorrect", score=score, label=label)
 
 
-def _word(said: Sequence[str]) -> bool | None:
-    return {"yes": True, "no": False}.get(said[-1].lower()) if said else None
+def _word(name: str, lines: Sequence[str], about: Sequence[str | None]) -> bool | None:
+    """What is said of a criterion; the lines about others don't stand between those about it."""
+    own = [line for line, criterion in zip(lines, about, strict=True) if criterion in (name, None)]
+    return {"yes": True, "no": False}.get(verdict_in(own, partial(_said, name)) or "")
+
+
+def _said(name: str, line: str) -> str | None:
+    if (found := _line(name).match(line)) is None:
+        return None
+    word, rest = found[1].lower(), line[found.end() :]
+    other = _OTHER.get(word)
+    return DOUBT if other is None or other.search(rest) else word
+
+
+_OTHER: Final = {
+    "yes": re.compile(r"\bno\b(?![ \t]+[^\W_]|-)", re.IGNORECASE),
+    "no": re.compile(r"\byes\b", re.IGNORECASE),
+}
+"""What makes two verdicts of one; "no" before a noun negates the noun."""
 
 
 @lru_cache(maxsize=256)
 def _line(name: str) -> re.Pattern[str]:
-    """A line, or a field of a JSON object, that says something of a criterion; "Yes or No" is an echo and says none."""
-    around = r"[ \t*_`\"'#>+-]{0,12}"
+    """A line, or a field of a JSON object, that says something of a criterion."""
+    around = r"[ \t*_`\"'#+,{-]{0,12}"
+    spelled = re.escape(name).replace("_", "[_ ]")
     return re.compile(
-        rf"(?:^|[{{,]){around}(?:\d{{1,3}}[.)][ \t]{{0,4}})?{around}{re.escape(name)}{around}[:：]{around}"
-        r"((?:\w+(?!\w)(?![ \t]{0,4}(?:[/|]|or\b)))?)",
-        re.IGNORECASE | re.MULTILINE,
+        rf"{around}(?:\d{{1,3}}[.)][ \t]{{0,4}})?{around}{spelled}{around}[:：]{around}(\w*)", re.IGNORECASE
     )

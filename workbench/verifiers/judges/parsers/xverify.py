@@ -9,8 +9,8 @@ from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, Reading, is_g
 # "Correct answer: …" is a heading of the request, often repeated.
 _FIRST_WORD = re.compile(
     r"(?<![^\W_])(correct|incorrect)(?![^\W_]|-[^\W_])"
-    r"(?![\]),* \t]{0,4}(?:[/|&]|(?:or|and|nor|but)[ \t])[\[(* \t]{0,4}(?:in)?correct)"
-    r"(?![ \t]+answers?\b)",
+    r"(?![\]),* \t]{0,4}(?:[/|&]|(?:or|and|nor|but)[ \t])?[\[(* \t]{0,4}(?:in)?correct)"
+    r"(?![ \t]+(?:answers?|me|us|the|this|that|it|or[ \t]+not)\b)",
     re.IGNORECASE,
 )
 
@@ -24,8 +24,8 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """The last line whose first word it is, in any case, behind brackets and stars."""
-    return _read(verdict_in(own_lines(raw, delimiter), _first_word))
+    """The last line whose first word it is, in any case, behind a label, brackets and stars."""
+    return _read(verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line) or _first_word(line)))
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:

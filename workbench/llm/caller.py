@@ -325,6 +325,9 @@ class Caller:
         except AttemptFailed as failure:
             sent = not failure.unreachable
             raise
+        except Halt:
+            sent = False
+            raise
         finally:
             lane.breaker.ended()
             allowed.budgets.settle(estimate, usage, sent=sent)
@@ -344,6 +347,10 @@ class Caller:
                 self._note_failure(lane, address, failure)
                 self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=not failure.unreachable)
                 self._halt_if_hopeless(lane, failure, began)
+                raise
+            except Halt as halt:
+                # Trouble of this process's own: the server was not reached, and is not to blame.
+                self._journal.fail(attempt, halt.code, None, halt.message, sent=False)
                 raise
         finally:
             address.in_flight -= 1

@@ -133,7 +133,10 @@ async def check(
     async with Transport() as transport:
         probe = _AddressProbe(transport, lane, secrets, timeout_s, read_reply)
         for address in lane.addresses:
-            findings += await probe.look(address, requests)
+            try:
+                findings += await probe.look(address, requests)
+            except Halt as own:
+                findings.append(ServerFinding("problem", own.message))
     return findings
 
 

@@ -27,6 +27,7 @@ FailureCode = Literal[
     "malformed",
     "budget",
     "cancelled",
+    "internal",
 ]
 """Why a call failed for good; also the reason of the verdict "error" that follows."""
 

@@ -7,6 +7,8 @@ cookies, redirects and proxies from the environment, none of which a call with a
 
 from __future__ import annotations
 
+import errno
+import os
 import ssl
 import zlib
 from collections.abc import AsyncIterable, Callable, Mapping
@@ -24,6 +26,7 @@ from msgspec import Struct
 from workbench.llm.clock import Awake, AwakeTimeout
 from workbench.llm.dialects.streams import unstreamed
 from workbench.llm.failures import AttemptFailed, malformed
+from workbench.llm.records import RESUME, Halt
 from workbench.llm.server import DIRECT, FROM_ENVIRONMENT, Route
 
 if TYPE_CHECKING:
@@ -84,7 +87,8 @@ class Transport:
         """Connections of one way; those of different ways share nothing.
 
         Raises:
-            AttemptFailed: The authorities' certificates can't be read, or the proxy is none.
+            AttemptFailed: The proxy is none.
+            Halt: The authorities' certificates can't be read.
         """
         import aiohttp
         import httpx
@@ -98,8 +102,8 @@ class Transport:
                 try:
                     context = ssl.create_default_context(cafile=Path(route.ca_file).expanduser())
                 except OSError as error:
-                    words = f"the certificates in {route.ca_file} can't be used: {error.strerror or error}"
-                    raise AttemptFailed("transport", words, unreachable=True) from None
+                    words = f"The certificates in {route.ca_file} can't be used: {error.strerror or error}."
+                    raise Halt("internal", f"{words} Check ca_file, then {RESUME}.") from None
             connector = aiohttp.TCPConnector(limit=0, ssl=context)
             session = aiohttp.ClientSession(
                 connector=connector,
@@ -135,6 +139,7 @@ class Transport:
 
         Raises:
             AttemptFailed: There is none, or not a whole one (``timeout``, ``transport``, ``malformed``).
+            Halt: This process itself can't (no descriptor left, a full disk), whoever listens there.
         """
         import aiohttp
         import httpx
@@ -167,6 +172,8 @@ class Transport:
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+            if (own := _own_trouble(error)) is not None:
+                raise Halt("internal", own) from error
             raise _failure(error) from None
 
     async def _streamed(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
@@ -319,6 +326,40 @@ def _unpacker(encoding: str, first: int) -> zlib._Decompress | None:
         raise malformed(f"the reply is packed ({encoding!r}) although the request refused that")
     is_bare = encoding == "deflate" and not is_gzip and (first & 0x8F) != 8
     return zlib.decompressobj(-zlib.MAX_WBITS if is_bare else zlib.MAX_WBITS | 32)
+
+
+_OWN = {
+    errno.EMFILE: "raise its limit (ulimit -n), or lower concurrency",
+    errno.ENFILE: "close other programs, or lower concurrency",
+    errno.ENOMEM: "give it more memory, or lower concurrency",
+    errno.ENOBUFS: "give it more memory, or lower concurrency",
+    errno.ENOSPC: "make room on the disk",
+    errno.EDQUOT: "make room on the disk",
+    errno.EROFS: "make its disk writable",
+    errno.EIO: "check its disk",
+}
+"""What this machine lacks, which no server is to blame for -> the remedy."""
+
+
+def _own_trouble(error: BaseException) -> str | None:
+    """What is wrong in this process or on this machine, behind an error of the transport."""
+    import aiohttp
+
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, aiohttp.ClientConnectorDNSError):
+            # The system's word for a look-up without descriptors is any: no such name, an invalid argument.
+            try:
+                os.close(os.open(os.devnull, os.O_RDONLY))
+            except OSError as lacking:
+                cause = lacking
+        if isinstance(cause, OSError) and cause.errno in _OWN:
+            return (
+                f"This program can't call a server: {os.strerror(cause.errno)}. That is no fault of the server: "
+                f"{_OWN[cause.errno]}, then {RESUME}."
+            )
+        cause = getattr(cause, "os_error", None) or cause.__cause__
+    return None
 
 
 def _failure(error: Exception) -> AttemptFailed:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -49,6 +53,25 @@ def in_turn(*answers: str | Scripted) -> Callable[[Received], str | Scripted]:
     """The answers one after the other, the last one for ever."""
     left = list(answers)
     return lambda _: left.pop(0) if len(left) > 1 else left[0]
+
+
+@contextmanager
+def no_descriptor_left() -> Iterator[None]:
+    """While inside, this process can open nothing more."""
+    # What the collector would close meanwhile.
+    gc.collect()
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    held = [os.open(os.devnull, os.O_RDONLY)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(map(int, os.listdir("/proc/self/fd"))) + 1, limits[1]))
+    try:
+        with suppress(OSError):
+            while True:
+                held.append(os.dup(held[0]))
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+        for descriptor in held:
+            os.close(descriptor)
 
 
 async def failure_of(caller: Caller, text: str = "q") -> CallFailed:

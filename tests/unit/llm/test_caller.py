@@ -12,7 +12,7 @@ import pytest
 
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.scripted import Received, Scripted, chat_reply, scripted
-from tests.unit.llm.calling import FAULTS, SECRET, asked, caller_of, failure_of, halt_of, in_turn
+from tests.unit.llm.calling import FAULTS, SECRET, asked, caller_of, failure_of, halt_of, in_turn, no_descriptor_left
 from workbench.llm.caller import StoredReply
 from workbench.llm.records import CallFailed, Chat, Halt, PromptMessage, Sampling, Scoring
 from workbench.llm.server import Limits
@@ -378,3 +378,15 @@ async def test_the_environments_proxy_is_not_used(monkeypatch: pytest.MonkeyPatc
         async with caller_of(server.url) as caller:
             await caller.call(1, "judge", asked("q"))
     assert json.loads(server.received[0].raw)["model"] == "m"
+
+
+async def test_what_this_process_lacks_halts_the_run_and_was_never_sent() -> None:
+    journal = MemoryJournal()
+    with scripted(lambda _: "Yes") as server:
+        async with caller_of(server.url, journal=journal) as caller:
+            with no_descriptor_left(), pytest.raises(Halt) as caught:
+                await caller.call(1, "judge", asked("q"))
+            assert "can't be reached" not in caught.value.message
+            assert (caller.errors, len(server.received)) == ({}, 0)
+            # Once there are some, the same caller goes on.
+            assert (await caller.call(1, "judge", asked("q"))).reply.text == "Yes"

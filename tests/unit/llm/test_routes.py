@@ -19,6 +19,7 @@ from tests.unit.llm.test_extras import GIVEN
 from workbench.config import trust
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response
+from workbench.llm.records import Halt
 from workbench.llm.server import Route
 from workbench.llm.transport import LONGEST_REPLY, Received, Transport
 from workbench.verifiers.base import identity
@@ -137,7 +138,7 @@ async def test_authorities_of_ones_own_are_trusted_where_they_were_named(tmp_pat
         with pytest.raises(AttemptFailed, match="no secure connection"):
             await got(url)
         for path in (tmp_path / "none.pem", key):
-            with pytest.raises(AttemptFailed, match="can't be used"):
+            with pytest.raises(Halt, match="Check ca_file"):
                 await got(url, route=Route(ca_file=str(path)))
 
 

@@ -13,8 +13,10 @@ from contextlib import contextmanager
 import pytest
 
 from tests.servers.scripted import Scripted, scripted
+from tests.unit.llm.calling import no_descriptor_left
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed
+from workbench.llm.records import Halt
 from workbench.llm.transport import Received, Transport
 
 
@@ -144,6 +146,26 @@ async def test_nobody_there_and_no_such_name() -> None:
     assert "refused" in refused.detail
     assert (unknown.code, unknown.unreachable) == ("transport", True)
     assert "name" in unknown.detail
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "no-such-host.invalid"])
+@pytest.mark.parametrize("is_ready", [True, False], ids=["at a later call", "at the first"])
+async def test_where_no_descriptor_is_left_no_server_is_blamed(host: str, *, is_ready: bool) -> None:
+    with scripted(lambda _: Scripted()) as server:
+        async with Transport() as transport:
+            if is_ready:
+                await transport.send(server.url, {}, b"{}", 20.0)
+            with no_descriptor_left(), pytest.raises(Halt, match="Too many open files") as caught:
+                await transport.send(f"http://{host}:9/", {}, b"{}", 20.0)
+    assert "no fault of the server" in caught.value.message
+    assert "ulimit -n" in caught.value.message
+
+
+async def test_where_the_disk_is_full_no_server_is_blamed() -> None:
+    with scripted(lambda _: Scripted(body=b"x" * 100_000)) as server, open("/dev/full", "wb", buffering=0) as full:
+        async with Transport() as transport:
+            with pytest.raises(Halt, match="No space left"):
+                await transport.send(server.url, {}, b"{}", 20.0, 200_000, sink=full)
 
 
 async def test_a_server_without_tls_where_tls_is_asked_for() -> None:

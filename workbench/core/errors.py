@@ -29,8 +29,14 @@ def nearest(said: str, known: Iterable[str], title: str) -> str:
         title: What those are, as a list of them begins.
     """
     names = list(dict.fromkeys(known))
-    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
-    return did_you_mean(said, names) or f"{title}: {', '.join(names[:_LISTED]) or 'none yet'}{more}."
+    return did_you_mean(said, names) or f"{title}: {some_of(names) or 'none yet'}."
+
+
+def some_of(names: Iterable[str]) -> str:
+    """The first of many names, and how many there are beyond."""
+    listed = list(names)
+    more = f" and {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
+    return ", ".join(listed[:_LISTED]) + more
 
 
 def _offered(hint: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from functools import wraps
@@ -86,10 +87,15 @@ def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Projec
     Raises:
         StoreError: As ``open_project``; also for what the database can't do meanwhile.
     """
+    is_new = create and not os.path.lexists(path)
     project = open_project(path, create=create)
     try:
         with project.database.explained():
             yield project
+    except BaseException:
+        if is_new:
+            project.database.remove_if_empty()
+        raise
     finally:
         project.close()
 

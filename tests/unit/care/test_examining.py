@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import run
 from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project
 from workbench.care.doctor import NotRepairedError, examine, repair
 from workbench.care.rescuing import rescue
@@ -142,3 +143,15 @@ def test_a_newer_version_is_named(rich: Path, tmp_path: Path) -> None:
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("PRAGMA user_version = 99")
     assert wrong(tmp_path / "p.db") == {"schema version": ""}
+
+
+def test_a_schema_whose_bytes_are_no_text_is_said_to_be_damaged(rich: Path, tmp_path: Path) -> None:
+    data = rich.read_bytes()
+    (tmp_path / "p.db").write_bytes(data.replace(b"CREATE TABLE models", b"CREATE TABLE mo\xffels", 1))
+    assert wrong(tmp_path / "p.db")
+    for words in (["doctor"], ["doctor", "--repair"], ["status"], ["backup"], ["rescue"]):
+        more = [str(tmp_path / "out.db")] if words[0] in ("backup", "rescue") else []
+        done = run(words[0], tmp_path / "p.db", *more, *words[1:])
+        assert "Traceback" not in done.stderr, done.stderr
+        # SQLite reads nothing of it, and says so; what can be read page by page is rescued.
+        assert done.returncode or words == ["rescue"], words

@@ -26,7 +26,7 @@ from workbench.app.cli.common import (
 from workbench.app.cli.verb import Output, ToStdout, verb
 from workbench.app.cli.writing import shown
 from workbench.core.code_tests.broken import BrokenTest
-from workbench.core.errors import UsageError
+from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
 from workbench.core.options import (
@@ -175,11 +175,11 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     if any(plan.format == QUESTIONS for plan in plans):
         show("Questions without completions: a pool to curate and draw from.")
     if report.missing:
-        show("Without a value: " + ", ".join(f"{column} {many:,}" for column, many in report.missing.items()))
+        show("Without a value: " + some_of(f"{column} {many:,}" for column, many in report.missing.items()))
     for column in report.type_columns or []:
         show(column.said)
     if report.kept:
-        show(f"Other columns, kept with the items: {', '.join(report.kept)}")
+        show(f"Other columns, kept with the items: {some_of(report.kept)}")
     for plan in plans:
         _say_guesses(plan, "" if dry_run else _ANEW)
     for line in column_lines(report.verdict_columns or []):

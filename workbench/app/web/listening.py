@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+from collections import Counter
 
 from aiohttp import web
 from aiohttp.http_exceptions import HttpProcessingError
@@ -34,24 +35,40 @@ class Connections:
     """Makes a server's connections, so many at most: strangers' give way to newcomers, and the oldest of them first.
 
     Args:
-        known: Connections on which somebody has shown a login or a token; they are kept.
+        known: Connections on which somebody has shown a login or a token, and who; they are kept.
         most: How many there may be.
         full: What one too many is told, if all are kept.
+        share: How many one person's are kept at least; of more the oldest give way, after the strangers'.
     """
 
-    def __init__(self, server: web.Server, known: set[web.RequestHandler], most: int, full: bytes = b"") -> None:
-        self._server, self._known, self._most, self._full = server, known, most, full
+    def __init__(
+        self,
+        server: web.Server,
+        known: dict[web.RequestHandler, str],
+        most: int,
+        full: bytes = b"",
+        share: int | None = None,
+    ) -> None:
+        self._server, self._known, self._most, self._full, self._share = server, known, most, full, share
 
     def __call__(self) -> asyncio.BaseProtocol:
         """The protocol of a new connection."""
         found = [one for one in self._server.connections if one.transport and not one.transport.is_closing()]
-        self._known.intersection_update(found)
+        for gone in self._known.keys() - set(found):
+            del self._known[gone]
         if len(found) >= self._most:
-            stranger = next((one for one in found if one not in self._known), None)
-            if stranger is None or stranger.transport is None:
+            given_up = next((one for one in found if one not in self._known), None) or self._beyond_share()
+            if given_up is None or given_up.transport is None:
                 return _Full(self._full)
-            stranger.transport.abort()
+            given_up.transport.abort()
         return self._server()
+
+    def _beyond_share(self) -> web.RequestHandler | None:
+        """The oldest connection of whoever has most of them, if those are more than a share."""
+        if self._share is None:
+            return None
+        ((who, many),) = Counter(self._known.values()).most_common(1)
+        return next(one for one, name in self._known.items() if name == who) if many > self._share else None
 
 
 class _Full(asyncio.Protocol):

@@ -16,8 +16,16 @@ from typing import Literal, TypeVar
 
 from workbench.core.database import column_files, migrations
 from workbench.core.database.counted import CountedConnection
-from workbench.core.database.failures import explained, go_back, roll_back
-from workbench.core.database.place import Place, require_bytes, require_local, require_plain_logs
+from workbench.core.database.failures import explained, roll_back
+from workbench.core.database.place import (
+    ENDS,
+    Place,
+    beside,
+    require_bytes,
+    require_local,
+    require_plain_logs,
+    require_unused,
+)
 from workbench.core.errors import StoreError
 from workbench.core.files import sweep
 from workbench.core.progress import Listener, heard_by, listening
@@ -31,6 +39,8 @@ _LARGE_LOG_PAGES = 16_000
 _LOOK_FOR_TURN_S = (0.008, 0.002)
 """Seconds between two looks whether it is one's turn to write: at first, and after `_LONG_S` of waiting."""
 _LONG_S = 0.06
+_CONTENT = ("datasets", "completions", "questions", "imports", "annotators", "verifiers", "quarantine", "trainings")
+"""Tables of which one has a row as soon as anything was stored."""
 MINIMUM_SQLITE = (3, 37, 0)
 
 
@@ -249,6 +259,16 @@ class Database:
                 self._turn = None
             self._threads = threading.local()
 
+    def remove_if_empty(self) -> None:
+        """Remove a database that was made just now, unless something is in it or somebody has it open."""
+        with suppress(StoreError, sqlite3.Error, OSError):
+            if any(self.reader().execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in _CONTENT):
+                return
+            self.close()
+            require_unused(self.path)
+            for end in ENDS:
+                beside(self.path, end).unlink(missing_ok=True)
+
     def _connection(self, kind: str) -> sqlite3.Connection:
         held: dict[str, sqlite3.Connection] | None = getattr(self._threads, "connections", None)
         if held is None:
@@ -400,9 +420,6 @@ def opening(path: Path) -> Iterator[None]:
         raise StoreError(
             f"{error.filename or path}: {error.strerror}.", "Check the name and its permissions."
         ) from error
-    except UnicodeDecodeError as error:
-        # SQLite quotes what it can't read of a schema.
-        raise StoreError(f"{path}: the file is damaged.", go_back(path)) from error
 
 
 def require_usable(path: Path) -> None:

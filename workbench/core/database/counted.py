@@ -176,8 +176,9 @@ class CountedConnection(sqlite3.Connection):
         """Rows that were ever changed on this connection, and the last note, which takes looking up."""
         if not effects.forgets:
             return self.total_changes, 0
-        row: tuple[int] = super().execute("SELECT coalesce(max(version), 0) FROM changes").fetchone()
-        return self.total_changes, row[0]
+        # Also of one that somebody has emptied: the next number follows the last one that was ever given.
+        row = super().execute("SELECT seq FROM sqlite_sequence WHERE name = 'changes'").fetchone()
+        return self.total_changes, 0 if row is None else row[0]
 
     def _check(self, write: _Write, effects: _Effects, before: tuple[int, int], rowcount: int, sent: int) -> None:
         written = max(rowcount, 0)

@@ -27,6 +27,7 @@ _HINTS: dict[int, str] = {
     sqlite3.SQLITE_PERM: _ACCESS,
     sqlite3.SQLITE_NOTADB: "It is no workbench database; name another file.",
 }
+_DAMAGED = "workbench doctor says what is lost. {} (or write out what can be read: workbench rescue)"
 _CAUSES: dict[int, Cause] = {
     sqlite3.SQLITE_FULL: "space",
     sqlite3.SQLITE_IOERR: "disk",
@@ -53,6 +54,9 @@ def explained(path: Path) -> Iterator[None]:
         raise
     except sqlite3.DatabaseError as error:
         raise StoreError(f"{path}: {error}.", _hint(error, path), _cause(error, path)) from error
+    except UnicodeDecodeError as error:
+        # SQLite quotes what it can't read of a schema.
+        raise StoreError(f"{path}: the file is damaged.", _DAMAGED.format(go_back(path))) from error
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -86,7 +90,7 @@ def _hint(error: sqlite3.Error, path: Path) -> str:
     if _lacks_files(error, path):
         return f"The disk has no room for another file: remove some, then try again. {_SAFE}"
     if code == sqlite3.SQLITE_CORRUPT:
-        return f"workbench doctor says what is lost. {go_back(path)} (or write out what can be read: workbench rescue)"
+        return _DAMAGED.format(go_back(path))
     if code == sqlite3.SQLITE_FULL and (temporary := _full_elsewhere(path)):
         return f"Make room in {temporary}, or set SQLITE_TMPDIR to another folder, then try again. {_SAFE}"
     return _HINTS.get(code, "")

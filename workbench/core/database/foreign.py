@@ -43,12 +43,8 @@ def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Ite
         temporary_folder("merge") as folder,
         closing(_connect(path, folder)) as connection,
     ):
-        try:
-            version = migrations.checked_version(connection, path)
-            migrations.require_ours(connection, path, version)
-        except UnicodeDecodeError as error:
-            # SQLite quotes what it can't read of a schema.
-            raise StoreError(f"{path}: the file is damaged.", "Ask for another.") from error
+        version = migrations.checked_version(connection, path)
+        migrations.require_ours(connection, path, version)
         if current and version < migrations.latest_version():
             raise StoreError(
                 f"{path} was written by an older workbench.", f"Bring it up to date first: workbench status {path}"

@@ -96,10 +96,9 @@ def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def mark(connection: sqlite3.Connection) -> ChangeMark:
-    """Where the history stands."""
-    return ChangeMark(
-        *connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone()
-    )
+    """Where the history stands; of one that somebody has emptied nothing is ever known to be unchanged."""
+    row = connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone()
+    return ChangeMark(*(row or (0, b"")))
 
 
 def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:

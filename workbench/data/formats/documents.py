@@ -38,6 +38,8 @@ TABLES: tuple[FileFormat, ...] = ("csv", "tsv", "xlsx")
 LISTS: tuple[FileFormat, ...] = ("json", "label-studio", "argilla")
 """Formats that are one JSON list."""
 
+MOST_COLUMNS = 10_000
+"""Of a table; spreadsheets have 16,384, and one that is transposed has as many as rows."""
 _BATCH = 256
 _HELD = 1 << 30
 """Bytes that rows read together may come to, if each were as long as all of its group."""
@@ -252,6 +254,9 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
 
 
 def _distinct(cells: list[str], path: Path) -> list[str]:
+    if len(cells) > MOST_COLUMNS:
+        message = f"{path}:1: the header has {len(cells):,} columns; a table has at most {MOST_COLUMNS:,}."
+        raise FormatError(message, "Keep those that are wanted. Is the file transposed, or the delimiter another?")
     double = next((name for name, times in Counter(cells).items() if times > 1), None)
     if double is not None:
         raise FormatError(f"{path}:1: two columns are called {double!r}.", "Rename one of them.")

@@ -21,6 +21,8 @@ from workbench.data.formats.verdict_words import may_be_verdicts, mostly_verdict
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
 _LONGEST_NAME: Final = 80
 """Characters of a model's or a domain's name."""
+_OFFERED: Final = 8
+"""Columns of verdicts that an advice names; a table of words as columns has thousands of ones."""
 _VALUES, _LONGEST_VALUE, _LOOKED_AT = 3, 24, 200
 _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
@@ -65,7 +67,7 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         others = () if "gold" in columns else self.verdicts
         taken = {*guesses.values(), *columns.values(), *graders}
         free = [one for one in others if one not in taken]
-        words += [f"--verdict {shlex.quote(f'{self.verdicts[one]}={one}')}" for one in free]
+        words += [f"--verdict {shlex.quote(f'{self.verdicts[one]}={one}')}" for one in free[:_OFFERED]]
         if free and "gold" not in guesses:
             words.append(f"(or --map {shlex.quote(f'gold={free[0]}')} if people gave these verdicts)")
         return " ".join(words)

@@ -379,3 +379,27 @@ async def test_a_database_that_is_busy_is_no_crash(
         async with client.get("/") as answer:
             assert answer.status == 503
             assert "locked" not in await answer.text()
+
+
+async def test_one_person_s_connections_keep_no_newcomer_out(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of somebody who holds them all the oldest give way; nobody within a share loses one."""
+    monkeypatch.setattr(server, "MOST_CONNECTIONS", 12)
+    monkeypatch.setattr(server, "SHARE", 4)
+    held: list[asyncio.StreamWriter] = []
+    add_annotators(project, ["cat"])
+    async with served(project) as address, come_in(project, address, "ann") as client:
+        async with come_in(project, address, "cat") as third, tab(third, address) as page:
+            await page.wait_for("I am cat")
+            cookies = client.cookie_jar.filter_cookies(URL(origin(address)))
+            cookie = "; ".join(f"{one.key}={one.value}" for one in cookies.values())
+            for _ in range(30):
+                reader, writer = await asyncio.open_connection("127.0.0.1", address.port)
+                writer.write(f"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n\r\n".encode())
+                assert b"200" in await reader.readline()
+                held.append(writer)
+            async with come_in(project, address, "ben") as other, other.get("/") as answer:
+                assert answer.status == 200
+            await page.press("x")
+            await page.wait_for("x")
+        for writer in held:
+            writer.close()

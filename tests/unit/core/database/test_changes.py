@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from tests.commands import run
 from tests.helpers import make_project, numbered
 from workbench.core.database import generation
 from workbench.core.project import Project, open_project
@@ -77,3 +78,22 @@ def test_ranges_that_touch_or_overlap_become_one() -> None:
     assert generation.ranges([(10, 20), (15, 17), (0, 3), (5_000, 5_001), (20, 30)]) == [(0, 30), (5_000, 5_001)]
     assert generation.ranges([(10, 2_000), (11, 12), (2_100, 2_200)]) == [(10, 2_200)]
     assert generation.ranges([]) == []
+
+
+def test_an_emptied_history_ends_no_command_and_knows_nothing_unchanged(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4, gold=True))
+    before = generation.mark(project.database.reader())
+    with project.database.write() as connection:
+        connection.execute("DELETE FROM changes")
+    project.close()
+    for words in (["status"], ["accuracy"], ["doctor"]):
+        done = run(*words, project.path)
+        assert "Traceback" not in done.stderr, done.stderr
+        assert done.returncode == 0 or words != ["status"]
+    project = open_project(project.path)
+    reader = project.database.reader()
+    for mark in (before, generation.mark(reader)):
+        assert generation.since(reader, mark) is None
+    coordinating.exclude(project, [1], reason="truncated")
+    assert generation.since(reader, generation.mark(reader)) == []
+    project.close()

@@ -126,7 +126,7 @@ class RewardGate:
         self.rules = rules
         self.in_flight = 0
         self._beside = beside
-        self.known: set[web.RequestHandler] = set()
+        self.known: dict[web.RequestHandler, str] = {}
         self._under_way = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -218,7 +218,7 @@ class RewardGate:
             if not hmac.compare_digest(given, f"Bearer {self.rules.token}".encode()):
                 raise RequestRefused(401, "Give the server's token: Authorization: Bearer …", closes=True)
         if self.rules.token is None or request.path != HEALTH:
-            self.known.add(request.protocol)
+            self.known[request.protocol] = ""
 
     def _answers_to(self, host: str) -> bool:
         return self.rules.address.answers_to(host) or name_of(host) in self.rules.hosts

@@ -81,14 +81,14 @@ class ServeGate:
     """Checks every request before anything else sees it.
 
     Attributes:
-        known: Connections that a login has come over.
+        known: Connections that a login has come over, and whose.
     """
 
     def __init__(self, project: Project, address: Address) -> None:
         self._project = project
         self._address = address
         self._throttle = Throttle()
-        self.known: set[web.RequestHandler] = set()
+        self.known: dict[web.RequestHandler, str] = {}
         prefix = "__Host-" if address.is_secure else ""
         # Cookies are kept by host, whatever the port.
         self._cookie = f"{prefix}workbench-{address.port}"
@@ -107,7 +107,7 @@ class ServeGate:
                 LOG.info("403 %s from %s: no login", _shown(request.path), request.remote)
                 return page("refused", 403)
             request[NAME], request[LOGIN] = name, login
-            self.known.add(request.protocol)
+            self.known.setdefault(request.protocol, name)
             return await handler(request)
         except WorkbenchError as error:
             return _refuse(request, 503, str(error), "The database can't be used at the moment. Try again.")
@@ -137,7 +137,7 @@ class ServeGate:
             self._throttle.failed(peer)
             return _refuse(request, 403, "no valid link", _REFUSED)
         LOG.info("%s has come in from %s", inert(found.name), request.remote)
-        self.known.add(request.protocol)
+        self.known[request.protocol] = found.name
         response = web.Response(status=204)
         response.set_cookie(
             self._cookie,
@@ -174,6 +174,8 @@ IDLE_S = 30.0
 """How long a connection may stand without a request."""
 MOST_CONNECTIONS = 500
 """A process may usually have about a thousand descriptors, and each app takes some."""
+SHARE = 16
+"""Connections that one person always has; a browser opens six, and one for each window."""
 _SHUTDOWN_S = 2.0
 
 
@@ -194,8 +196,8 @@ class AppServer:
         self._sessions = Sessions(command, most)
 
     @property
-    def known(self) -> set[web.RequestHandler]:
-        """Connections that a login has come over."""
+    def known(self) -> dict[web.RequestHandler, str]:
+        """Connections that a login has come over, and whose."""
         return self._gate.known
 
     def application(self) -> web.Application:
@@ -282,7 +284,7 @@ async def serving(
         watching = asyncio.create_task(server.watch())
         try:
             assert runner.server is not None
-            connections = Connections(runner.server, server.known, MOST_CONNECTIONS)
+            connections = Connections(runner.server, server.known, MOST_CONNECTIONS, share=SHARE)
             taking = await asyncio.get_running_loop().create_server(connections, sock=listening)
             with contextlib.closing(taking):
                 yield address

@@ -479,3 +479,37 @@ def test_who_labelled_is_no_third_person_at_the_form(project: Project) -> None:
         require_third(project, "amira")
     require_third(project, "somebody new")
     require_third(project, "chen")
+
+
+async def test_a_second_window_asks_before_it_replaces_a_decision(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        at = subject(app)
+        other = AdjudicationSession(project, "chen")
+        other.decide(other.open("correctness", at), Ruling(verdict="correct"))
+        await press(pilot, "0")
+        assert (subject(app), decisions(project)) == (at, [(at, "correct")])
+        assert any("another window: correct" in notice for notice in notices(app))
+        await press(pilot, "0")
+        assert isinstance(app.screen, ConfirmScreen)
+        assert decisions(project) == [(at, "correct")]
+
+
+async def test_undo_after_a_skip_brings_the_conflict_back_and_takes_no_decision(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        await press(pilot, "1")
+        made, skipped = decisions(project), subject(app)
+        await press(pilot, "l")
+        assert subject(app) != skipped
+        await press(pilot, "z")
+        assert (subject(app), decisions(project)) == (skipped, made)
+        assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(0,)]
+
+
+async def test_undo_of_a_replaced_decision_leaves_the_first_in_force(project: Project) -> None:
+    async with adjudicating(project) as (app, pilot):
+        at = subject(app)
+        await press(pilot, "1", "left_square_bracket", "0", "y", "z")
+        assert rows(
+            project, "SELECT state, verdict FROM task_states WHERE task = 'correctness' AND subject = ?", at
+        ) == [("final", "correct")]
+        assert (subject(app), "your decision" in screen(app).query_one(TitleBar).remark) == (at, True)

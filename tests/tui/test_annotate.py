@@ -14,7 +14,7 @@ from textual.widgets import Input
 from tests.background import PATIENCE_S
 from tests.helpers import make_project
 from tests.tui.labelling import ITEMS, MARK, Desktop, desk, labels, make, rows
-from tests.tui.stage import SIZES, until
+from tests.tui.stage import SIZES, notices, until
 from workbench.app.tui.item_flow import ItemFeed
 from workbench.app.tui.kit.card import WholeText
 from workbench.app.tui.kit.type_picker import TypePicker
@@ -548,3 +548,18 @@ async def test_a_label_given_over_a_whole_text_leaves_the_next_card_as_any_other
         await it.press("1")
         assert heights(it) == usual
     project.close()
+
+
+async def test_a_second_window_shows_a_label_before_it_is_replaced(project: Project) -> None:
+    async with desk(project) as it:
+        at = it.completion
+        other = AnnotationSession(project, "amira")
+        other.submit(other.open(at), Answer(verdict="correct"))
+        other.close()
+        await it.press("0")
+        assert (it.completion, labels(project)) == (at, [(at, "correct")])
+        assert any("another window: correct" in notice for notice in notices(it.app))
+        assert "correct" in it.line()
+        await it.press("0")
+        assert labels(project) == [(at, "correct"), (at, "incorrect")]
+        assert it.completion != at

@@ -108,3 +108,24 @@ async def test_home_tells_what_waits_for_the_annotator(project: Project) -> None
         await settle(pilot)
         await press(pilot, "d", "escape", "escape")
         await until(pilot, lambda: "answered" not in home.matters[0].sentence)
+
+
+async def test_a_question_after_an_answer_keeps_both_in_sight(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("exclamation_mark", *"round?", "enter")
+        at = it.completion
+        coordinating.answer(project, at, "Only where asked.", by="dora")
+        it.screen._look_for_answers()
+        await it.settle()
+        assert "⚑ answered: d" in it.line()
+        await it.press("exclamation_mark", *"units?", "enter")
+        it.screen._look_for_answers()
+        await it.settle()
+        assert "⚑ flagged" in it.line()
+        await it.press("d")
+        assert "Only where asked." in it.text()
+    async with opened(project) as (app, pilot):
+        await press(pilot, *":f", "enter")
+        detail = text_of(app, "#flags-detail Static")
+        assert "round? → dora: Only where asked." in detail
+        assert "units?" in detail

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.tui.labelling import Desktop, desk, make, rows
+from tests.tui.labelling import Desktop, desk, labels, make, rows
 from workbench.core.project import Project
 from workbench.labelling import ledger
 
@@ -138,3 +138,17 @@ async def test_checks_and_repeats_are_taken_back_like_any_label(project: Project
         assert [value for _, _, value in in_force(project)] == ["correct", "incorrect"]
         await it.press("z", "z")
         assert in_force(project) == []
+
+
+async def test_after_a_skip_it_brings_the_skipped_item_back(project: Project) -> None:
+    async with desk(project) as it:
+        await it.press("1")
+        labelled = labels(project)
+        skipped = it.completion
+        await it.press("l")
+        after = it.completion
+        assert after != skipped
+        await it.press("z")
+        assert (it.completion, labels(project)) == (skipped, labelled)
+        await it.press("0")
+        assert (it.completion, labels(project)) == (after, [*labelled, (skipped, "incorrect")])

@@ -158,3 +158,7 @@ class AnnotationError(WorkbenchError):
     """A label can't be taken: not the person's item, quota full, wrong state."""
 
     title = "Annotation"
+
+
+class AnsweredElsewhereError(AnnotationError):
+    """The person has answered the item in another window since it was opened in this one."""

@@ -84,6 +84,7 @@ class AdjudicationSession:
         self.person = people.find(project.database, adjudicator)
         self.guidelines = Acquainted(project.database, self.person.id)
         self._skipped: set[tuple[str, int]] = set()
+        self._last_skip: tuple[Task, int] | None = None
 
     def next(self) -> Conflict | None:
         """The next conflict this person may settle; skipped ones come again at the end."""
@@ -119,6 +120,7 @@ class AdjudicationSession:
             guideline=self.guidelines.version,
             item=item,
             opinions=rulings.opinions(reader, self.person.id, labels),
+            decided=standing.uuid if own and standing is not None else "",
             round=current_round(stored),
             earlier=rulings.overtaken(stored),
             note=self._begun(reader, item.completion) if task == "correctness" else "",
@@ -160,10 +162,10 @@ class AdjudicationSession:
 
         Raises:
             UsageError: The ruling lacks what its task needs.
-            AnnotationError: A label has changed since the conflict was read, or the person may not settle it.
+            AnnotationError: A label or the person's own decision has changed meanwhile, or they may not settle it.
         """
         rulings.check(conflict.task, ruling)
-        at = people.now()
+        at, self._last_skip = people.now(), None
         try:
             bring_in(self._project)
             return self._store(conflict, ruling, at)
@@ -212,13 +214,20 @@ class AdjudicationSession:
     def skip(self, conflict: Conflict) -> None:
         """Leave a conflict for later."""
         self._skipped.add((conflict.task, conflict.subject))
+        self._last_skip = (conflict.task, conflict.subject)
 
     def undo(self) -> Conflict | None:
         """Take back this person's newest decision and open its conflict again; None without one.
 
+        A decision that it had replaced is in force again. After a skip the skipped conflict comes back instead.
+
         Raises:
             AnnotationError: It was taken on many conflicts at once, which only go back together.
         """
+        if self._last_skip is not None:
+            (task, subject), self._last_skip = self._last_skip, None
+            self._skipped.discard((task, subject))
+            return self.open(task, subject)
         # What is kept is newer than all that is stored.
         bring_in(self._project)
         with self._database.write("full") as connection:
@@ -230,8 +239,9 @@ class AdjudicationSession:
                         f"Your last decision settled {together} conflicts at once.",
                         "Conflicts by kind (d, then z) takes all of it back.",
                     )
-                ledger.record(connection, events.undoing(event, None, people.now()))
-                if event.task == "correctness" and event.note:
+                earlier = events.earlier_than(connection, event)
+                ledger.record(connection, events.undoing(event, earlier, people.now()))
+                if earlier is None and event.task == "correctness" and event.note:
                     people.keep(connection, self.person.id, event.subject, event.note)
         return self.open(newest[0].task, newest[0].subject) if newest else None
 

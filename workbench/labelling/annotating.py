@@ -14,7 +14,7 @@ from workbench.config import settings_of
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.database import events, people
 from workbench.core.database.failures import explained
-from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError
 from workbench.core.final_answer import HOW, FinalAnswer, How
 from workbench.core.final_answer.card import QUESTION_TAIL, SHOWN, Absence, Card, Quirk, Shortcoming, card
 from workbench.core.final_answer.extraction import Stretch
@@ -67,7 +67,7 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
         types_labelled: Whether the type must be settled by people.
         guideline: The newest version of the guidelines the person had read when the item was opened; may be empty.
         asked: What the person wrote with a flag that stands.
-        answer: The coordinator's newest answer to a flag of theirs on the item; None: there is none.
+        answer: The coordinator's newest answer to the flag they raised last on the item; None: there is none.
     """
 
     completion: int
@@ -195,6 +195,9 @@ class AnnotationSession:
         self.guidelines = Acquainted(project.database, self.person.id)
         self._lock = threading.Lock()
         self._known: dict[tuple[Task, int], Standing] = {}
+        self._seen: set[str] = set()
+        self._submitted: int | None = None
+        self._skipped: int | None = None
 
     def close(self) -> None:
         """Close the reading connection; leases stay until they are released or run out."""
@@ -233,6 +236,7 @@ class AnnotationSession:
         with explained(self._database.path):
             found = {(task, subject_of(task, item)): standing(self._held, self.person.id, task, item) for task in TASKS}
         self._known |= found
+        self._seen |= {stood.mine.uuid for stood in found.values() if stood.mine is not None}
 
     def _read(self, completion: int) -> AnnotationItem:
         text = reading.item_text(self._blind, completion)
@@ -252,7 +256,7 @@ class AnnotationSession:
             flagged=asked is not None,
             guideline=self.guidelines.version,
             asked=asked or "",
-            answer=answers[-1] if answers else None,
+            answer=next((one for one in reversed(answers) if one.stands), None),
         )
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
@@ -264,9 +268,11 @@ class AnnotationSession:
         Raises:
             AnnotationError: Someone else has filled the quota meanwhile, the person adjudicated the item or is
                 paused, or the label is of a round that has ended.
+            AnsweredElsewhereError: The person has answered in another window since they opened the item here.
             UsageError: The answer lacks what it needs (a reason, or a note with the reason "other").
         """
         check_answer(answer)
+        self._submitted, self._skipped = item.completion, None
         at = people.now()
         try:
             bring_in(self._project)
@@ -309,6 +315,7 @@ class AnnotationSession:
                     placed.append(label_lines.Placed(event, self.person.name, self.person.role, stood.place))
         if placed:
             self._project.kept.keep(list(history_lines(placed)), [one.event for one in placed], why)
+            self._seen |= {one.event.uuid for one in placed}
         self._forget_note(item, answer)
         return [one.event.uuid for one in placed]
 
@@ -318,10 +325,16 @@ class AnnotationSession:
         stood = standing(connection, self.person.id, task, item)
         if stood.mine is not None and says_the_same(stood.mine, answer):
             return []
+        if stood.mine is not None and stood.mine.uuid not in self._seen:
+            raise AnsweredElsewhereError(
+                f"You have answered this in another window: {stood.mine.value}.",
+                "Nothing was stored. Answer again to replace it.",
+            )
         edits_past = answered(task, item) and stood.mine is None
         self._take_slot(connection, task, subject_of(task, item), stood.purpose, edits_past=edits_past)
         event = self._event_of(task, stood, item, answer, at)
         ledger.record(connection, event)
+        self._seen.add(event.uuid)
         if stood.purpose == "check" and task == "correctness":
             checks.review(connection, self.person.id, self._policy)
         return [event.uuid]
@@ -387,6 +400,7 @@ class AnnotationSession:
     def undo(self) -> AnnotationItem | None:
         """Take back the person's newest label (also after a restart) and open its item again; None without one.
 
+        After a skip the item that was skipped comes back instead, and no label changes.
         The earlier answer of an edited label comes back; a first label is retracted, and its note is a draft again.
         Labels of both tasks that were submitted together are taken back together. Labels of a round that has ended
         stay.
@@ -394,7 +408,7 @@ class AnnotationSession:
         Raises:
             AnnotationError: The person is paused.
         """
-        at = people.now()
+        at, self._submitted = people.now(), None
         if (taken := self._project.kept.take_back(self.person.id)) is not None:
             with self._lock:
                 of_type = taken.task == "type"
@@ -403,6 +417,8 @@ class AnnotationSession:
                 return None
             self._project.begun.remember(self.person.id, completion, taken.note or "")
             return self.open(completion)
+        if self._skipped is not None:
+            return self._take_again(self._skipped)
         with self._database.write("full") as connection:
             self._require_at_work(connection)
             newest = events.undoable(connection, self.person.id)
@@ -414,6 +430,18 @@ class AnnotationSession:
         with self._lock:
             completion = subjects.get("correctness") or reading.own_completion(self._blind, subjects["type"])
         return None if completion is None else self.open(completion)
+
+    def _take_again(self, completion: int) -> AnnotationItem:
+        self._skipped, at = None, time.time()
+        with self._database.write("full") as connection:
+            self._require_at_work(connection)
+            assignments.free_expired(connection, at)
+            slot = claiming.slot_on(connection, self.person.id, completion)
+            if slot is not None:
+                found = claiming.ClaimableSlot(slot, completion)
+                serving.lease(connection, self.person.id, found, self._policy, at)
+                assignments.unskip(connection, completion, self.person.id)
+        return self.open(completion)
 
     def _retract(self, connection: events.Connection, event: LabelEvent, at: str) -> None:
         earlier = events.earlier_than(connection, event)
@@ -430,6 +458,8 @@ class AnnotationSession:
         """Give the item back to the pool; it comes again only when nothing else is left."""
         with self._database.write("full") as connection:
             assignments.skip(connection, item.completion, self.person.id, time.time())
+        # A type that is put off is of the label given just now: that one is what an undo takes back.
+        self._skipped = None if item.completion == self._submitted else item.completion
 
     def release(self, *completions: int) -> None:
         """Give back items that were claimed and not labelled."""

@@ -214,7 +214,7 @@ class ConflictClasses:
                 for uuid in some:
                     event = events.by_uuid(connection, uuid)
                     assert event is not None
-                    ledger.record(connection, events.undoing(event, None, at))
+                    ledger.record(connection, events.undoing(event, events.earlier_than(connection, event), at))
         return len(together)
 
 

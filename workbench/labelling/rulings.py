@@ -65,12 +65,14 @@ class RulingSubject(Struct, frozen=True, kw_only=True):
     Attributes:
         seen: The labels' uuids; a decision holds as long as no other label comes.
         guideline: The newest version of the guidelines the person had read when the labels were shown; may be empty.
+        decided: The uuid of the person's own decision that was in force then; empty without one.
     """
 
     task: Task
     subject: int
     seen: tuple[str, ...]
     guideline: str
+    decided: str = ""
 
 
 class Ruling(Struct, frozen=True, kw_only=True):
@@ -147,13 +149,18 @@ def decision(
     """The event that a decision is.
 
     Raises:
-        AnnotationError: A label has changed since the case was read, or the person may not settle it.
+        AnnotationError: A label or the person's own decision has changed meanwhile, or they may not settle it.
     """
     stored = events.of_subject(connection, case.task, case.subject)
     if uuids(current_labels(stored)) != case.seen:
         raise AnnotationError("A label of this item has changed meanwhile.", "Read it again, then decide.")
     standing = current_adjudication(stored)
     own = standing is not None and standing.annotator == person.id
+    if standing is not None and own and standing.uuid != case.decided:
+        raise AnnotationError(
+            f"You have decided this in another window: {standing.value}.",
+            "Nothing was stored. Decide again to replace it.",
+        )
     if not own and not conflicts.is_open_to(connection, person.id, case.task, case.subject):
         raise AnnotationError("Somebody else has settled it, or is to settle it.", "Go on with the next one.")
     earlier = events.current_of(connection, case.task, case.subject, person.id, "adjudication")

@@ -155,7 +155,7 @@ def test_an_opened_conflict_that_another_person_settles_is_theirs(project: Proje
 def test_a_decision_can_be_taken_anew_by_its_maker(project: Project, chen: AdjudicationSession) -> None:
     conflict = following(chen)
     chen.decide(conflict, Ruling(verdict="correct"))
-    chen.decide(conflict, Ruling(verdict="incorrect"))
+    chen.decide(chen.open(conflict.task, conflict.subject), Ruling(verdict="incorrect"))
     assert rows(project, "SELECT verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
                 conflict.subject) == [("incorrect",)]  # fmt: skip
 
@@ -278,3 +278,46 @@ def test_whoever_has_seen_both_labels_is_not_blind_any_more(tmp_path: Path) -> N
     labelled = "SELECT unblinded FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "
     assert rows(project, labelled + "WHERE a.name = 'chen' AND e.kind = 'label'") == [(1,)]
     project.close()
+
+
+def test_the_decision_that_was_replaced_comes_back_with_undo(project: Project, chen: AdjudicationSession) -> None:
+    first = following(chen)
+    chen.decide(first, Ruling(verdict="correct"))
+    chen.decide(chen.open(first.task, first.subject), Ruling(verdict="incorrect"))
+    again = chen.undo()
+    assert again is not None
+    assert again.own is not None
+    assert (again.subject, again.own.verdict) == (first.subject, "correct")
+    assert rows(project, "SELECT state, verdict FROM task_states WHERE task = 'correctness' AND subject = ?",
+                first.subject) == [("final", "correct")]  # fmt: skip
+    again = chen.undo()
+    assert again is not None
+    assert (again.subject, again.own) == (first.subject, None)
+    assert chen.undo() is None
+
+
+def test_a_second_window_replaces_no_decision_that_it_does_not_show(
+    project: Project, chen: AdjudicationSession
+) -> None:
+    other = AdjudicationSession(project, "chen")
+    first = following(chen)
+    stale = other.open(first.task, first.subject)
+    chen.decide(first, Ruling(verdict="correct"))
+    with pytest.raises(AnnotationError, match="another window: correct"):
+        other.decide(stale, Ruling(verdict="incorrect"))
+    assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'adjudication'") == [(1,)]
+    other.decide(other.open(first.task, first.subject), Ruling(verdict="incorrect"))
+    assert chen.open(first.task, first.subject).own == Ruling(verdict="incorrect")
+
+
+def test_undo_after_a_skip_brings_the_skipped_conflict_back(project: Project, chen: AdjudicationSession) -> None:
+    chen.decide(following(chen), Ruling(verdict="correct"))
+    skipped = following(chen)
+    chen.skip(skipped)
+    assert following(chen).subject != skipped.subject
+    again = chen.undo()
+    assert again is not None
+    assert again.subject == skipped.subject
+    assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(0,)]
+    chen.undo()
+    assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(1,)]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.helpers import make_project, make_shared, mean_nobody, numbered
-from workbench.core.errors import AnnotationError, UsageError
+from workbench.core.errors import AnnotationError, AnsweredElsewhereError, UsageError
 from workbench.core.project import Project
 from workbench.labelling import people
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
@@ -450,3 +450,50 @@ def test_a_coordinator_who_labels_under_a_name_is_not_blind_under_it_later(proje
     session.submit(item, Answer(verdict="correct", subtype="A1"))
     assert rows(project, "SELECT DISTINCT unblinded FROM label_events WHERE kind = 'label'") == [(1,)]
     session.close()
+
+
+def test_undo_after_a_skip_brings_the_skipped_item_back_and_no_label_changes(
+    project: Project, amira: AnnotationSession
+) -> None:
+    first = following(amira)
+    amira.submit(first, Answer(verdict="correct", subtype="A1"))
+    second = following(amira)
+    amira.skip(second)
+    third = following(amira)
+    assert third.completion not in (first.completion, second.completion)
+    again = amira.undo()
+    assert again is not None
+    assert (again.completion, again.verdict) == (second.completion, None)
+    assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(0,)]
+    amira.submit(again, Answer(verdict="incorrect", subtype="A1"))
+    for item in (second, first):
+        again = amira.undo()
+        assert again is not None
+        assert again.completion == item.completion
+
+
+def test_a_skip_after_an_undo_is_what_the_next_undo_is_of(project: Project, amira: AnnotationSession) -> None:
+    first = following(amira)
+    amira.submit(first, Answer(verdict="correct", subtype="A1"))
+    second = following(amira)
+    amira.submit(second, Answer(verdict="correct", subtype="A1"))
+    again = amira.undo()
+    assert again is not None
+    amira.skip(again)
+    back = amira.undo()
+    assert back is not None
+    assert back.completion == second.completion
+    assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'retraction'") == [(2,)]
+
+
+def test_a_second_window_replaces_no_label_that_it_does_not_show(project: Project, amira: AnnotationSession) -> None:
+    other = AnnotationSession(project, "amira")
+    stale = following(other)
+    amira.submit(amira.open(stale.completion), Answer(verdict="correct", note="see line 3"))
+    with pytest.raises(AnsweredElsewhereError, match="another window: correct"):
+        other.submit(stale, Answer(verdict="incorrect"))
+    assert rows(project, "SELECT verdict, note FROM label_events") == [("correct", "see line 3")]
+    other.submit(other.open(stale.completion), Answer(verdict="incorrect"))
+    amira.submit(amira.open(stale.completion), Answer(verdict="correct"))
+    assert rows(project, "SELECT verdict FROM label_events") == [("correct",), ("incorrect",), ("correct",)]
+    other.close()

@@ -194,7 +194,8 @@ def test_undo_leaves_out_what_was_decided_anew(project: Project, chen: ConflictC
     one = AdjudicationSession(project, "chen")
     one.decide(one.open("correctness", 1), Ruling(verdict="incorrect"))
     assert chen.undo() == 1
-    assert chen.undo() == 1
+    assert states(project)[:2] == ["final", "final"], "what it had replaced is in force again"
+    assert [chen.undo(), chen.undo()] == [1, 1]
     assert states(project)[:2] == ["conflict", "conflict"]
 
 

@@ -157,3 +157,26 @@ def test_an_item_s_page_shows_the_flag_that_stands_and_its_answer(project: Proje
     coordinating.answer(project, item.completion, "so", by="dora")
     said = [(label.annotator, label.kind, label.note) for label in detail(project, item.completion).labels]
     assert said == [("amira", "flag", "why?"), ("dora", "answer", "so")]
+
+
+def test_a_flag_that_is_raised_again_keeps_what_was_asked_and_answered(project: Project) -> None:
+    amira = AnnotationSession(project, "amira")
+    item = the_next(amira)
+    amira.flag(item, True, "Round?")
+    coordinating.answer(project, item.completion, "Only where asked.", by="dora")
+    assert amira.open(item.completion).answer is not None
+    amira.flag(item, True, "And units?")
+    opened = amira.open(item.completion)
+    assert (opened.asked, opened.answer) == ("And units?", None), "the new question is not answered by the old answer"
+    assert [(one.asked, one.answer, one.stands) for one in amira.answers()] == [("Round?", "Only where asked.", False)]
+    (flag,) = coordinating.flags(project)
+    assert (flag.asked, flag.is_open) == ("And units?", True)
+    assert [(one.asked, one.answer, one.answered_by) for one in flag.earlier] == [
+        ("Round?", "Only where asked.", "dora")
+    ]
+    coordinating.answer(project, item.completion, "Not needed.", by="dora")
+    (flag,) = coordinating.flags(project, "answered")
+    assert (flag.answer, len(flag.earlier)) == ("Not needed.", 1)
+    answer = amira.open(item.completion).answer
+    assert answer is not None
+    assert answer.answer == "Not needed."

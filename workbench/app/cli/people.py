@@ -465,7 +465,8 @@ def _show(found: Sequence[Flag], every: bool) -> None:
 
 def _cells(flag: Flag) -> list[str]:
     answered = f"{flag.answered_by}: {flag.answer}{'' if flag.heard else ' (not read yet)'}" if flag.answer else "open"
-    return [flag.completion_id, flag.annotator, minute(flag.flagged_at), flag.asked or "–", answered]
+    earlier = [f"{one.asked or '–'} → {one.answered_by}: {one.answer}" for one in flag.earlier]
+    return [flag.completion_id, flag.annotator, minute(flag.flagged_at), flag.asked or "–", answered, *earlier]
 
 
 # -- ``workbench history DB``

@@ -19,7 +19,7 @@ from workbench.app.tui.judging import FOLLOW_S, JudgingScreen
 from workbench.app.tui.kit.card_texts import CardTexts, card_texts
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.pace import Pace
-from workbench.core.errors import AnnotationError, StoreError
+from workbench.core.errors import AnnotationError, AnsweredElsewhereError, StoreError
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, OwnAnswer, Progress
 from workbench.labelling.people import Acquainted
@@ -267,7 +267,7 @@ class ItemFlow(JudgingScreen):
         told = {answer.uuid for answer in self._answers}
         new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
         self._answers = answers
-        newest = {answer.completion: answer for answer in answers}
+        newest = {answer.completion: answer for answer in answers if answer.stands}
         if self._current is not None and self._current.item.flagged:
             item = self._current.item
             answered = structs.replace(item, answer=newest.get(item.completion, item.answer))
@@ -291,6 +291,9 @@ class ItemFlow(JudgingScreen):
             self._show_empty()
         elif self._current is None:
             self._show_empty(error)
+        elif isinstance(error, AnsweredElsewhereError):
+            completion, self._current = self._current.item.completion, None
+            self.open_item(completion)
         elif isinstance(error, AnnotationError):
             self._advance()
 

@@ -268,7 +268,14 @@ def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bo
 
 
 def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
-    """The label that an undo brought back with this one; any other event is its own."""
+    """The label or decision that an undo brought back with this one; any other event is its own."""
+    if event.kind == "adjudication":
+        undone = _own(connection, event, event.supersedes) if event.supersedes else None
+        before = _own(connection, event, undone.supersedes) if undone is not None and undone.supersedes else None
+        again = before is not None and event == msgspec.structs.replace(
+            before, uuid=event.uuid, created_at=event.created_at, supersedes=event.supersedes, merged=event.merged
+        )
+        return _original(connection, before) if before is not None and again else event
     repeated = _own(connection, event, event.seen[0]) if event.seen and event.kind in ANSWERS else None
     return repeated or event
 
@@ -286,10 +293,10 @@ def subject_of(event: LabelEvent) -> tuple[Task, int]:
 
 
 def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
-    """The label that stood before this one; a label that an undo brought back counts as the one it repeats."""
+    """The label or decision that was in force before; one that an undo brought back counts as the one it repeats."""
     original = _original(connection, event)
     before = _own(connection, event, original.supersedes) if original.supersedes else None
-    return before if before is not None and before.kind in ANSWERS else None
+    return before if before is not None and before.kind in (*ANSWERS, "adjudication") else None
 
 
 def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from workbench.core.database.events import FLAG_STANDS
 
@@ -20,16 +20,25 @@ _ANSWER = (
     "(SELECT x.id FROM label_events AS x, json_each(x.seen) AS n WHERE x.kind = 'answer' AND x.subject = f.subject "
     "AND n.value = f.uuid ORDER BY x.created_at DESC, x.uuid DESC LIMIT 1)"
 )
-_STANDING = (
+_RAISED = (
     f"SELECT {_COLUMNS} FROM label_events AS f JOIN annotators AS a ON a.id = f.annotator_id "
     "JOIN completions AS c ON c.id = f.subject JOIN questions AS q ON q.id = c.question_id "
     "JOIN datasets AS d ON d.id = q.dataset_id JOIN question_text AS qt ON qt.id = q.id "
     f"LEFT JOIN label_events AS r ON r.id = {_ANSWER} LEFT JOIN annotators AS b ON b.id = r.annotator_id "
-    f"WHERE {FLAG_STANDS}"
+    "WHERE {} AND (?1 IS NULL OR f.subject = ?1) ORDER BY f.created_at, f.uuid"
 )
+_EARLIER = f"f.kind = 'flag' AND f.flagged AND r.uuid IS NOT NULL AND NOT ({FLAG_STANDS})"
 
 HEARD = "answer"
 """The ``view`` of the look at an answer; such a look names the answer in ``seen``."""
+
+
+class Exchange(Struct, frozen=True, kw_only=True):
+    """A question that was asked with an earlier flag, and its answer."""
+
+    asked: str
+    answer: str
+    answered_by: str
 
 
 class Flag(Struct, frozen=True, kw_only=True):
@@ -41,6 +50,7 @@ class Flag(Struct, frozen=True, kw_only=True):
         question: The beginning of the item's question.
         answer: The newest answer to it; empty while there is none.
         heard: Its maker has read the answer.
+        earlier: What the same person has asked on the item before, and the answers, oldest first.
     """
 
     uuid: str
@@ -56,6 +66,7 @@ class Flag(Struct, frozen=True, kw_only=True):
     answered_by: str
     answered_at: str
     heard: bool
+    earlier: tuple[Exchange, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -65,14 +76,17 @@ class Flag(Struct, frozen=True, kw_only=True):
 
 def standing(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
     """Every flag that stands, oldest first; with ``completion`` those on it."""
-    rows = connection.execute(
-        f"{_STANDING} AND (?1 IS NULL OR f.subject = ?1) ORDER BY f.created_at, f.uuid", (completion,)
-    )
-    return [_flag(row) for row in rows]
+    before: dict[tuple[int, str], list[Exchange]] = {}
+    for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):
+        flag = _flag(row)
+        exchange = Exchange(asked=flag.asked, answer=flag.answer, answered_by=flag.answered_by)
+        before.setdefault((flag.completion, flag.annotator), []).append(exchange)
+    found = [_flag(row) for row in connection.execute(_RAISED.format(FLAG_STANDS), (completion,))]
+    return [structs.replace(flag, earlier=tuple(before.get((flag.completion, flag.annotator), ()))) for flag in found]
 
 
 def _flag(row: Iterable[object]) -> Flag:
-    return msgspec.convert(dict(zip(Flag.__struct_fields__, row, strict=True)), Flag, strict=False)
+    return msgspec.convert(dict(zip(Flag.__struct_fields__[:-1], row, strict=True)), Flag, strict=False)
 
 
 def count_open(connection: sqlite3.Connection) -> int:
@@ -90,6 +104,7 @@ class OwnAnswer(Struct, frozen=True, kw_only=True):
         completion: Row id of the completion.
         asked: What the person wrote with the flag.
         heard: The person has read it.
+        stands: It is to the flag that the person raised last on the item.
     """
 
     uuid: str
@@ -98,16 +113,17 @@ class OwnAnswer(Struct, frozen=True, kw_only=True):
     answer: str
     answered_at: str
     heard: bool
+    stands: bool
 
 
 def own_answers(connection: sqlite3.Connection, completion: int | None = None) -> list[OwnAnswer]:
     """On a blind connection: the answers to the person's flags, newest last; with ``completion`` those on it."""
     rows = connection.execute(
-        "SELECT uuid, subject, asked, note, created_at, heard FROM own_answers WHERE ?1 IS NULL OR subject = ?1 "
-        "ORDER BY created_at, uuid",
+        "SELECT uuid, subject, asked, note, created_at, heard, stands FROM own_answers "
+        "WHERE ?1 IS NULL OR subject = ?1 ORDER BY created_at, uuid",
         (completion,),
     )
     return [
-        OwnAnswer(uuid=row[0], completion=row[1], asked=row[2], answer=row[3], answered_at=row[4], heard=bool(row[5]))
+        msgspec.convert(dict(zip(OwnAnswer.__struct_fields__, row, strict=True)), OwnAnswer, strict=False)
         for row in rows
     ]

@@ -373,7 +373,14 @@ class AdjudicateScreen(JudgingScreen):
         if isinstance(error, StoreError) and self._current is None:
             self._say_empty(self.why_none(error))
         elif isinstance(error, AnnotationError) and self._session is not None:
-            self.store(self._next, self._show, "reading again …")
+            self.store(partial(self._read_again, self._current), self._show, "reading again …")
+
+    def _read_again(self, opened: OpenedConflict | None) -> OpenedConflict | None:
+        """The conflict as it is now, with the person's own decision, if they may still settle it; else the next one."""
+        case = None if opened is None else opened.conflict
+        if self._session is not None and case is not None and self._session.may_open(case.task, case.subject):
+            return self._made_ready(self._session.open(case.task, case.subject))
+        return self._next()
 
     def action_skip(self) -> None:
         """Leave the conflict for later."""

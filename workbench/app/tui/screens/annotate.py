@@ -78,7 +78,7 @@ ANNOTATE_ACTIONS: tuple[Action, ...] = (
     Action(
         "annotate.partial", "percent_sign", "partial", "Partial", "How much of the answer is right, in quarters.", False
     ),
-    Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, also after a restart."),
+    Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, or a skip just made."),
     Action("annotate.skip", "l", "skip", "Skip", "Give the item back; it comes again at the end."),
     Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
     Action(
@@ -377,10 +377,10 @@ class AnnotateScreen(ItemFlow):
         self.draw_line()
 
     def action_flag(self) -> None:
-        """Call the coordinator to the item, with a question; a call that stands is taken back."""
+        """Call the coordinator to the item, with a question; a call that waits for its answer is taken back."""
         if not self.is_free() or self._current is None:
             return
-        if self._current.item.flagged:
+        if self._current.item.flagged and self._current.item.answer is None:
             self._flagged(self._current, on=False)
         else:
             self.ask_line(_ASK, self._current.item.completion, partial(self._asked, self._current))

@@ -122,6 +122,13 @@ def _title(flag: Flag) -> str:
 
 def _detail(flag: Flag) -> Content:
     lines = [
+        *(
+            Content.styled(
+                f"{printable(one.asked) or 'calls you'} → {printable(one.answered_by)}: {printable(one.answer)}",
+                "$text-muted",
+            )
+            for one in flag.earlier
+        ),
         Content.assemble((f"{printable(flag.annotator)}  ", "bold"), printable(flag.asked) or "calls you"),
         Content.styled(printable(flag.question), "$text-muted"),
     ]

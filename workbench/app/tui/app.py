@@ -26,7 +26,7 @@ from textual.worker import WorkerFailed
 
 from workbench.app.tui.allocating import Garbage, process_of_its_own
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS, Destination
-from workbench.app.tui.key_order import KeyOrder
+from workbench.app.tui.key_order import KeyOrder, age_of
 from workbench.app.tui.keymap import Action, bindings, key_names, yielding
 from workbench.app.tui.kit.commands import SaidCommands
 from workbench.app.tui.kit.matrix import printable
@@ -125,10 +125,9 @@ class WorkbenchApp(App[None]):
         self.working_as: dict[Role, str] = {}
         self.settings = settings or Settings()
         self.at_work = AtWork()
-        self._has_begun = False
         self.key_order = KeyOrder(self, self._take_key)
         self.paces = defaultdict[str, Pace](Pace)
-        self.leaving = self.goes_on = False
+        self.leaving = self.goes_on = self._has_begun = False
         self.told_away = ""
         self.left_forms: dict[Hashable, dict[str, str]] = {}
         self.unstored_lines: dict[tuple[str, Hashable], str] = {}
@@ -219,7 +218,7 @@ class WorkbenchApp(App[None]):
         if isinstance(event, events.InputEvent) and not event.is_forwarded:
             self.at_work.touch()
             if isinstance(event, events.MouseDown):
-                self.at_work.click(_age(event))
+                self.at_work.click(age_of(event))
                 self.key_order.is_idle = self.key_order.follows_idle = False
         if isinstance(event, events.Key) and not event.is_forwarded:
             await self.key_order.come(event)
@@ -228,7 +227,7 @@ class WorkbenchApp(App[None]):
 
     async def _take_key(self, key: events.Key) -> None:
         """It counts as pressed when it was, however long it has waited for those before it."""
-        self.at_work.press(_age(key))
+        self.at_work.press(age_of(key))
         await super().on_event(key)
 
     async def on_key(self, event: events.Key) -> None:
@@ -544,13 +543,9 @@ class WorkbenchApp(App[None]):
             if command.title not in _REPLACED_COMMANDS and not (self.is_web and command.title in _NOT_SERVED):
                 yield command
 
-    def _runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], None]:
+    def _runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], object]:
         """What the palette calls: the action, run on the screen once the palette has closed."""
-
-        def run_action() -> None:
-            self.call_later(self.run_action, action.run, screen.doer_of(action))
-
-        return run_action
+        return lambda: self.call_later(self.run_action, action.run, screen.doer_of(action))
 
     def _handle_exception(self, error: Exception) -> None:
         """What misses a widget while the app ends is no error: they are closed one after the other."""
@@ -603,8 +598,3 @@ def run(
 def app_log(project: Project) -> Path:
     """What the app writes when something went wrong in it."""
     return project.path.with_name(f"{project.path.name}.app.log")
-
-
-def _age(event: events.Event) -> float:
-    """Seconds since it came; Textual stamps events with this clock, on every platform."""
-    return time.perf_counter() - event.time

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -9,12 +10,17 @@ from typing import Any, Final
 
 from textual.app import App
 from textual.dom import DOMNode
-from textual.events import Key
+from textual.events import Event, Key
 
 _ROUNDS: Final = 3
 """A key makes a message, that another screen, and that its focus: each passes through all that a key can bubble to."""
 _LONGEST_S: Final = 0.5
 """What is not done by then holds no key back."""
+
+
+def age_of(event: Event) -> float:
+    """Seconds since it came; Textual stamps events with this clock, on every platform."""
+    return time.perf_counter() - event.time
 
 
 class KeyOrder:

@@ -1,6 +1,6 @@
 """Ways to call a model server from this environment, ours and those it was chosen from.
 
-Usage: python -m bench.clients NAME URL AT_ONCE REQUESTS
+Usage: python -m bench.clients NAME URL AT_ONCE REQUESTS [TEXTS]
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from bench.load import MODEL, Ask, measure, prompt
+from bench.load import MODEL, Ask, measure, prompt, take_texts
 from workbench.llm.caller import Caller
 from workbench.llm.records import CallFailed, Chat, FailureCode, JournaledCall, PromptMessage, Response, RunUsed
 from workbench.llm.server import Limits, ModelServer
@@ -150,7 +150,9 @@ CLIENTS: dict[str, Callable[[str, int], AbstractAsyncContextManager[Ask]]] = {
 
 async def main() -> None:
     """Measure one client."""
-    name, url, at_once, requests = sys.argv[1:5]
+    name, url, at_once, requests, *texts = sys.argv[1:]
+    for path in texts:
+        take_texts(path)
     async with CLIENTS[name](url, int(at_once)) as ask:
         await measure(ask, int(at_once), int(requests))
 

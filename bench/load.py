@@ -13,10 +13,24 @@ MODEL = "stub"
 
 Ask = Callable[[int], Awaitable[object]]
 
+_STEP = (
+    "Let $f(x) = \\frac{a_{i}}{b[k]}$ with $x \\le y$; then d[MAX_LEN] = max(d[i], a<b) and `std::map<std::string, T>` "
+    "gives \\boxed{42}. <td>42</td> ≤ 43 × 2²; see https://example.org/a/b?c=1&d=2 [1].\n"
+)
+LONG = f"<think>\n{_STEP * 90}</think>\nThe answer is 42."
+"""A solution of mathematics and code, 20 kB."""
+_texts = [PROMPT]
+
+
+def take_texts(path: str) -> None:
+    """Have prompts of the texts in a file, a JSON string a line."""
+    with open(path, encoding="utf-8") as lines:
+        _texts[:] = map(json.loads, lines)
+
 
 def prompt(number: int) -> str:
-    """A prompt of about 1.8 kB that no cache has seen."""
-    return f"Item {number}. {PROMPT}"
+    """A prompt of about 1.8 kB, or of a text that was taken, that no cache has seen."""
+    return f"Item {number}. {_texts[number % len(_texts)]}"
 
 
 async def measure(ask: Ask, at_once: int, requests: int) -> None:

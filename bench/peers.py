@@ -1,21 +1,25 @@
 """Other projects' clients, each in an environment of its own; imports nothing of this project's dependencies.
 
-Usage: PYTHON -m bench.peers NAME URL AT_ONCE REQUESTS
+Usage: PYTHON -m bench.peers NAME URL AT_ONCE REQUESTS [TEXTS]
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import os
+import sqlite3
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from bench.load import MODEL, measure, prompt, report
+from bench.load import MODEL, measure, prompt, report, take_texts
 
-PACKAGES = {"openai": ["openai"], "litellm": ["litellm"], "lm_eval": ["lm-eval[api]"]}
+PACKAGES = {"openai": ["openai"], "openai_sqlite": ["openai"], "litellm": ["litellm"], "lm_eval": ["lm-eval[api]"]}
 """What has to be installed for each."""
 
 KEY = "key"
@@ -39,6 +43,32 @@ def openai(url: str, at_once: int, requests: int) -> None:
             await measure(ask, at_once, requests)
 
     asyncio.run(run())
+
+
+def openai_sqlite(url: str, at_once: int, requests: int) -> None:
+    """What one would write by hand: AsyncOpenAI, and each request and reply in SQLite as it comes."""
+    library: Any = importlib.import_module("openai")
+
+    async def run(connection: sqlite3.Connection) -> None:
+        async with library.AsyncOpenAI(base_url=url, api_key=KEY) as client:
+
+            async def ask(number: int) -> object:
+                messages = _messages(number)
+                reply = await client.chat.completions.create(model=MODEL, messages=messages)
+                with connection:
+                    row = (number, json.dumps(messages), reply.model_dump_json())
+                    connection.execute("INSERT INTO replies VALUES (?, ?, ?)", row)
+                return reply.choices[0].message.content
+
+            await measure(ask, at_once, requests)
+
+    with tempfile.TemporaryDirectory() as folder:
+        connection = sqlite3.connect(Path(folder) / "replies.db")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("CREATE TABLE replies (number INTEGER, request TEXT, reply TEXT)")
+        asyncio.run(run(connection))
+        connection.close()
 
 
 def litellm(url: str, at_once: int, requests: int) -> None:
@@ -79,8 +109,15 @@ def lm_eval(url: str, at_once: int, requests: int) -> None:
     assert len(replies) == requests
 
 
-PEERS: dict[str, Callable[[str, int, int], None]] = {"openai": openai, "litellm": litellm, "lm_eval": lm_eval}
+PEERS: dict[str, Callable[[str, int, int], None]] = {
+    "openai": openai,
+    "openai_sqlite": openai_sqlite,
+    "litellm": litellm,
+    "lm_eval": lm_eval,
+}
 
 
 if __name__ == "__main__":
+    for path in sys.argv[5:]:
+        take_texts(path)
     PEERS[sys.argv[1]](sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))

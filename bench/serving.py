@@ -1,6 +1,9 @@
 """Whole runs on a model server: verdicts a second, CPU and memory, everything included.
 
-Usage: python -m bench.serving [--rounds 30] [--many 100000]
+Usage: python -m bench.serving [--rounds 30] [--many 100000] [--texts FILE] [--long-only]
+
+Long texts are judged next to the script that one would write by hand, openai and SQLite; `--texts` takes them from a
+file as VerifyBench has it.
 
 The server is a stub in a process of its own with a latency of ±50 %. The runner is the real one in its process: it
 reads items, asks, reads replies, and commits attempts, requests, responses and verdicts to a real database. Rates are
@@ -10,9 +13,10 @@ from the run's start to its end as the database has them; the stub, the runner a
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,7 +24,9 @@ from typing import Any
 import psutil
 from msgspec import Struct
 
+from bench.calling import measured_client
 from bench.figures import report
+from bench.load import LONG
 from tests.helpers import make_project
 from tests.servers.faulty import launched
 from workbench.core.project import Project
@@ -29,9 +35,12 @@ from workbench.runs.verifying import start, wait
 from workbench.verifiers.judging import peak_of_process
 
 _WORDS = "The solution was compared with the reference. " * 30
+_FIELDS = {"question": "question", "reference": "answer", "completion": "completion"}
 _FEW = 1_000
 _SHARES = {(64, 0.05): 80.0, (256, 1.0): 95.0}
 _CPU_MS = 1.2
+_SHARE_LONG = 85.0
+_CPU_LONG_MS = 1.5
 _CPU_RATIO = 1.2
 _GROWTH_MB = 10.0
 _PER_SECOND = 1_000.0
@@ -51,9 +60,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=30, help="items are so many times the calls at once")
     parser.add_argument("--many", type=int, default=100_000, help="items of the memory figure")
+    parser.add_argument("--texts", type=Path, help="a VerifyBench file, whose texts are the long ones")
+    parser.add_argument("--long-only", action="store_true")
     options, _ = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_CONFIG_DIR"] = str(Path(folder) / "configuration")
+        _long(Path(folder), options.texts, options.rounds)
+        if options.long_only:
+            return
         for (at_once, latency), share in _SHARES.items():
             items = at_once * options.rounds * (8 if latency < 1 else 1)
             found = _measured(Path(folder) / f"{at_once}", items, at_once, latency)
@@ -74,10 +88,28 @@ def main() -> None:
         report("serving_peak_rss_growth", many.peak_mb - few.peak_mb, "MB", _GROWTH_MB)
 
 
-def _measured(folder: Path, items: int, at_once: int, latency: float) -> Figures:
+def _long(folder: Path, file: Path | None, rounds: int) -> None:
+    """A run on long texts, and the plain script with the same prompts."""
+    at_once, latency = 64, 0.2
+    items = at_once * rounds
+    rows = [{"completion": LONG}] if file is None else [json.loads(line) for line in file.open(encoding="utf-8")]
+    found = _measured(folder / "long", items, at_once, latency, rows)
+    theory = at_once / latency
+    report("serving_long_share_of_theory", 100 * items / found.seconds / theory, "%", _SHARE_LONG, at_least=True)
+    report("serving_long_cpu", found.cpu_ms, "ms/verdict", _CPU_LONG_MS)
+    texts = folder / "texts.jsonl"
+    texts.write_text("".join(json.dumps("\n".join(_texts_of(row).values())) + "\n" for row in rows))
+    with launched(latency=latency) as stub:
+        plain = measured_client("openai_sqlite", stub, at_once, items, str(texts))
+    if plain is not None:
+        report("serving_long_openai_sqlite_share_of_theory", 100 * plain.rate / theory, "%")
+        report("serving_long_openai_sqlite_cpu", plain.cpu_ms, "ms/call")
+
+
+def _measured(folder: Path, items: int, at_once: int, latency: float, long: Sequence[dict[str, Any]] = ()) -> Figures:
     """One run; then its replies judged again under another name, without a call."""
     folder.mkdir()
-    project = make_project(folder, _rows(items))
+    project = make_project(folder, _rows(items, long))
     try:
         with launched(latency=latency) as stub:
             given = {
@@ -88,7 +120,7 @@ def _measured(folder: Path, items: int, at_once: int, latency: float) -> Figures
                 "concurrency": str(at_once),
             }
             found = _run(project, given, "judge")
-            if items > _FEW and latency > _QUICK_S:
+            if items > _FEW and latency > _QUICK_S and not long:
                 again = _run(project, given | {"parser": "verifybench@1"}, "again")
                 report(f"serving_reused_{items}_verdicts_per_second", items / again.seconds, "verdicts/s")
             if (asked := stub.counts(full=False)["requests"]) != items:
@@ -124,9 +156,15 @@ def _time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _rows(items: int) -> Iterator[dict[str, Any]]:
+def _rows(items: int, long: Sequence[dict[str, Any]] = ()) -> Iterator[dict[str, Any]]:
     for number in range(items):
-        yield {"question_id": f"q{number // 8}", "completion_id": f"c{number}", "completion": f"{number} {_WORDS}"}
+        names = {"question_id": f"q{number // 8}", "completion_id": f"c{number}"}
+        texts = _texts_of(long[number % len(long)]) if long else {"completion": _WORDS}
+        yield texts | names | {"completion": f"{number} {texts['completion']}"}
+
+
+def _texts_of(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: str(row[field]) for name, field in _FIELDS.items() if field in row}
 
 
 if __name__ == "__main__":

@@ -151,8 +151,11 @@ def judge_on_servers(
     return asyncio.run(judge())
 
 
+_PLACES_AN_ITEM_AHEAD: Final = 8
+
+
 class _ServedRun:
-    """One start of a run: as many tasks as calls may be in flight."""
+    """One start of a run: as many tasks as calls may be in flight, and a few whose calls are prepared meanwhile."""
 
     def __init__(
         self, verifier: ServedVerifier, secret: bytes, session: Session, record: Record, ending: Ending | None
@@ -173,7 +176,12 @@ class _ServedRun:
             check()
 
         feed = TaskSource(chunks)
-        tasks = [self._session.start(self._judge(feed)) for _ in range(self._client.places)]
+        tasks = []
+        places = self._client.places
+        for _ in range(places + places // _PLACES_AN_ITEM_AHEAD):
+            tasks.append(self._session.start(self._judge(feed)))
+            # The first calls are sent before the others are prepared.
+            await asyncio.sleep(0)
         try:
             await self._session.wait(tasks, look)
             if not self._has_answered() and any(judged.verdict.reason not in OWN for _, judged, _ in self._held):

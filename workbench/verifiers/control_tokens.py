@@ -135,16 +135,13 @@ def _with_breaks(text: str, places: Iterable[int]) -> str:
 
 def _breaks(text: str) -> list[tuple[int, int, int]]:
     """Where each token begins in a text, where its first character ends, and where the token ends."""
-    tokens = _tokens(_ODD.sub(lambda odd: _read(odd[0]), text))
-    if not tokens:
-        return []
-    anchors = _anchors(text)
+    plain, anchors = _folded(text)
 
     def end_of(place: int) -> int:
-        plain, end = anchors[bisect_right(anchors, place, key=itemgetter(0)) - 1]
-        return end + place - plain
+        start, end = anchors[bisect_right(anchors, place, key=itemgetter(0)) - 1]
+        return end + place - start
 
-    return [(end_of(start - 1) if start else 0, end_of(start), end_of(end - 1)) for start, end in tokens]
+    return [(end_of(start - 1) if start else 0, end_of(start), end_of(end - 1)) for start, end in _tokens(plain)]
 
 
 def _tokens(plain: str) -> list[tuple[int, int]]:
@@ -188,18 +185,20 @@ def _is_paired(token: str, counts: Counter[str], plain: str) -> bool:
     return begun == counts[f"</{name}>"] > 0
 
 
-def _anchors(text: str) -> list[tuple[int, int]]:
-    """Where characters end that the most lenient reader sees: from each of these places on, one by one."""
-    anchors, plain = [(0, 1)], 0
-    at = 0
-    for odd in _ODD.finditer(text):
-        length = len(_read(odd[0]))
-        plain += odd.start() - at
-        at = odd.end()
-        if length != len(odd[0]):
-            anchors += [*((place, at) for place in range(plain, plain + length)), (plain + length, at + 1)]
-        plain += length
-    return anchors
+def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """A text as the most lenient reader sees it, and from which of its places on characters end one by one where."""
+    anchors = [(0, 1)]
+
+    def fold(odd: re.Match[str]) -> str:
+        read = _read(odd[0])
+        if len(read) != odd.end() - odd.start():
+            place, end = anchors[-1]
+            plain, end = place + odd.start() + 1 - end, odd.end()
+            anchors.extend((plain + number, end) for number in range(len(read)))
+            anchors.append((plain + len(read), end + 1))
+        return read
+
+    return _ODD.sub(fold, text), anchors
 
 
 @lru_cache(maxsize=4096)

@@ -14,7 +14,10 @@ from workbench.core.database.hashes import secret
 from workbench.core.errors import StoreError, UsageError
 from workbench.core.selection import Selection
 from workbench.interchange.exporting import ExportOptions, Table, export
+from workbench.llm.lane import Lane, PreparedRequest
+from workbench.llm.records import JournaledCall, Request, Response
 from workbench.runs import run_status
+from workbench.runs.journal import RunJournal
 from workbench.runs.run_status import estimate, run_costs
 from workbench.runs.transcripts import transcript, transcripts_of
 
@@ -145,3 +148,24 @@ def test_a_foreign_configuration_is_refused_in_words(runs: HereRunner, server: S
         connection.execute("UPDATE verifiers SET config = ?", (config,))
     with pytest.raises(StoreError, match=r"configuration of .* can't be read"):
         run_status.runs(runs.project)
+
+
+def test_calls_are_prepared_ahead_of_their_places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[int] = []
+    before_the_first_reply: list[tuple[int, int]] = []
+    prepare, done = Lane.prepare, RunJournal.done
+
+    def counting(self: Lane, request: Request, sample: int) -> PreparedRequest:
+        prepared.append(sample)
+        return prepare(self, request, sample)
+
+    def noting(self: RunJournal, attempt: int, call: JournaledCall, response: Response) -> None:
+        before_the_first_reply.append((len(prepared), len(asked.received)))
+        done(self, attempt, call, response)
+
+    monkeypatch.setattr(Lane, "prepare", counting)
+    monkeypatch.setattr(RunJournal, "done", noting)
+    with here(tmp_path, 40) as runs, scripted(lambda _: "Yes", latency_s=1.0) as asked:
+        runs.start(asked.url, concurrency=16)
+        assert len(asked.received) == 40
+    assert before_the_first_reply[0] == (18, 16), "two more are ready, and wait for a place"

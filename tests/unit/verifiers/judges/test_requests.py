@@ -12,6 +12,7 @@ from msgspec import structs
 
 from tests.unit.verifiers.judges.asking import ITEM, judged, llm_judge, requests
 from workbench.core.verdict import VerifierInput
+from workbench.verifiers import control_tokens
 from workbench.verifiers.judges.parsers import PARSERS
 
 JUDGES: dict[str, tuple[dict[str, str], int]] = {
@@ -230,6 +231,21 @@ def test_control_tokens_are_broken_unless_told_otherwise() -> None:
     assert "thin space (U+2009)" in sent
     assert requests(item, neutralise="off")[0].text.count(item.completion) == 1
     assert "thin space" not in requests(item, neutralise="off")[0].text + requests(ITEM)[0].text
+
+
+def test_each_text_is_searched_for_control_tokens_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    folded = control_tokens._folded
+
+    def counting(text: str) -> tuple[str, list[tuple[int, int]]]:
+        searched.append(len(text))
+        return folded(text)
+
+    monkeypatch.setattr(control_tokens, "_folded", counting)
+    item = structs.replace(ITEM, completion="a[i] <b> " * 2_000)
+    texts = sum(map(len, (item.question, item.reference, item.completion)))
+    requests(item)
+    assert texts <= sum(searched) <= texts + 2_000
 
 
 def test_texts_that_make_a_token_only_together_or_with_the_template_are_broken(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
         text = " ".join(seen(app).split())
         assert "It takes a third person" in text
         assert "Gold and verdicts are a key away" in text
-        await press(pilot, *"dora", "enter")
+        await press(pilot, *"dora", "enter", "y")
         await until(pilot, lambda: "as dora, unblinded · 5 to settle" in seen(app))
         await press(pilot, "enter", "asterisk", "1", "enter")
         await until(pilot, lambda: bool(decisions(project)))
@@ -226,7 +226,7 @@ async def test_who_is_named_to_settle_gets_the_app_blind(project: Project, monke
     monkeypatch.setattr(WorkbenchApp, "hand_over", lambda _, name: handed.append(name))
     async with looking(project, person=None) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
-        await press(pilot, *"dora", "ctrl+r")
+        await press(pilot, *"dora", "ctrl+r", "y")
     assert handed == ["dora"]
     assert "dora" in [one.name for one in people.annotators(project)]
 

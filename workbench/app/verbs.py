@@ -27,7 +27,7 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "types": ("data", "Answer types that a model suggests, beside those in force."),
     },
     "people": {
-        "annotators": ("people", "Add, list, pause and resume the people who label."),
+        "annotators": ("people", "Add, list, pause, resume and remove the people who label."),
         "assign": ("people", "Open label slots for annotators."),
         "checks": ("people", "Mix in items whose answer is known, and what came of them."),
         "plan": ("people", "Show how many more labels give ± x points of accuracy."),

@@ -80,6 +80,22 @@ def resume(project: Project, name: str) -> None:
         people.resume(connection, person.id)
 
 
+def remove(project: Project, name: str) -> None:
+    """Take a person who has said nothing off every list; what was meant for them is left to others.
+
+    Raises:
+        UsageError: There is no such person, or they have said something.
+    """
+    person = people.find(project.database, name)
+    with project.database.write("full") as connection:
+        people.remove(connection, person.id)
+
+
+def is_known(project: Project, name: str) -> bool:
+    """Whether a person has that name."""
+    return people.tidy(name) in {person.name for person in people.everyone(project.database)}
+
+
 def require_annotator(project: Project, name: str) -> None:
     """Check that a person is known.
 

@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 from tests.helpers import make_project, numbered
+from tests.unit.labelling.conflicting import disputed
 from workbench.config.settings import AnnotationPolicy
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.labelling import people
+from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.assigning import Ordering
+from workbench.labelling.rulings import offers
 from workbench.labelling.store import assignments
 
 PLAIN = AnnotationPolicy(check_rate=0, repeat_share=0)
@@ -226,3 +229,46 @@ def test_who_has_labelled_settles_nothing_of_it(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"has labelled 4 of these items.*Name a third person"):
         people.assign(project, ["cy", "dora"], per_item=3, adjudicator="ann")
     assert people.assign(project, ["cy", "dora"], per_item=3, adjudicator="eve").assigned == 4
+
+
+def test_who_has_said_nothing_can_be_removed_and_what_was_meant_for_them_goes_to_others(tmp_path: Path) -> None:
+    project = make_project(tmp_path, numbered(4))
+    people.assign(project, ["amira", "ben", "Benn"], per_item=2, adjudicator="chen")
+    slip = AnnotationSession(project, "Benn", policy=PLAIN)
+    assert slip.next() is not None
+    slip.close()
+    people.remove(project, "Benn")
+    people.remove(project, "chen")
+    assert [person.name for person in people.annotators(project)] == ["amira", "ben"]
+    for name in ("amira", "ben"):
+        session = AnnotationSession(project, name, policy=PLAIN)
+        while (item := session.next()) is not None:
+            session.submit(item, Answer(verdict="correct", subtype="A1"))
+        session.close()
+    assert Counter(project.database.reader().execute("SELECT state FROM assignments WHERE task = 'correctness'")) == {
+        ("done",): 8
+    }
+    with pytest.raises(UsageError, match="no annotator 'Benn'"):
+        people.remove(project, "Benn")
+
+
+def test_whose_looks_are_on_record_is_on_no_list_and_may_come_back(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 2)
+    people.add_annotators(project, [":j"])
+    assert AdjudicationSession(project, ":j").next() is not None
+    people.remove(project, ":j")
+    assert ":j" not in {person.name for person in people.annotators(project)}
+    assert [offer.name for offer in offers(project, "adjudicator")] == ["chen"]
+    looks = "SELECT count(*) FROM label_events WHERE kind = 'reveal'"
+    assert project.database.reader().execute(looks).fetchone() == (1,)
+    with pytest.raises(UsageError, match="no annotator ':j'"):
+        AdjudicationSession(project, ":j")
+    people.add_annotators(project, [":j"])
+    assert not next(person for person in people.annotators(project) if person.name == ":j").paused
+
+
+def test_who_has_said_something_stays(tmp_path: Path) -> None:
+    project = disputed(tmp_path, 2)
+    with pytest.raises(UsageError, match=r"Only who has said nothing.*pause"):
+        people.remove(project, "amira")
+    assert "amira" in {person.name for person in people.annotators(project)}

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 
 class AnnotatorsOptions(Options, frozen=True, kw_only=True):
-    verb: Annotated[Literal["add", "list", "pause", "resume"], argument()] = "list"
+    verb: Annotated[Literal["add", "list", "pause", "remove", "resume"], argument()] = "list"
     names: Annotated[tuple[str, ...], argument(), Meta(description=f"Who: {PEOPLE}.")] = ()
     why: Annotated[str, option("Why somebody is paused; only the coordinator sees it.", metavar="TEXT")] = ""
 
 
 @verb
 def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
-    """Add, list, pause and resume the people who label.
+    """Add, list, pause, resume and remove the people who label.
 
     workbench annotators DB add amira ben
 
@@ -60,7 +60,8 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
     workbench annotators DB resume ben
 
     Whoever is paused gets no items and is told that the coordinator would like to speak with them; nothing of theirs
-    is deleted. People are also paused by themselves when they are too often wrong on checks.
+    is deleted. People are also paused by themselves when they are too often wrong on checks. Who has said nothing can
+    be removed, such as a name with a slip in it; what was meant for them is left to others.
     """
     from workbench.labelling import people
 
@@ -71,13 +72,15 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
         raise UsageError("--why goes with pause.")
     if options.verb == "add":
         people.add_annotators(project, names)
-    for name in names if options.verb in ("pause", "resume") else ():
+    for name in names if options.verb != "add" else ():
         people.require_annotator(project, name)
     for name in names:
         if options.verb == "pause":
             people.pause(project, name, options.why)
         elif options.verb == "resume":
             people.resume(project, name)
+        elif options.verb == "remove":
+            people.remove(project, name)
     return Output(people.annotators(project), lambda found: map(_line, found))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -13,6 +14,7 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, PeopleMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
+from workbench.app.tui.screens.confirm import ConfirmScreen
 from workbench.core.errors import WorkbenchError
 
 if TYPE_CHECKING:
@@ -152,6 +154,10 @@ class PersonScreen(WorkbenchScreen):
             add_annotators(self.project, [name])
 
     def _hand_over(self, name: str) -> None:
+        # The menu closes first, and with it this screen where nobody works on it.
+        self.app.call_later(self._if_meant, name, partial(self._lend, name), lambda: None)
+
+    def _lend(self, name: str) -> None:
         try:
             self._make_known(name)
         except WorkbenchError as error:
@@ -164,7 +170,19 @@ class PersonScreen(WorkbenchScreen):
             self._chosen(present, None)
         else:
             go_on = partial(self._chosen, present, name)
-            self.in_background(partial(self._make_known, name), lambda _: go_on(), group="people")
+            join = partial(self.in_background, partial(self._make_known, name), lambda _: go_on(), group="people")
+            self._if_meant(name, join, partial(self._offer, asked=present is not None))
+
+    def _if_meant(self, name: str, go_on: Callable[[], object], leave: Callable[[], object]) -> None:
+        """Go on with a name; one that nobody has may be a slip, and joins the people only after a question."""
+        from workbench.labelling.people import is_known
+
+        if is_known(self.project, name):
+            go_on()
+            return
+        text = f"Nobody is called {printable(name)} here yet. Yes adds them to the people of this project."
+        confirm = ConfirmScreen(f"Add {printable(name)}?", text)
+        self.app.push_screen(confirm, lambda yes: go_on() if yes else leave())
 
     def _chosen(self, present: str | None, name: str | None) -> None:
         if name is None:

@@ -16,6 +16,8 @@ from workbench.core.label import is_mixed, looks_like
 Connection = sqlite3.Connection
 COORDINATOR = "coordinator"
 """Role of a person who coordinates, and who it was where nobody is named."""
+REMOVED = " removed"
+"""Why somebody is paused who was taken off every list, since looks of theirs stay on record; nobody can type it."""
 
 
 class Annotator(Struct, frozen=True, kw_only=True):
@@ -53,6 +55,9 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
     connection.execute(
         "INSERT OR IGNORE INTO annotators (name, role, created_at) VALUES (?, ?, ?)", (name, role, now())
     )
+    connection.execute(
+        "UPDATE annotators SET paused_at = NULL, paused_why = NULL WHERE name = ? AND paused_why = ?", (name, REMOVED)
+    )
     row: tuple[int] = connection.execute("SELECT id FROM annotators WHERE name = ?", (name,)).fetchone()
     return row[0]
 
@@ -63,7 +68,7 @@ def require_distinct(connection: sqlite3.Connection, name: str) -> None:
     Raises:
         UsageError: It looks like another's, or mixes alphabets.
     """
-    names = {row[0] for row in connection.execute("SELECT name FROM annotators")}
+    names = {row[0] for row in connection.execute("SELECT name FROM annotators WHERE paused_why IS NOT ?", (REMOVED,))}
     if (name := tidy(name)) not in names and (why := indistinct(name, names)):
         raise UsageError(f"{name!r} {why}.", "One person has one name; another needs one that can be told apart.")
 
@@ -92,8 +97,10 @@ def find(database: Database, name: str) -> Annotator:
 
 
 def everyone(database: Database) -> list[Annotator]:
-    """All people in the order they came."""
-    rows = database.reader().execute("SELECT id, name, role, paused_at, paused_why FROM annotators ORDER BY id")
+    """All people in the order they came, without those who were removed."""
+    rows = database.reader().execute(
+        "SELECT id, name, role, paused_at, paused_why FROM annotators WHERE paused_why IS NOT ? ORDER BY id", (REMOVED,)
+    )
     return [
         Annotator(id=row[0], name=row[1], role=row[2], paused_at=row[3], paused_why=row[4]) for row in rows.fetchall()
     ]
@@ -112,6 +119,39 @@ def resume(connection: sqlite3.Connection, annotator: int) -> None:
     connection.execute(
         "UPDATE annotators SET paused_at = NULL, paused_why = NULL, resumed_at = ? WHERE id = ?", (now(), annotator)
     )
+
+
+def remove(connection: sqlite3.Connection, annotator: int) -> None:
+    """Take a person off every list, with what they were given to do.
+
+    Raises:
+        UsageError: They have said something, or have a bundle that is not back.
+    """
+    if connection.execute(
+        "SELECT 1 FROM label_events WHERE annotator_id = ?1 AND kind <> 'reveal' "
+        "UNION ALL SELECT 1 FROM assignments WHERE annotator_id = ?1 AND state = 'away'",
+        (annotator,),
+    ).fetchone():
+        raise UsageError(
+            "Only who has said nothing, and has no bundle, can be removed.",
+            "Pause them: workbench annotators DB pause NAME",
+        )
+    connection.execute("DELETE FROM assignments WHERE purpose <> 'quota' AND slot = ?", (annotator,))
+    connection.execute(
+        "UPDATE assignments SET annotator_id = NULL, claimed_at = NULL, expires_at = NULL, state = 'open' "
+        "WHERE annotator_id = ?",
+        (annotator,),
+    )
+    connection.execute("UPDATE assignments SET meant_for = NULL WHERE meant_for = ?", (annotator,))
+    connection.execute("UPDATE batches SET adjudicator_id = NULL WHERE adjudicator_id = ?", (annotator,))
+    for table in ("batch_annotators", "skips", "drafts", "guideline_readings", "admissions"):
+        connection.execute(f"DELETE FROM {table} WHERE annotator_id = ?", (annotator,))
+    try:
+        connection.execute("DELETE FROM annotators WHERE id = ?", (annotator,))
+    except sqlite3.IntegrityError:  # looks of theirs, or a text that they wrote
+        connection.execute(
+            "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ?", (now(), REMOVED, annotator)
+        )
 
 
 def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:

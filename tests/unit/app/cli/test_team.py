@@ -145,6 +145,11 @@ def test_people_are_paused_and_resumed(database: str) -> None:
     assert found[1] == {"name": "ben", "role": "annotator", "paused": False, "why": ""}
 
 
+def test_a_name_with_a_slip_is_removed(database: str) -> None:
+    run("annotators", database, "add", "amira", "amria")
+    assert run("annotators", database, "remove", "amria").stdout == "amira    annotator\n"
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("annotators", "pause"), ("annotators", "pause", "nobody"), ("annotators", "list", "x"),

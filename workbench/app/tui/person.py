@@ -181,8 +181,11 @@ class PersonScreen(WorkbenchScreen):
             go_on()
             return
         text = f"Nobody is called {printable(name)} here yet. Yes adds them to the people of this project."
-        confirm = ConfirmScreen(f"Add {printable(name)}?", text)
-        self.app.push_screen(confirm, lambda yes: go_on() if yes else leave())
+
+        def answered(yes: bool | None) -> None:
+            (go_on if yes else leave)()
+
+        self.app.push_screen(ConfirmScreen(f"Add {printable(name)}?", text), answered)
 
     def _chosen(self, present: str | None, name: str | None) -> None:
         if name is None:

@@ -25,6 +25,7 @@ PRESETS: Final[dict[str, str]] = {
     "verifybench-models": "the 22 models of table 6, as a plan for: workbench complete",
     "verifybench-judges": "the five judges of VerifyBench-Hard, as verifiers for workbench.toml",
     "code-reward-models": "reward models of Scoring Verifiers, asked in turns as in figure 15, for workbench.toml",
+    "mcts-ablations": "MCTS-Judge in readings in which its parts can show, and table 5's ablations, for workbench.toml",
 }
 """What there is, and what it is."""
 _NO_LICENCE: Final = "self-curated"

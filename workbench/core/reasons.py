@@ -136,6 +136,11 @@ REASONS: Final[dict[str, Reason]] = {
         "no test cases",
         undecided="It abstains: the problem has no test in the suite, or none that a model wrote was valid.",
     ),
+    "no_valid_tests": Reason(
+        "no valid test cases",
+        "No test that the model wrote was valid: the search was rewarded without executing any.",
+        "No test that the model wrote was valid: the search was rewarded without executing any.",
+    ),
     "broken_tests": Reason(
         "every test is broken",
         undecided="It abstains: every test of the problem is broken or was set apart, so that none says anything.",

@@ -112,6 +112,18 @@ def test_the_reward_models_of_code_are_shown_turns_of_user_and_assistant(tmp_pat
         assert len(turn) > len(item.completion) + 10
 
 
+def test_the_ablations_of_mcts_are_read_in_settings_in_which_they_can_show(tmp_path: Path) -> None:
+    (tmp_path / "workbench.toml").write_text(preset_text("mcts-ablations"))
+    found = verifiers(tmp_path / "p.db")
+    searches = [one for one in found.values() if isinstance(one, NamedVerifier) and one.options["strategy"] == "mcts"]
+    assert (len(found), len(searches)) == (6, 4)
+    for one in found.values():
+        assert isinstance(one, NamedVerifier), one
+        assert Registry().load(one.kind, one.options)
+    assert {one.options["traj_weight"] for one in searches} == {"node_q"}
+    assert {one.options.get("reward_tests") for one in searches if "reward" not in one.options} == {"per_rollout"}
+
+
 def test_they_are_printed(call: Call) -> None:
     assert [line.partition(":")[0] for line in call("preset")[1].splitlines()] == list(PRESETS)
     code, out, _ = call("preset", "verifybench-models")

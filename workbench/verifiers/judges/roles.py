@@ -43,6 +43,10 @@ GLOBAL: Final = "global"
 ANALYSE: Final = "analyse"
 
 
+_OF_SUBTASKS: Final = (ANALYSE, "assess")
+_ANGLE: Final = frozenset({"title", "focus"})
+
+
 def role_of(subtask: str) -> str:
     """The role of one subtask's analysis, for those that have a prompt of their own."""
     return f"{ANALYSE}-{subtask}"
@@ -162,9 +166,16 @@ def role_call(path: Path, sampling: Sampling = _NOTHING) -> TemplateCall:
     """
     role = ROLES[_role_named(path)]
     text = read_template(path)
-    if path.suffix == PRINTED:
-        return printed_call(text, str(path), path.stem, role, sampling)
-    return _by_toml(text, str(path), path.stem, role, sampling)
+    read = printed_call if path.suffix == PRINTED else _by_toml
+    call = read(text, str(path), path.stem, role, sampling)
+    if path.stem in _OF_SUBTASKS and not call.names & _ANGLE:
+        raise UsageError(
+            f"{path}: without {{title}} or {{focus}} every subtask would be asked the same.",
+            f"Put one in; a prompt of one subtask is called {role_of('ID')}{path.suffix}, by the subtask's id."
+            if path.stem == ANALYSE
+            else "Put one in.",
+        )
+    return call
 
 
 def is_role(path: Path) -> bool:

@@ -287,6 +287,18 @@ def test_no_reward_is_said_and_most_trajectories_decide() -> None:
     assert (found.verdict.outcome, found.verdict.reason, found.verdict.score) == (Outcome.CORRECT, "no_reward", 1.0)
 
 
+@pytest.mark.parametrize(
+    ("fixed", "reason"), [({"validate": "FAIL"}, "no_valid_tests"), ({"reformat": "[]"}, "no_valid_tests"), ({}, None)]
+)
+def test_a_search_without_a_valid_test_says_so_and_another_reward_needs_none(
+    fixed: dict[str, str], reason: str | None
+) -> None:
+    replies = {"summarise": "Yes", "compare": "MATCH", "global": "Yes", **fixed}
+    found = judged(Coin(fixed=replies)).verdict
+    assert (found.outcome, found.reason) == (Outcome.CORRECT, reason)
+    assert judged(Coin(fixed=replies), reward="discussion").verdict.reason is None
+
+
 def test_a_judge_that_says_nothing_has_no_verdict() -> None:
     found = judged(Coin(fixed={"summarise": "Maybe.", "global": "Maybe."}))
     assert (found.verdict.outcome, found.verdict.reason) == (Outcome.ABSTAIN, "unparsed")

@@ -219,12 +219,32 @@ def test_a_roles_file_in_toml_has_sections_sampling_and_a_fence(folder: Path) ->
         ("compare.toml", 'x = 1\n[[messages]]\nrole = "user"\ncontent = "a"', "unknown field `x`"),
         ("compare.toml", '[[messages]]\nrole = "user"\ncontent = "a {sense} b"', ":3: {sense} is no placeholder"),
         ("generate.txt", "<|user|>: Tests for {code}", "tests are written from the problem alone"),
+        ("analyse.txt", "Is the logic of {code} right?", r"analyse.txt: without {title} or {focus} every .* same"),
+        (
+            "analyse.toml",
+            '[[messages]]\nrole = "user"\ncontent = "{completion} {history}"',
+            "without {title} or {focus}",
+        ),
+        ("assess.txt", "Is more needed for {code}? Done: {history}", r"assess.txt: without {title} or {focus}"),
     ],
 )
 def test_a_wrong_file_is_refused_with_what_is_wrong(folder: Path, name: str, text: str, words: str) -> None:
     (folder / name).write_text(text)
     with pytest.raises(UsageError, match=words):
         llm_judge(strategy="mcts", prompts=str(folder))
+
+
+def test_a_prompt_of_one_subtask_has_its_name_and_needs_no_title(folder: Path) -> None:
+    (folder / "analyse.txt").write_text("Is the logic of {code} right?")
+    with pytest.raises(UsageError) as found:
+        llm_judge(strategy="majority-vote", prompts=str(folder))
+    assert "analyse-ID.txt" in (found.value.hint or "")
+    done = run("template", "check", str(folder))
+    assert (done.returncode, "without {title}" in done.stderr) == (2, True), done.stderr
+    (folder / "analyse.txt").rename(folder / "analyse-logic.txt")
+    assert llm_judge(strategy="majority-vote", prompts=str(folder))
+    (folder / "analyse.txt").write_text("{agent} of {code}?")
+    assert llm_judge(strategy="mcts", prompts=str(folder))
 
 
 def test_two_files_of_one_role_and_a_folder_without_any_are_refused(folder: Path) -> None:

@@ -280,4 +280,4 @@ def test_a_vote_without_a_readable_reply_abstains() -> None:
 
 
 def test_the_new_reasons_have_words() -> None:
-    assert {"no_tests", "no_reward", "tie"} <= REASONS.keys()
+    assert {"no_tests", "no_valid_tests", "no_reward", "tie"} <= REASONS.keys()

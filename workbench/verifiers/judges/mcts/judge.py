@@ -388,7 +388,7 @@ class Mcts:
             rollouts=search.rollouts,
             answer=found,
         )
-        return Judged(verdict=_verdict(found), trace=msgspec.to_builtins(trace))
+        return Judged(verdict=_verdict(found, tests), trace=msgspec.to_builtins(trace))
 
     def _reward(self, case: JudgeCase) -> Reward:
         """What this item's trajectories are held against.
@@ -431,11 +431,12 @@ def expected_calls(options: MctsOptions) -> float:
     return calls + (options.rollouts if options.reward == "self_evaluation" else 0)
 
 
-def _verdict(found: SearchResult) -> Verdict:
+def _verdict(found: SearchResult, tests: WrittenTests | None) -> Verdict:
     if found.correct is None:
         return Verdict(outcome=Outcome.ABSTAIN, reason="unparsed")
+    has_no_test = tests is not None and not tests.kept
     return Verdict(
         outcome=Outcome.CORRECT if found.correct else Outcome.INCORRECT,
         score=found.score,
-        reason="no_reward" if found.no_reward else None,
+        reason="no_valid_tests" if has_no_test else "no_reward" if found.no_reward else None,
     )

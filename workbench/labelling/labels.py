@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import get_args
 from uuid import UUID, uuid5
 
 import msgspec
@@ -15,7 +16,7 @@ from workbench.config import settings_of
 from workbench.core.database import events, people, states
 from workbench.core.errors import AnnotationError, UsageError
 from workbench.core.item import Refusal
-from workbench.core.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, Task
+from workbench.core.label import EXCLUSION_REASONS, TAGS, EventKind, LabelEvent, LabelLine, LabelVerdict, Task
 from workbench.core.project import Parts, Project, some_at_a_time
 from workbench.core.states import current_labels, has_seen
 from workbench.core.taxonomy import parse_type
@@ -118,6 +119,8 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
     """Fields, and what is wrong with the answer in them."""
     if not line.completion_id:
         yield from _question_faults(line)
+    if line.verdict not in (None, *get_args(LabelVerdict)):
+        yield "verdict", f"{line.verdict!r} is no verdict: write one of correct, incorrect and unsuitable"
     if line.kind in _SAYING and _answer_of(line) is None:
         field = "answer_subtype" if line.task == "type" else "verdict"
         yield field, "a line needs a verdict (correct, incorrect, unsuitable) or an answer_subtype"

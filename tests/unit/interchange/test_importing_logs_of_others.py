@@ -126,12 +126,13 @@ def test_predictions_of_label_studio_are_verdicts(call: Call, tmp_path: Path) ->
     file = tmp_path / "tasks.json"
     file.write_text(json.dumps(tasks))
     report = imported(call, tmp_path / "p.db", file)
-    assert (report["imported"], report["verdicts"]) == (5, 3)
+    assert (report["imported"], report["verdicts"]) == (5, 4)
     assert list(report["verifiers"]) == ["label-studio/judge-v1"]
     _, out, _ = call("verdicts", tmp_path / "p.db", "--verifier", "label-studio/judge-v1")
     rows = [json.loads(line) for line in out.splitlines()]
     assert sorted((row["verdict"], row["reason"], row["detail"]) for row in rows) == [
         ("abstain", "invalid", "confidence 0.75"),
+        ("abstain", "unparsed", "perhaps"),
         ("correct", None, "confidence 0.75"),
         ("incorrect", None, "confidence 0.75"),
     ]

@@ -30,6 +30,7 @@ from workbench.interchange.importing import (
     plan_import,
     preview_import,
 )
+from workbench.labelling.labels import import_labels
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.browsing import breakdowns
 from workbench.measuring.columns import columns
@@ -521,3 +522,39 @@ def test_other_gold_is_measured_by_a_column_that_gold_was_read_from_elsewhere(pr
     import_files(project, plan_import([other], graders={"is_correct": "is_correct"}), dataset="two")
     (row,) = [row for row in accuracy(project).rows if row.kind == "verifier"]
     assert (row.n, row.accuracy) == (12, 0.5)
+
+
+SPELLED = [("Correct", "WRONG"), ("TRUE", "FALSE"), (1, 0), (1.0, 0.0), ("Yes", "No"), (True, False)]
+
+
+@pytest.mark.parametrize("spelled", SPELLED)
+def test_gold_is_read_alike_in_every_file(project: Project, tmp_path: Path, spelled: tuple[Any, Any]) -> None:
+    rows = [dict(zip(GRADED[:4], (f"c{n}", f"{n}?", "2", "2"), strict=True)) | {"gold": spelled[n]} for n in (0, 1)]
+    taken(project, lines(tmp_path, *rows), [])
+    taken(project, table(tmp_path, [[*map(str, row.values())] for row in rows], [*rows[0]]), [])
+    read = project.database.reader()
+    assert read.execute("SELECT imported_gold FROM completions ORDER BY id").fetchall() == [(1,), (0,)]
+    assert read.execute("SELECT count(*) FROM quarantine").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("scale", ["12345", "2210", "ABCDF"])
+def test_grades_of_another_scale_are_no_gold_no_persons_labels_and_no_verdicts(
+    project: Project, tmp_path: Path, scale: str
+) -> None:
+    rows = [[f"c{n}", f"{n}?", "2", "It is 2.", one] for n, one in enumerate(scale)]
+    file = table(tmp_path, rows, [*GRADED[:4], "label"])
+    with pytest.raises(UsageError, match="has other grades than right and wrong"):
+        taken(project, file, ["gold=label"])
+    report = taken(project, file, [], ("v=label",))
+    assert "gold" not in report.mapping
+    (column,) = report.verdict_columns or []
+    assert (column.correct, column.incorrect, column.scored + column.unknown) == (0, 0, len(scale))
+    given = [[f"c{n}", one] for n, one in enumerate(scale + "FFF111")]
+    with pytest.raises(FormatError, match="no column says anything"):
+        import_labels(project, table(tmp_path, given, ["completion_id", "ann"], "l.csv"))
+
+
+def test_letters_that_are_words_for_verdicts_are_gold(project: Project, tmp_path: Path) -> None:
+    rows = [[f"c{n}", f"{n}?", "2", "It is 2.", one] for n, one in enumerate("TFynu")]
+    report = taken(project, table(tmp_path, rows, [*GRADED[:4], "gold"]), [])
+    assert (report.imported, report.reasons) == (4, {"wrong_type": 1})

@@ -215,7 +215,7 @@ def test_a_late_label_reopens_an_adjudicated_item(project: Project, tmp_path: Pa
         ("{not json", None),
         ("[1, 2]", None),
         ({"completion_id": "c0", "verdict": "correct"}, "annotator"),
-        (label("c0", "ann", "right"), "verdict"),
+        (label("c0", "ann", "rightly"), "verdict"),
         (label("c0", "ann", "unsuitable"), "reason"),
         (label("c0", "ann", "correct", reason="proof"), "reason"),
         (label("c0", "ann", answer_subtype="Q"), "answer_subtype"),

@@ -17,7 +17,9 @@ from msgspec import UNSET, Struct, structs
 from workbench.core.item import StoredItem
 from workbench.core.label import LabelLine
 from workbench.core.taxonomy import parse_type
+from workbench.data.formats.fields import FIELDS, GRADES, fold
 from workbench.data.formats.lines import RefusedError, explain_document
+from workbench.data.formats.verdict_words import in_words
 from workbench.data.formats.writing import released_line
 
 T = TypeVar("T")
@@ -36,6 +38,8 @@ TEXTS = {"question": "question", "answer": "reference", "completion": "completio
 """Key of the released schema -> name of the text in other tools."""
 
 _LONGEST_CHOICE = 100
+_OF_VERDICTS = {"verdict", *FIELDS["gold"], *GRADES}
+"""Names whose texts are verdicts in any word for one; under another name only those of `VERDICTS` are."""
 
 
 class CarriedAnswers(Struct, kw_only=True):
@@ -99,7 +103,7 @@ def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at
     return CarriedAnswers(
         person=person,
         key=key,
-        verdict=one("verdict") or next((text.lower() for text in elsewhere if text.lower() in VERDICTS), None),
+        verdict=verdict_of(given),
         reason=one("reason"),
         answer_subtype=one("answer_subtype") or next(iter(types), None),
         tags=tuple(given.get("tags", ())),
@@ -108,6 +112,14 @@ def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at
         created_at=created_at,
         line=one(LINE),
     )
+
+
+def verdict_of(given: Mapping[str, Sequence[str]]) -> str | None:
+    """The verdict that is given for names, read as everywhere; several that differ are all of them, and no verdict."""
+    named = [text for name, texts in given.items() if fold(name) in _OF_VERDICTS for text in texts]
+    others = [text for name, texts in given.items() if name not in (*QUESTIONS, LINE) for text in texts]
+    words = dict.fromkeys(map(in_words, named or [text for text in others if text.lower() in VERDICTS]))
+    return " and ".join(filter(None, words)) or None
 
 
 def line_of(answers: CarriedAnswers, place: CarriedItem) -> LabelLine:

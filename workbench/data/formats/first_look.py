@@ -16,7 +16,13 @@ from workbench.core.taxonomy import type_values
 from workbench.data.formats.fields import FIELDS, fold, told_by_words
 from workbench.data.formats.places import ColumnPath, value_at
 from workbench.data.formats.reading import sampled, types_put_right
-from workbench.data.formats.verdict_words import may_be_verdicts, mostly_verdicts, speaks_of_verdicts
+from workbench.data.formats.verdict_words import (
+    MISTAKES,
+    is_scale,
+    may_be_verdicts,
+    mostly_verdicts,
+    speaks_of_verdicts,
+)
 
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
 _LONGEST_NAME: Final = 80
@@ -81,6 +87,8 @@ def first_look(path: Path) -> FirstLook:
     """
     keys, sample = sampled(path)
     fields = types_put_right(sample, _recognised(keys))
+    if is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
+        del fields["gold"]
     others = [key for key in keys if key not in fields.values()]
     cells = {key: [value_at(row, ColumnPath(key)) for row in sample] for key in keys}
     verdicts = {key: verifier_name(key) for key in others if speaks_of_verdicts(cells[key])}

@@ -28,11 +28,12 @@ from workbench.data.formats.carried import (
     names_of,
     object_of,
     texts_of,
+    verdict_of,
     whole_row,
 )
 from workbench.data.formats.fields import KNOWN
 from workbench.data.formats.lines import RefusedError
-from workbench.data.formats.logs.logged import Grade, verifier_name
+from workbench.data.formats.logs.logged import Grade, unread, verifier_name
 
 _PLUMBING = frozenset(
     {"id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "dataset"}
@@ -185,10 +186,10 @@ def grades_in(raw: bytes) -> tuple[Grade, ...]:
     predictions = _task(raw).predictions
     for prediction in predictions if isinstance(predictions, list) else []:
         if isinstance(prediction, dict):
-            said = _given(prediction).get("verdict", [])
+            said = verdict_of(_given(prediction))
             name = verifier_name("label-studio", str(prediction.get("model_version") or "predictions"))
-            if len(said) == 1 and said[0] in VERDICTS:
-                found.setdefault(name, _grade(name, said[0], prediction.get("score")))
+            if said is not None:
+                found.setdefault(name, _grade(name, said, prediction.get("score")))
     return tuple(found.values())
 
 
@@ -196,7 +197,7 @@ def _grade(name: str, said: str, confidence: object) -> Grade:
     sure = f"confidence {confidence:.3g}" if isinstance(confidence, float) else None
     if said == "unsuitable":
         return Grade(verifier=name, verdict="abstain", reason="invalid", detail=sure)
-    return Grade(verifier=name, verdict=Outcome(said).word, detail=sure)
+    return Grade(verifier=name, verdict=Outcome(said).word, detail=sure) if said in VERDICTS else unread(name, said)
 
 
 def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> CarriedAnswers:

@@ -47,7 +47,7 @@ from workbench.data.formats.source import (
     first_bytes,
     open_stream,
 )
-from workbench.data.formats.verdict_words import GraderColumns, is_scale
+from workbench.data.formats.verdict_words import MISTAKES, GraderColumns, is_scale
 
 AUTO: Final = "auto"
 """For a format: the one the file's content tells."""
@@ -171,11 +171,13 @@ def plan_file(
     released = not questions and container in ("jsonl", "verifybench") and (is_released(keys) or not sample)
     found, swapped = _columns(path, there, sample, explicit, released=released, questions=questions)
     require_columns(there, {f"--verdict {name}": column for name, column in graders.items()}, str(path))
-    if found.get("gold") in graders.values():
+    gold = found.get("gold", "")
+    of_scale = not released and is_scale(sample, places.get(gold) or ColumnPath(gold), MISTAKES)
+    if gold in graders.values() or of_scale:
         if explicit.get("gold"):
-            said = f"{path}: the column {found['gold']!r} is both gold and a verifier's."
-            raise UsageError(said, "Leave out --map or --verdict.")
-        del found["gold"]
+            why = "has other grades than right and wrong" if of_scale else "is both gold and a verifier's"
+            raise UsageError(f"{path}: the column {gold!r} {why}.", "Leave out --map gold, or name another column.")
+        found.pop("gold", None)
     if questions and graders:
         raise UsageError(f"{path} holds questions without completions: --verdict has nothing to judge there.")
     found, places = chats_in(found, places, sample)

@@ -44,7 +44,7 @@ from workbench.data.formats.lines import (
     refusal,
 )
 from workbench.data.formats.source import open_stream
-from workbench.data.formats.verdict_words import MISSING, WORDS
+from workbench.data.formats.verdict_words import MISSING, WORDS, in_words
 
 FIXED_KEY = "schema_version"
 FIXED_VERSION = "verifybench-fixed-1"
@@ -53,16 +53,19 @@ _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _REMEMBERED = 10_000
 NO_SOURCE = "unknown"
 """The name of the source of rows that name only its domain."""
-GOLD: dict[bool | int | str | None, bool | None] = {
+_GOLD_OF: Final[dict[OutcomeWord | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
+GOLD: dict[bool | float | str | None, bool | None] = {
     True: True,
     False: False,
     None: None,
-    "": None,
-    **dict.fromkeys(("true", "True", "TRUE", "1", "correct"), True),
-    **dict.fromkeys(("false", "False", "FALSE", "0", "incorrect"), False),
+    **{
+        spelled: _GOLD_OF[verdict]
+        for word, verdict in WORDS.items()
+        for spelled in (word, word.title(), word.upper())
+        if verdict in _GOLD_OF
+    },
 }
-"""How files spell a label; `WORDS` has what they seldom write."""
-_GOLD_OF: Final[dict[OutcomeWord | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
+"""How files spell a label, as `WORDS` reads it."""
 R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
@@ -323,7 +326,7 @@ def _field_types(number_ids: bool) -> dict[str, Any]:
     an_id = str | int | None if number_ids else str | None
     types: dict[str, Any] = dict.fromkeys(ITEM_FIELDS, str | None)
     types.update(dict.fromkeys(REQUIRED, str))
-    return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | int | str | None, "licence": Any}
+    return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | float | str | None, "licence": Any}
 
 
 def _typed_decoder(
@@ -532,9 +535,19 @@ def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Re
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
-        return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=_field(str(error)))
+        field = _field(str(error))
+        if field == "verdict" and (said := _verdict_in_words(raw)) is not None:
+            return decoded(number, said, decoder)
+        return Refusal(line=number, code="wrong_type", message=f"{error}", raw=raw, field=field)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return refusal(number, raw, explain_document(raw))
+
+
+def _verdict_in_words(raw: bytes) -> bytes | None:
+    """A line with the word that its verdict means; None where it has that word, or no other is known."""
+    cells = msgspec.json.decode(raw)
+    verdict = in_words(cells["verdict"])
+    return None if verdict in (None, cells["verdict"]) else msgspec.json.encode(cells | {"verdict": verdict})
 
 
 def _field(message: str) -> str | None:

@@ -20,7 +20,7 @@ from workbench.data.formats.lines import DEFAULT_MAX_LINE
 from workbench.data.formats.logs.logged import number_of, verifier_name
 from workbench.data.formats.places import ColumnPath
 from workbench.data.formats.source import FileFormat, open_stream, table_of
-from workbench.data.formats.verdict_words import MISSING, WORDS, GraderColumns, is_scale
+from workbench.data.formats.verdict_words import MISSING, MISTAKES, WORDS, GraderColumns, is_scale
 
 _IDS: Final[dict[str, tuple[str, ...]]] = {
     "completion_id": FIELDS["completion_id"],
@@ -116,6 +116,9 @@ class LabelSheet(Sheet):
     def __init__(self, path: Path, kind: FileFormat) -> None:
         super().__init__(path, kind, ({"annotator"}, {"verdict", "answer_subtype"}), lambda text: bool(_label(text)))
         self.missing = Counter[str]()
+
+    def _says(self, column: str, reads: Callable[[str], bool]) -> bool:
+        return super()._says(column, reads) and not is_scale(self.sample, ColumnPath(column), MISTAKES)
 
     def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
         """Line numbers (from 1), each with its row and one person's label, or why there is none to be taken."""

@@ -28,6 +28,10 @@ WORDS: Final[dict[str, OutcomeWord | None]] = {
 }
 """A word, in small letters -> the verdict it is; None: nothing was said. Any other number is a score."""
 
+MISTAKES: Final = 2
+"""So many rows with another number or grade are a scale in a column of people's verdicts; one is a mistake."""
+_GRADES: Final = frozenset("abcde")
+"""Letters that show, beside "f", that a column has grades of another scale."""
 _NUMBERS: Final = ("correct", "incorrect", "abstain", "error", "scored", "missing", "unknown")
 _LONGEST: Final = 40
 _LISTED: Final = 20
@@ -55,9 +59,15 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
     return columns
 
 
-def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath) -> bool:
-    """Whether the first rows have numbers beside 0 and 1 there: 0 and 1 are scores then, too."""
-    return any(number_of(value_at(cells, place)) not in (None, 0, 1) for cells in sample)
+def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath, least: int = 1) -> bool:
+    """Whether so many of the first rows have a number beside 0 and 1, or a grade such as A: 0, 1 and F are none then."""
+    values = [value_at(cells, place) for cells in sample]
+    return sum(number_of(value) not in (None, 0, 1) or _word(value) in _GRADES for value in values) >= least
+
+
+def in_words(value: object) -> str | None:
+    """The verdict that a value means; any other value in small letters, None where it says nothing."""
+    return WORDS.get(word := _word(value), word)
 
 
 def speaks_of_verdicts(values: Iterable[Any]) -> bool:
@@ -83,7 +93,7 @@ class GraderColumns:
     Args:
         columns: Verifier -> column.
         places: Verifier -> where in a row that is.
-        scales: Verifiers whose columns are scores.
+        scales: Verifiers whose columns are scores or grades.
 
     Attributes:
         counts: What has been read, by verifier.
@@ -108,7 +118,7 @@ class GraderColumns:
         if number is not None and (count.verifier in self._scales or word not in WORDS):
             count.scored += 1
             return Grade(verifier=count.verifier, score=number)
-        if word not in WORDS:
+        if word not in WORDS or (count.verifier in self._scales and len(word) == 1):
             return _unknown(line, count, value)
         verdict = WORDS[word]
         if verdict is None:

@@ -15,6 +15,7 @@ from workbench.interchange.exporting import ExportOptions, export
 from workbench.interchange.importing import import_files, plan_import, preview_import
 from workbench.labelling.label_export import current_lines
 from workbench.labelling.labels import import_labels
+from workbench.runs.verdict_files import import_verdicts, verdict_lines
 
 ROOT = Path(__file__).resolve().parents[4]
 SAMPLE = ROOT / "sample_data"
@@ -168,6 +169,50 @@ def test_a_project_that_is_not_ours_is_read_by_what_its_choices_say(tmp_path: Pa
     project = read_back(tmp_path, write(tmp_path, task(annotations=annotations)))
     (line,) = labels(project)
     assert (line.annotator, line.verdict, line.answer_subtype) == ("label-studio-3", "correct", "B2")
+
+
+WORDS = [("Correct", "correct"), ("TRUE", "correct"), ("1", "correct"), ("yes", "correct"), (" No ", "incorrect")]
+
+
+@pytest.mark.parametrize(("word", "verdict"), WORDS)
+def test_words_for_verdicts_are_read_alike_wherever_they_come_from(tmp_path: Path, word: str, verdict: str) -> None:
+    one = task(annotations=[{"id": 5, "completed_by": 3, "result": [choice("verdict", word)]}])
+    one["predictions"] = [{"model_version": "m", "result": [choice("verdict", word)]}]
+    project = read_back(tmp_path, write(tmp_path, one))
+    record = {"id": "r", "fields": one["data"], "responses": {"verdict": [{"value": word, "user_id": "7"}]}}
+    (tmp_path / "argilla.json").write_text(json.dumps([record]))
+    import_labels(project, tmp_path / "argilla.json")
+    (key,) = project.database.reader().execute("SELECT key FROM completions").fetchone()
+    (tmp_path / "l.jsonl").write_text(json.dumps({"completion_id": key, "annotator": "ann", "verdict": word}))
+    import_labels(project, tmp_path / "l.jsonl")
+    (tmp_path / "v.jsonl").write_text(json.dumps({"completion_id": key, "verifier": "v", "verdict": word}))
+    import_verdicts(project, tmp_path / "v.jsonl")
+    people = ("ann", "argilla-7", "label-studio-3")
+    assert sorted((line.annotator, line.verdict) for line in labels(project)) == [(name, verdict) for name in people]
+    assert [one.verdict for name in ("v", "label-studio/m") for one in verdict_lines(project, name)] == [verdict] * 2
+
+
+@pytest.mark.parametrize("words", [["correct", "incorrect"], ["Correct", "no"], ["perhaps"], ["C"], ["4"]])
+def test_what_is_no_one_verdict_is_refused_and_a_models_is_unparsed(tmp_path: Path, words: list[str]) -> None:
+    several = {**choice("verdict", ""), "value": {"choices": words}}
+    one = task(annotations=[{"id": 5, "completed_by": 3, "result": [several]}])
+    one["predictions"] = [{"model_version": "m", "result": [several]}]
+    project = read_back(tmp_path, write(tmp_path, one))
+    record = {"id": "r", "fields": one["data"], "responses": {"verdict": [{"value": words, "user_id": "7"}]}}
+    (tmp_path / "argilla.json").write_text(json.dumps([record]))
+    assert [row["field"] for row in import_labels(project, tmp_path / "argilla.json").refusals] == ["verdict"]
+    assert labels(project) == []
+    assert [(one.verdict, one.reason) for one in verdict_lines(project, "label-studio/m")] == [("abstain", "unparsed")]
+
+
+def test_one_word_said_twice_is_that_verdict_and_other_questions_say_none(tmp_path: Path) -> None:
+    result = [choice("verdict", "Correct"), choice("verdict", "correct"), choice("Is the question clear?", "no")]
+    project = read_back(tmp_path, write(tmp_path, task(annotations=[{"id": 5, "completed_by": 3, "result": result}])))
+    assert [line.verdict for line in labels(project)] == ["correct"]
+    result = [choice("Is the question clear?", "no"), choice("stars", "1")]
+    asked = [{"id": 6, "completed_by": 4, "result": result}]
+    report = import_labels(project, write(tmp_path, task(annotations=asked)))
+    assert [row["field"] for row in report.refusals] == ["verdict"]
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,6 @@ from workbench.data.formats.lines import RefusedError, bad_utf8, explain_documen
 from workbench.data.formats.rows import GOLD, extra_text
 
 _LONGEST_ID: Final = 500
-_PASSED: Final[dict[bool | int | str | None, bool | None]] = {
-    **GOLD,
-    **dict.fromkeys(("pass", "passed"), True),
-    **dict.fromkeys(("fail", "failed"), False),
-}
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -134,10 +129,10 @@ class CodeRow:
         """
         for key in keys:
             value = self.value(key, bool | int | str, "true or false (or 1 or 0)")
-            if value not in _PASSED:
+            if value not in GOLD:
                 message = f"{key} is {str(value)[:40]!r}. Write true or false (or 1 or 0)."
                 raise RefusedError("wrong_type", key, message)
-            if (passed := _PASSED[value]) is not None:
+            if (passed := GOLD[value]) is not None:
                 return passed
         return None
 

@@ -37,18 +37,14 @@ from workbench.data.formats.logs.logged import (
 )
 from workbench.data.formats.logs.prompts import plain, plain_object, several
 from workbench.data.formats.source import ZIP, FileFormat, first_bytes
+from workbench.data.formats.verdict_words import WORDS
 
 # -- Scores of Inspect's scorers as grades: letters, truth values, numbers, and several of them under names.
 
 
-_WORDS: Final[dict[str, OutcomeWord]] = {
-    "C": "correct",
-    "I": "incorrect",
-    "yes": "correct",
-    "true": "correct",
-    "no": "incorrect",
-    "false": "incorrect",
-}
+_VERDICT_LETTERS: Final[dict[str, OutcomeWord]] = {"C": "correct", "I": "incorrect"}
+_GRADES: Final = frozenset("ABDEF")
+"""Letters among which C and I are grades too, and no verdicts."""
 _CODE: Final = re.compile(r"[\w.-]{1,60}")
 _PARTIAL: Final = "P"
 _NO_ANSWER: Final = "N"
@@ -61,12 +57,12 @@ NO_VERDICT: Final = "no_verdict"
 
 
 def scales_in(scored: Iterable[object]) -> list[str]:
-    """The scorers, or parts of them, that give numbers beyond [0, 1] in some sample."""
+    """The scorers, or parts of them, that give numbers beyond [0, 1] or other letters than C and I in some sample."""
     found: dict[str, None] = {}
     for scores in scored:
         for name, _, value in _values(scores):
             number = number_of(value)
-            if number is not None and not 0 <= number <= 1:
+            if str(value).strip().rstrip("+-") in _GRADES or (number is not None and not 0 <= number <= 1):
                 found[name] = None
     return list(found)
 
@@ -116,11 +112,11 @@ def _judged(verifier: str, value: object, *, scale: bool) -> Grade:
     number = number_of(value)
     if isinstance(value, str) and number is None:
         word = value.strip()
-        if word == _PARTIAL:
+        if word == _PARTIAL and not scale:
             return Grade(verifier=verifier, score=0.5)
-        if word == _NO_ANSWER:
+        if word == _NO_ANSWER and not scale:
             return Grade(verifier=verifier, reason="no_answer_found")
-        verdict = _WORDS.get(word) or _WORDS.get(word.lower())
+        verdict = WORDS.get(word.casefold()) if len(word) > 1 else None if scale else _VERDICT_LETTERS.get(word)
         detail = None if verdict else word[:_LONGEST]
         return Grade(verifier=verifier, verdict=verdict, reason=None if verdict else NO_VERDICT, detail=detail)
     found = graded(verifier, value if isinstance(value, bool) else number, scale=scale)

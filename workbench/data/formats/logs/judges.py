@@ -32,6 +32,7 @@ from workbench.data.formats.logs.logged import (
     verifier_name,
 )
 from workbench.data.formats.source import FileFormat
+from workbench.data.formats.verdict_words import in_words
 
 _GOLD: Final = {"A": True, "B": False}
 _VERDICTS: Final[dict[str, OutcomeWord]] = {"A": "correct", "B": "incorrect", "C": "abstain"}
@@ -174,7 +175,7 @@ def _judgments(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _judged(value: object) -> bool | None:
-    return _WORDS.get(value.strip().lower()) if isinstance(value, str) else None
+    return _WORDS.get(in_words(value) or "")
 
 
 XVERIFY_KIND: Final = LogKind(

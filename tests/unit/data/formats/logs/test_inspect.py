@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,8 @@ def test_options_stand_in_the_question_with_their_letters() -> None:
         ("P", None, 0.5, None),
         ("N", None, None, "no_answer_found"),
         ("Yes", "correct", None, None),
+        ("Correct", "correct", None, None),
+        ("WRONG", "incorrect", None, None),
         ("0.25", None, 0.25, None),
         ("B+", None, None, "no_verdict"),
         (True, "correct", None, None),
@@ -127,6 +130,15 @@ def test_a_scorer_with_numbers_beyond_one_gives_scores_alone(tmp_path: Path) -> 
             {"inspect/sums/stars": (None, 1.0), "inspect/sums/ok": ("correct", 1.0)},
             {"inspect/sums/stars": (None, 5.0), "inspect/sums/ok": ("correct", 1.0)},
         ]
+
+
+@pytest.mark.parametrize("letters", ["ABC", "CF", "D-CI", "CPNB+"])
+def test_letters_of_another_scale_are_no_verdicts(tmp_path: Path, letters: str) -> None:
+    values = re.findall(r"\w[+-]?", letters)
+    scored = [changed(id=n, scores={"s": {"value": one}, "ok": {"value": "C"}}) for n, one in enumerate(values)]
+    for path in (document(tmp_path, *scored), archive(tmp_path, {**members(*scored), "summaries.json": scored})):
+        grades = [sorted(one.items()) for one in said(read("inspect", path))]
+        assert grades == [[("inspect/sums/ok", ("correct", None)), ("inspect/sums/s", (None, None))]] * len(values)
 
 
 def test_an_answer_or_an_explanation_that_is_the_whole_completion_says_nothing_more(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from workbench.app.tui.kit.matrix import Matrix
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.accuracy import AccuracyScreen, OpenedGroup, SheetQuery
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
+from workbench.config import settings_of
 from workbench.core.project import Project, open_project
 from workbench.core.selection import GROUPS, Condition, Selection
 from workbench.core.text.figures import GLYPHS, NONE, percent, percent_interval
@@ -96,7 +97,7 @@ async def to_cell(pilot: Pilot[None], verifier: str, group: str | None) -> None:
     assert screen_of(pilot.app).chosen == (verifier, group)
 
 
-@pytest.mark.parametrize(("protocol", "size"), [("forced", (80, 24)), ("decided", (120, 40))])
+@pytest.mark.parametrize(("protocol", "size"), [("strict", (80, 24)), ("decided", (120, 40))])
 async def test_figures_are_those_of_the_service(project: Project, protocol: Protocol3, size: tuple[int, int]) -> None:
     report = accuracy(project, by="type", protocol=protocol)
     async with opened(project, size=size) as (app, pilot):
@@ -122,6 +123,18 @@ async def test_figures_are_those_of_the_service(project: Project, protocol: Prot
         assert "○ baseline" in text_of(app, "#accuracy-legend")
         for part in ("accuracy in %", f"protocol {protocol}", "gold final", "16 imported", "by type"):
             assert part in caption
+
+
+async def test_the_projects_protocol_counts_until_a_key_changes_it(project: Project) -> None:
+    project.path.with_name("workbench.toml").write_text('protocol = "decided"\n')
+    async with opened(project, settings=settings_of(project)) as (app, pilot):
+        assert "protocol decided" in text_of(app, "#home-standing Static")
+        await press(pilot, *":y", "enter")
+        assert "protocol decided (undecided is left out)" in text_of(app, "#accuracy-caption")
+        await press(pilot, "i")
+        assert "protocol decided" in text_of(app, "#accuracy-items-counts")
+        await press(pilot, "escape", "p")
+        assert "protocol strict (undecided counts as wrong)" in text_of(app, "#accuracy-caption")
 
 
 async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project: Project) -> None:

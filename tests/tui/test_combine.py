@@ -103,7 +103,7 @@ async def test_ensembles_and_their_members(tmp_path: Path, size: tuple[int, int]
         assert "best single verifier" in words(app)
         assert "Best single in 5 folds" in words(app)
         assert "[1 Ensembles]" in text_of(app, "#combine-tabs")
-        assert "protocol forced, gold final" in text_of(app, "#combine-head")
+        assert "protocol strict, gold final" in text_of(app, "#combine-head")
         await press(pilot, "w")
         assert await shown(app, pilot) == list(NAMES)
         assert "table 2 of 2" in text_of(app, "#combine-caption")
@@ -257,7 +257,7 @@ async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
     async with opened(project) as (_, pilot):
         await press(pilot, *":m", "enter")
         await pilot.press("w", "e", "1")
-        saved = tmp_path / "p-members-forced-final.csv"
+        saved = tmp_path / "p-members-strict-final.csv"
         await until(pilot, saved.exists)
         assert saved.read_text(encoding="utf-8") == combined_as(
             ensemble(project, weighted=True), 1, TableForm(format="csv")

@@ -191,7 +191,7 @@ async def test_the_figures_are_saved(tmp_path: Path) -> None:
         report = screen_of(app).report
         assert report is not None
         for suffix, kind in ((".csv", "csv"), (".md", "markdown")):
-            saved = (tmp_path / f"p-compare-forced-final{suffix}").read_text(encoding="utf-8")
+            saved = (tmp_path / f"p-compare-strict-final{suffix}").read_text(encoding="utf-8")
             assert saved == comparison_as(report, TableForm(format=kind))  # type: ignore[arg-type]
         assert sum("Written" in notice for notice in notices(app)) == 2
 

@@ -78,7 +78,7 @@ async def test_cells_are_the_services_pairs(tmp_path: Path, size: tuple[int, int
             assert found[pair.b, pair.a] == f"{-100 * pair.difference:+.1f}{other}"
         assert all(found[one.verifier, one.verifier] == "·" for one in report.members)
         assert "▲ better ▼ worse ≈ not told apart" in text_of(app, "#family-legend")
-        assert "gold final · protocol forced" in text_of(app, "#family-caption")
+        assert "gold final · protocol strict" in text_of(app, "#family-caption")
         assert "6 pairs, Holm's p below 0.05" in text_of(app, "#family-caption")
 
 
@@ -179,9 +179,9 @@ async def test_what_the_matrix_shows_is_saved(tmp_path: Path) -> None:
         await press(pilot, "e", "1", "o", "e", "2")
         sheet = screen_of(app).sheet
         assert sheet is not None
-        saved = (tmp_path / "p-family-forced-final.csv").read_text(encoding="utf-8")
+        saved = (tmp_path / "p-family-strict-final.csv").read_text(encoding="utf-8")
         assert saved == comparison_as(sheet.family, TableForm(format="csv"))
-        saved = (tmp_path / "p-errors-forced-final.md").read_text(encoding="utf-8")
+        saved = (tmp_path / "p-errors-strict-final.md").read_text(encoding="utf-8")
         assert saved == comparison_as(sheet.errors, TableForm(format="markdown"))
 
 

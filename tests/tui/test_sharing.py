@@ -74,7 +74,7 @@ async def test_the_table_is_written_in_each_format(tmp_path: Path) -> None:
     report = accuracy(project, by="type")
     async with opened(project) as (app, pilot):
         await press(pilot, *":y", "enter", "e", "2", "e", "3")
-        stem = "p-accuracy-type-forced-final"
+        stem = "p-accuracy-type-strict-final"
         assert (tmp_path / f"{stem}.md").read_text("utf-8") == accuracy_as(report, TableForm(format="markdown"))
         assert (tmp_path / f"{stem}.tex").read_text("utf-8") == accuracy_as(report, TableForm(format="latex"))
         assert r"\toprule" in (tmp_path / f"{stem}.tex").read_text("utf-8")
@@ -120,13 +120,13 @@ async def test_some_columns_are_chosen_by_their_headings(tmp_path: Path) -> None
         await settle(pilot)
         await press(pilot, "e", *["down"] * 9, "enter", *"verifier,accuracy", "enter")
         form = TableForm(format="markdown", columns=("verifier", "accuracy"))
-        assert (tmp_path / "p-accuracy-type-forced-final.md").read_text("utf-8") == accuracy_as(report, form)
+        assert (tmp_path / "p-accuracy-type-strict-final.md").read_text("utf-8") == accuracy_as(report, form)
         await press(pilot, "e", *["down"] * 10, "enter", *"verifier,mcc", "enter", *"tab:own", "enter")
         form = TableForm(format="latex", columns=("verifier", "mcc"), label="tab:own")
-        assert (tmp_path / "p-accuracy-type-forced-final.tex").read_text("utf-8") == accuracy_as(report, form)
+        assert (tmp_path / "p-accuracy-type-strict-final.tex").read_text("utf-8") == accuracy_as(report, form)
         await press(pilot, "e", *["down"] * 11, "enter")
         form = TableForm(format="latex", no_baselines=True)
-        assert (tmp_path / "p-accuracy-type-forced-final-2.tex").read_text("utf-8") == accuracy_as(report, form)
+        assert (tmp_path / "p-accuracy-type-strict-final-2.tex").read_text("utf-8") == accuracy_as(report, form)
         await press(pilot, "e", *["down"] * 9, "enter", *["backspace"] * 20, *"nothing", "enter")
         assert any("no column 'nothing'" in notice for notice in notices(app))
 
@@ -225,5 +225,5 @@ async def test_a_list_as_json_says_what_it_shows(tmp_path: Path) -> None:
         app.open_screen("accuracy")
         await settle(pilot)
         await press(pilot, "e", "4")
-        report = json.loads((tmp_path / "p-accuracy-type-forced-final.json").read_text("utf-8"))
+        report = json.loads((tmp_path / "p-accuracy-type-strict-final.json").read_text("utf-8"))
         assert report == json.loads(msgspec.json.encode(accuracy(project, by="type")))

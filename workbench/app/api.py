@@ -4,7 +4,7 @@
 
     with workbench.open_project("p.db") as project:
         table = project.accuracy(by="type")
-        wrong = project.verdicts("rules", where="type=A").query("right_forced == 0")
+        wrong = project.verdicts("rules", where="type=A").query("right_strict == 0")
 
 Figures come from the same functions as the command line's; nothing here writes to the database.
 """
@@ -128,7 +128,7 @@ class Project:
         by: str | None = None,
         verifiers: Names = (),
         *,
-        protocol: Protocol3 = "forced",
+        protocol: Protocol3 | None = None,
         gold: GoldChoice = "final",
         where: Where = (),
     ) -> DataFrame:
@@ -160,7 +160,7 @@ class Project:
         return found
 
     def compare(
-        self, a: str, b: str, *, protocol: Protocol3 = "forced", gold: GoldChoice = "final", where: Where = ()
+        self, a: str, b: str, *, protocol: Protocol3 | None = None, gold: GoldChoice = "final", where: Where = ()
     ) -> DataFrame:
         """Two verifiers on the same items: one row of paired figures, as ``workbench compare``.
 
@@ -190,7 +190,7 @@ class Project:
         Raises:
             UsageError: An unknown queue, verifier, gold or condition, or a limit below 0.
         """
-        _check("forced", gold)
+        _check(None, gold)
         if limit is not None and limit < 0:
             raise UsageError(f"{limit} items can't be listed.", "Leave limit out for all.")
         from workbench.measuring.reviewing import queues
@@ -235,10 +235,10 @@ def open_project(path: Path | str) -> Project:
     return Project(projects.open_project(path))
 
 
-def _check(protocol: str, gold: str) -> None:
+def _check(protocol: str | None, gold: str) -> None:
     """Refuse a protocol or a choice of gold that there isn't."""
     for what, said, known in (("protocol", protocol, Protocol3), ("gold", gold, GoldChoice)):
-        if said not in get_args(known):
+        if said is not None and said not in get_args(known):
             raise UsageError(f"There is no {what} {said!r}.", f"Use {', '.join(get_args(known))}.")
 
 

@@ -157,6 +157,6 @@ class PublishOptions(Options, frozen=True, kw_only=True):
     languages: Annotated[
         tuple[str, ...], option("ISO 639 code, such as en (repeatable).", "--language", metavar="CODE")
     ] = ()
-    protocol: Protocol = "forced"
+    protocol: Protocol = None
     names: Annotated[bool, option("Annotators' names instead of pseudonyms.")] = False
     force: Annotated[bool, option("Replace a folder that was published, and that nobody has touched since.")] = False

@@ -9,12 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from workbench.config.file import FILE_NAME
-from workbench.config.settings import Settings, load
+from workbench.config.settings import Settings, load, protocol_at
 
 if TYPE_CHECKING:
     from workbench.core.project import Project
+    from workbench.core.verdict import Protocol3
 
-__all__ = ["FILE_NAME", "Settings", "load", "settings_of"]
+__all__ = ["FILE_NAME", "Settings", "load", "protocol_of", "settings_of"]
 
 
 def settings_of(project: Project) -> Settings:
@@ -24,3 +25,12 @@ def settings_of(project: Project) -> Settings:
         UsageError: The file can't be read (the message names file and field).
     """
     return load(project.path)
+
+
+def protocol_of(project: Project) -> Protocol3:
+    """How undecided verdicts count where no other way is asked.
+
+    Raises:
+        UsageError: ``workbench.toml`` can't be read, or names no protocol.
+    """
+    return protocol_at(project.path)

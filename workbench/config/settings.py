@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from math import inf
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 from workbench.config.file import file_of, read, read_settings, user_folder, write_whole
 from workbench.core.errors import UsageError, WorkbenchError
 from workbench.core.options import Options, fields_of
+from workbench.core.verdict import PROTOCOL, Protocol3
 
 __all__ = ["RecentProject", "recent", "remember"]
 
@@ -48,6 +49,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     Attributes:
         theme: Name of a theme of the app; None for the default.
         keymap: Action id (``annotate.correct``) -> keys, comma-separated.
+        protocol: How undecided verdicts count in every figure for which no other way is asked.
         suggest_types: Name of the verifier whose answer types people see when they settle one; None for no suggestions.
         annotation: Checks, repeats and breaks.
     """
@@ -55,6 +57,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     theme: str | None = None
     keymap: dict[str, str] = {}
     suggest_types: str | None = None
+    protocol: Protocol3 = PROTOCOL
     annotation: AnnotationPolicy = AnnotationPolicy()
 
 
@@ -72,7 +75,21 @@ def load(database: Path) -> Settings:
     keymap = content.get("keymap", {})
     if not isinstance(keymap, dict) or not all(isinstance(keys, str) for keys in keymap.values()):
         raise UsageError(f'{path}:keymap must be a table of action = "keys".', 'Example: "annotate.correct" = "1,y"')
-    return Settings(keymap=keymap, annotation=_policy(path, content.get("annotation", {})), **names)
+    return Settings(
+        keymap=keymap, annotation=_policy(path, content.get("annotation", {})), protocol=protocol_at(database), **names
+    )
+
+
+def protocol_at(database: Path) -> Protocol3:
+    """How undecided verdicts count by the settings beside a database; `PROTOCOL` where they don't say.
+
+    Raises:
+        UsageError: The file can't be read, or names no protocol.
+    """
+    said = read(database).get("protocol", PROTOCOL)
+    if said not in get_args(Protocol3):
+        raise UsageError(f"{file_of(database)}:protocol must be one of {', '.join(get_args(Protocol3))}.")
+    return cast("Protocol3", said)
 
 
 def _policy(path: Path, table: object) -> AnnotationPolicy:

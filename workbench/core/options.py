@@ -35,7 +35,7 @@ from msgspec import NODEFAULT, Meta, Struct, structs
 from workbench.core.errors import UsageError
 from workbench.core.selection import FIELDS, Selection, Shard, selection_of
 from workbench.core.text.inert import inert
-from workbench.core.verdict import GoldChoice, Protocol3
+from workbench.core.verdict import PROTOCOL, GoldChoice, Protocol3
 
 LARGEST = 2**63 - 1
 """What counts and numbers may be: SQLite's integers."""
@@ -177,7 +177,12 @@ VerifierSettings = Annotated[
     dict[str, str], option("An option of the verifier.", "-o", "--option", metavar="KEY=VALUE", read=pair)
 ]
 Gold = Annotated[GoldChoice, option("Adjudicated, else agreed, else imported; people's only; the imported one only.")]
-Protocol = Annotated[Protocol3, option('Undecided rows count as "incorrect", as wrong, or not at all.')]
+Protocol = Annotated[
+    Protocol3 | None,
+    option(
+        f'Undecided rows count as wrong, as "incorrect", or not at all; {PROTOCOL} unless workbench.toml has another.'
+    ),
+]
 Run = Annotated[Whole | None, option("Exactly this run instead of the newest complete one.")]
 Limit = Annotated[Whole | None, option("At most so many items.")]
 InShard = Annotated[
@@ -217,7 +222,7 @@ Database = Annotated[str, argument("DB", names_file=True)]
 class BasisArguments(TypedDict):
     """A basis as verbs that count figures take it."""
 
-    protocol: Protocol3
+    protocol: Protocol3 | None
     gold: GoldChoice
     selection: Selection
 
@@ -225,7 +230,7 @@ class BasisArguments(TypedDict):
 class Basis(Options, frozen=True, kw_only=True):
     """What figures rest on: verdicts of which items, set against which gold by which protocol."""
 
-    protocol: Protocol = "forced"
+    protocol: Protocol = None
     gold: Gold = "final"
     where: Where = ()
 

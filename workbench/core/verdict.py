@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum, StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -51,8 +51,10 @@ class OutcomeCode(IntEnum):
 
 OutcomeWord = Literal["correct", "incorrect", "abstain", "error"]
 
-Protocol3 = Literal["forced", "strict", "decided"]
-"""How undecided rows count: as "incorrect", as wrong, or not at all."""
+Protocol3 = Literal["strict", "forced", "decided"]
+"""How undecided rows count: as wrong, as "incorrect", or not at all."""
+PROTOCOL: Final[Protocol3] = "strict"
+"""What counts unless another is asked for: whoever always abstains is never right, however skewed gold is."""
 
 GoldChoice = Literal["final", "people", "imported"]
 """Which gold: adjudicated, else agreed, else imported; people's only; the imported one only."""

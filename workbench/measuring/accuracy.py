@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
+from workbench.config import protocol_of
 from workbench.core.database import events
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
@@ -111,7 +112,7 @@ def accuracy(
     *,
     verifiers: tuple[str, ...] = (),
     by: str | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
     run: int | None = None,
@@ -138,6 +139,7 @@ def accuracy(
     Raises:
         UsageError: An unknown verifier, run or group, a share outside 0 to 1, or gold whose noise is unknown.
     """
+    protocol = protocol or protocol_of(project)
     check_share("prevalence", prevalence)
     check_share("accept rate", accept_rate)
     reader = project.database.reader()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
+from workbench.config import protocol_of
 from workbench.core.project import Project
 from workbench.core.selection import Condition, Selection
 from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
@@ -49,7 +50,7 @@ class AccuracyCell(Struct, frozen=True, kw_only=True):
     by: str | None = None
     group: str | None = None
     conditions: tuple[Condition, ...] = ()
-    protocol: Protocol3 = "forced"
+    protocol: Protocol3 | None = None
     gold: GoldChoice = "final"
 
 
@@ -72,6 +73,7 @@ class JudgedItems:
     """The items a cell counts, wrong verdicts first.
 
     Attributes:
+        protocol: How undecided items count: that of the cell, else that of the project.
         wrong: How many count as wrong (FP + FN of the cell).
         right: How many count as right (TP + TN of the cell).
         undecided: How many of both the verifier abstained or failed on.
@@ -92,7 +94,8 @@ class JudgedItems:
         known, outcome = entries.everything, entry.outcome
         gold = known.gold(cell.gold)
         chosen = _chosen(entries, cell, entry.run) & (outcome >= 0) & (gold >= 0)
-        graded = grade(outcome, gold, cell.protocol)
+        self.protocol = cell.protocol or protocol_of(project)
+        graded = grade(outcome, gold, self.protocol)
         rows = np.flatnonzero(chosen & graded.counted)
         order = rows[np.argsort(_ranks()[outcome[rows], gold[rows]], kind="stable")]
         self.item: IntArray = known.item[order]

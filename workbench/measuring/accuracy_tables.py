@@ -201,6 +201,7 @@ def overview(report: AccuracyReport) -> Table:
         ends(lambda line: line.whole.ci),
         figure("MCC", lambda line: line.whole.mcc),
         count("n", lambda line: line.whole.n),
+        count("?", lambda line: line.whole.abstain + line.whole.error),
     )
     return table(
         _caption(report, "Accuracy by answer type" if codes else "Accuracy"),
@@ -224,7 +225,7 @@ def _cell(code: str, line: _Across) -> Cell:
 
 def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
     """What columns and marks are, and how many items each type has."""
-    made = "Intervals: 95 %, clustered by question."
+    made = "?: undecided verdicts. Intervals: 95 %, clustered by question."
     if not codes:
         return (made,)
     names = ", ".join(f"{group_name(code, 'type')} ({sizes[code]:,})" for code in codes)

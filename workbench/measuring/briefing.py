@@ -19,6 +19,7 @@ from workbench.core.run import ACTIVE, RunInfo
 from workbench.core.status import Matter, PersonProgress, Status
 from workbench.core.taxonomy import UNTYPED
 from workbench.core.text.figures import counted, listed, percent, percent_interval, waits
+from workbench.core.verdict import Protocol3
 from workbench.labelling.forecasting import Forecast, forecast
 from workbench.measuring.counting import status
 from workbench.runs.run_status import runs
@@ -41,10 +42,12 @@ class AccuracyStanding(Struct, frozen=True, kw_only=True):
     Attributes:
         verifiers: Their rows over all items, the most accurate first; those that nothing is measured of come last.
         constant: The share of items on which the better constant verdict is right; None without gold.
+        protocol: How undecided verdicts count; None where nothing has been counted.
     """
 
     verifiers: list[AccuracyRow]
     constant: float | None
+    protocol: Protocol3 | None = None
 
 
 class ProjectFacts:
@@ -78,6 +81,7 @@ class ProjectFacts:
                 reverse=True,
             ),
             constant=max((row.accuracy for row in overall if row.verifier in CONSTANTS and row.accuracy), default=None),
+            protocol=self.report.protocol,
         )
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, structs
 
+from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -169,7 +170,7 @@ def ensemble(
     weighted: bool = False,
     folds: int = FOLDS,
     by: str | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> EnsembleReport:
@@ -188,6 +189,7 @@ def ensemble(
     Raises:
         UsageError: Fewer than two members, too many of them, no such k, or fewer questions than folds.
     """
+    protocol = protocol or protocol_of(project)
     from workbench.statistics.ensembles import SEED
     from workbench.statistics.intervals import distinct
 

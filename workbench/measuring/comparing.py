@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, structs
 
+from workbench.config import protocol_of
 from workbench.core import selection
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
@@ -101,7 +102,7 @@ def compare(
     a: str,
     b: str,
     *,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
     by: str | None = None,
@@ -125,7 +126,7 @@ def compared(
     a: str,
     b: str,
     *,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
     by: str | None = None,
@@ -138,6 +139,7 @@ def compared(
     Raises:
         UsageError: Both are the same, one has no complete run, no item counts for both, or ``by`` is unknown.
     """
+    protocol = protocol or protocol_of(project)
     _check(a, b, by)
     everything = columns(project)
     found = judged(project, (a, b), gold=gold, selection=selection, known=everything)
@@ -263,7 +265,7 @@ def joint_errors(
     project: Project,
     verifiers: tuple[str, ...] = (),
     *,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> JointErrorReport:
@@ -275,6 +277,7 @@ def joint_errors(
     Raises:
         UsageError: There are fewer than two verifiers, or one has no complete run.
     """
+    protocol = protocol or protocol_of(project)
     from workbench.statistics.joint_errors import Verdicts, judge_pair, said
 
     everything = columns(project)

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from workbench.config import protocol_of
 from workbench.core.options import TableForm
 from workbench.core.project import Project, at_one_moment
 from workbench.core.selection import Selection
@@ -84,7 +85,7 @@ def costs(
     verifiers: tuple[str, ...] = (),
     *,
     against: Price | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> CostReport:
@@ -97,6 +98,7 @@ def costs(
     Raises:
         UsageError: An unknown verifier, or one without a complete run.
     """
+    protocol = protocol or protocol_of(project)
     report = accuracy(project, verifiers=verifiers, protocol=protocol, gold=gold, selection=selection)
     over_all = {row.verifier: row for row in report.rows if row.group is None and row.kind == "verifier"}
     known = columns(project)

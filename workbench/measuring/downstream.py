@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import QuarantinedRow
@@ -63,7 +64,7 @@ def downstream(
     *,
     by: str | None = None,
     scored_by: str | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> DownstreamReport:
@@ -79,6 +80,7 @@ def downstream(
         FormatError: The file can't be read, or has no line that can be taken.
         UsageError: None of its verifiers has a complete run, or there is nothing that ``scored_by`` could score.
     """
+    protocol = protocol or protocol_of(project)
     from workbench.statistics import correlation
 
     models = MeasuredModels(project, scored_by=scored_by, protocol=protocol, gold=gold)

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from workbench.core.project import Project
 from workbench.core.selection import Selection, crossing
 from workbench.core.taxonomy import UNTYPED
-from workbench.core.verdict import GoldChoice, OutcomeCode, Protocol3
+from workbench.core.verdict import PROTOCOL, GoldChoice, OutcomeCode, Protocol3
 from workbench.data.store import browsing
 from workbench.measuring.columns import Columns, Made, columns
 from workbench.measuring.judged import BASELINE, VerifierRun, judges_of, measurable, own_gold
@@ -152,7 +152,7 @@ class AccuracyQuery(Struct, frozen=True, kw_only=True):
 
     verifiers: tuple[str, ...] = ()
     by: str | None = None
-    protocol: Protocol3 = "forced"
+    protocol: Protocol3 = PROTOCOL
     gold: GoldChoice = "final"
     selection: Selection = Selection()
     run: int | None = None

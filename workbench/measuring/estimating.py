@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
 from workbench.core.progress import step, stepping
@@ -74,7 +75,7 @@ def estimate(
     predictors: tuple[str, ...] = (),
     *,
     by: str | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> EstimateReport:
@@ -91,6 +92,7 @@ def estimate(
     Raises:
         UsageError: There is no predictor, no complete run, or nothing has gold.
     """
+    protocol = protocol or protocol_of(project)
     reader = project.database.reader()
     asked = check_names(reader, selection or Selection())
     wanted = Selection((*asked.conditions, Condition("state", "!=", "excluded")), asked.limit)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct, structs
 
+from workbench.config import protocol_of
 from workbench.core.errors import UsageError
 from workbench.core.progress import stepping
 from workbench.core.project import Project
@@ -44,7 +45,7 @@ def family(
     verifiers: tuple[str, ...] = (),
     *,
     against: str | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> FamilyReport:
@@ -57,6 +58,7 @@ def family(
     Raises:
         UsageError: There are fewer than two verifiers, one has no complete run, or no pair has items in common.
     """
+    protocol = protocol or protocol_of(project)
     names = tuple(dict.fromkeys((*(verifiers or comparable(project)), *((against,) if against else ()))))
     if len(names) < 2:
         raise UsageError(*TOO_FEW)

@@ -7,6 +7,7 @@ from functools import singledispatch
 from itertools import chain
 from typing import Any
 
+from workbench.config import protocol_of
 from workbench.core.database.selection import check_names, dataset_names
 from workbench.core.errors import UsageError
 from workbench.core.options import TableForm
@@ -380,7 +381,7 @@ class PaperFigures:
         only: Selection | None = None,
         verifiers: Sequence[str] = (),
         given: Sequence[tuple[str, str]] = (),
-        protocol: Protocol3 = "strict",
+        protocol: Protocol3 | None = None,
         gold: GoldChoice = "final",
         elsewhere: Sequence[BenchmarkScore] = (),
     ) -> None:
@@ -388,7 +389,7 @@ class PaperFigures:
         if unknown := [name for name in datasets if name not in known]:
             there = ", ".join(known) or "none yet"
             raise UsageError(f"There is no data set {', '.join(map(repr, unknown))}.", f"Data sets: {there}.")
-        self.project, self.protocol, self.gold = project, protocol, gold
+        self.project, self.protocol, self.gold = project, protocol or protocol_of(project), gold
         self.parts = self._parts(datasets or (() if sets else known), sets, only or Selection())
         judges_of(project, tuple(verifiers))
         judges_of(project, tuple({name for pair in given for name in pair}))

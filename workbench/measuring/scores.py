@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
+from workbench.config import protocol_of
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
 from workbench.core.run import RunInfo
@@ -251,7 +252,7 @@ def fit(
     *,
     on: tuple[Condition, ...] = (),
     method: Method = "accuracy",
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> ThresholdReport:
@@ -264,6 +265,7 @@ def fit(
     Raises:
         UsageError: There are no scores, or the rows to fit on lack correct or incorrect completions.
     """
+    protocol = protocol or protocol_of(project)
     import numpy as np
 
     from workbench.statistics.scores import fit_threshold

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -37,7 +38,7 @@ def best_of(
     verifiers: tuple[str, ...] = (),
     *,
     sizes: tuple[int, ...] = (),
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> BestOfReport:
@@ -51,6 +52,7 @@ def best_of(
     Raises:
         UsageError: An unknown verifier, or one without a complete run.
     """
+    protocol = protocol or protocol_of(project)
     import numpy as np
 
     reader = project.database.reader()

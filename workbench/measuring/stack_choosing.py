@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
@@ -39,7 +40,7 @@ def best_stacks(
     margin: float = MARGIN,
     most_stages: int = 3,
     folds: int = 5,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> StackReport:
@@ -58,6 +59,7 @@ def best_stacks(
         UsageError: Fewer than two verifiers, too many of them, none of them without a price, or fewer questions than
             folds.
     """
+    protocol = protocol or protocol_of(project)
     import numpy as np
 
     from workbench.statistics.ensembles import SEED

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from workbench.config import protocol_of
 from workbench.core.database.selection import check_names
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, at_one_moment
@@ -173,7 +174,7 @@ def simulate(
     project: Project,
     text: str,
     *,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> SimulatedStack:
@@ -185,6 +186,7 @@ def simulate(
     Raises:
         UsageError: A stage is written in another way, or has no complete run.
     """
+    protocol = protocol or protocol_of(project)
     found = read_stages(text)
     wanted = check_names(project.database.reader(), selection or Selection())
     everything = columns(project)

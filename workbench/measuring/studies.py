@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from workbench.config import protocol_of
 from workbench.core import reasons
 from workbench.core.errors import UsageError
 from workbench.core.project import Project
@@ -138,7 +139,7 @@ def sweep_report(
     points: Sequence[Settings],
     runs: Sequence[int],
     *,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     selection: Selection = EVERYTHING,
 ) -> SweepReport:
@@ -147,6 +148,7 @@ def sweep_report(
     Args:
         runs: Each point's run.
     """
+    protocol = protocol or protocol_of(project)
     found = []
     for settings, run in zip(points, runs, strict=True):
         info = run_info(project, run)

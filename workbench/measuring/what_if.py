@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 from msgspec import Struct, structs
 
+from workbench.config import protocol_of
 from workbench.core.errors import UsageError
 from workbench.core.options import (
     NONE_GIVEN,
@@ -371,7 +372,7 @@ def _report(
 
     from workbench.statistics.flips import flip_rows, flips, place
 
-    protocol, run, drawn = options.basis.protocol, asked.run, asked.drawn
+    protocol, run, drawn = options.basis.protocol or protocol_of(project), asked.run, asked.drawn
     before, after, gold = asked.before[drawn], found.after[drawn], asked.gold[drawn]
     groups = asked.everything.groups("type")
     total, *types = flip_rows(before, after, gold, protocol, groups.code[drawn], groups.names)

@@ -56,11 +56,13 @@ _EXTRACTION: Final[dict[str, Any]] = {
 def judge(reference: str, completion: str, options: MathVerifyOptions = _DEFAULTS) -> Verdict:
     """What ``verify(parse("$reference$"), parse(completion))`` says, without the library's timeouts.
 
+    With ``reference=plain`` it is ``parse(reference)``.
+
     The library answers False after an exception of its own; so does this, and the verdict's detail
     names the exception.
     """
     _swallowed.error = None
-    gold = parse(f"${reference}$", parsing_timeout=None)
+    gold = parse(reference if options.reference == "plain" else f"${reference}$", parsing_timeout=None)
     if not gold:
         return _undecided("no_reference_answer")
     candidate = parse(completion, _EXTRACTION[options.extraction], parsing_timeout=None)

@@ -35,6 +35,13 @@ class MathVerifyOptions(Struct, frozen=True, kw_only=True):
         Literal["latex+expr", "latex", "expr"],
         Meta(description="what is looked for in a completion: LaTeX, plain expressions or both (default latex+expr)"),
     ] = "latex+expr"
+    reference: Annotated[
+        Literal["wrapped", "plain"],
+        Meta(
+            description="whether the reference is parsed as $reference$, or plain, as it is, which leaves undecided what "
+            "the library can't read so (default wrapped)"
+        ),
+    ] = "wrapped"
 
 
 class MathVerify:

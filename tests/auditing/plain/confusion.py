@@ -17,15 +17,14 @@ def figures(frame: Any, protocol: str) -> dict[str, Value]:
 
 
 def together(one: Any, other: Any) -> dict[str, Value]:
-    """How far two verifiers say the same of the items both have judged, undecided verdicts as "incorrect"."""
+    """How far two verifiers say the same of the items both have judged; undecided is a verdict that is never right."""
     both = one[["item", "gold", "outcome"]].merge(other[["item", "outcome"]], on="item", suffixes=("_a", "_b"))
     both = both[both["outcome_a"].notna() & both["outcome_b"].notna()]
-    a, b = both["outcome_a"] == 1, both["outcome_b"] == 1
+    a, b = both["outcome_a"].clip(upper=2), both["outcome_b"].clip(upper=2)
     n, same = len(both), float((a == b).mean()) if len(both) else 0.0
-    chance = float(a.mean() * b.mean() + (1 - a.mean()) * (1 - b.mean())) if n else 1.0
+    chance = sum(float((a == word).mean() * (b == word).mean()) for word in (0, 1, 2)) if n else 1.0
     known = both[both["gold"].notna()]
-    wrong_a = (known["outcome_a"] == 1) != (known["gold"] == 1)
-    wrong_b = (known["outcome_b"] == 1) != (known["gold"] == 1)
+    wrong_a, wrong_b = known["outcome_a"] != known["gold"], known["outcome_b"] != known["gold"]
     cells = {(x, y): int(((wrong_a == x) & (wrong_b == y)).sum()) for x in (True, False) for y in (True, False)}
     alike, unlike = cells[True, True] * cells[False, False], cells[True, False] * cells[False, True]
     margins = float(wrong_a.sum() * (~wrong_a).sum()) * float(wrong_b.sum() * (~wrong_b).sum())

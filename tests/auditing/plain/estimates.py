@@ -11,11 +11,11 @@ _FEWEST = 10
 
 
 def of_accuracy(own: Any, others: list[Any]) -> Any:
-    """The verifier's items with ``truth`` (NaN without gold) and ``predicted``, undecided verdicts as "incorrect"."""
+    """The verifier's items with ``truth`` (NaN without gold) and ``predicted``, undecided verdicts as wrong."""
     frame = own[own["outcome"].notna() & ~own["check"] & (own["state"] != "excluded")].copy()
     vote = _mean_vote(frame, others)
-    frame["truth"] = ((frame["outcome"] == 1) == (frame["gold"] == 1)).astype(float).where(frame["gold"].notna())
-    frame["predicted"] = vote.where(frame["outcome"] == 1, 1 - vote)
+    frame["truth"] = (frame["outcome"] == frame["gold"]).astype(float).where(frame["gold"].notna())
+    frame["predicted"] = vote.where(frame["outcome"] == 1, 1 - vote).where(frame["outcome"] < 2, 0.0)
     return frame
 
 

@@ -191,5 +191,5 @@ def test_csv_and_text_carry_the_reports_figures(project: Project) -> None:
         assert math.isclose(float(line["accuracy"]), row.accuracy or 0)
         assert float(line["mcc"]) == row.mcc
     text = accuracy_as(report, TableForm())
-    assert "protocol forced, gold final" in text
+    assert "protocol strict, gold final" in text
     assert "A - Numeric Values" in text

@@ -101,7 +101,7 @@ def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(proje
     }
     for report in found.values():
         assert head(report).count("\n") in (1, 2)
-        assert "protocol forced, gold final" in head(report)
+        assert "protocol strict, gold final" in head(report)
         for sheet in parts(report):
             assert {len(row.cells) for row in sheet.table.rows} == {len([*headings(sheet.table)])}
             assert len(sheet.said) == len(sheet.table.rows)
@@ -203,7 +203,7 @@ def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path
     assert float(line["accuracy"]) == row.accuracy
     assert row.against is not None
     assert float(line["against_ci_low"]) == row.against.ci[0]
-    assert (line["protocol"], line["gold"]) == ("forced", "final")
+    assert (line["protocol"], line["gold"]) == ("strict", "final")
     assert {line["rule"] for line in rules if "script" in line["rule"]} == {"'=1+1|`<script>␛[31m_x_"}
     assert "steps" in combined_as(found["scores"], 1, TableForm(format="csv"))
 
@@ -218,6 +218,6 @@ def test_every_table_has_every_format_and_a_name_for_its_file(
             text = combined_as(report, place, TableForm(format=as_))
             assert "\x1b" not in text
             assert "nan" not in text
-            assert as_ == "csv" or "(protocol forced, gold final)" in " ".join(text.split())
-            named.append(combined_name(report, place).removesuffix("-forced-final"))
+            assert as_ == "csv" or "(protocol strict, gold final)" in " ".join(text.split())
+            named.append(combined_name(report, place).removesuffix("-strict-final"))
     assert named == ["ensembles", "members", "best-of", "estimate", "mix", "scores", "downstream"]

@@ -74,7 +74,7 @@ def test_the_table_counts_the_items_both_are_counted_on(project: Project, protoc
 
 
 def test_examples_are_items_of_their_kind_in_the_order_of_import(project: Project) -> None:
-    a, b = right_in(project, "some", "forced"), right_in(project, "most", "forced")
+    a, b = right_in(project, "some", "strict"), right_in(project, "most", "strict")
     report = compare(project, "some", "most", examples=5)
     kinds: dict[Quadrant, tuple[bool, bool]] = {
         "both_right": (True, True),
@@ -94,7 +94,7 @@ def test_examples_are_items_of_their_kind_in_the_order_of_import(project: Projec
 def test_the_baseline_needs_no_run(project: Project) -> None:
     report = compare(project, "most", "always-incorrect")
     assert (report.run_a is None, report.run_b is None) == (False, True)
-    assert report.n == len(right_in(project, "most", "forced"))
+    assert report.n == len(right_in(project, "most", "strict"))
     assert compare(project, "always-incorrect", "most").difference == -report.difference
 
 
@@ -110,7 +110,7 @@ def test_what_can_not_be_compared_is_refused(project: Project) -> None:
         compare(project, "some", "some")
     with pytest.raises(UsageError, match="no item in common") as refusal:
         compare(project, "some", "elsewhere")
-    assert "forced" in (refusal.value.hint or "")
+    assert "strict" in (refusal.value.hint or "")
     with pytest.raises(UsageError, match="no item in common"):
         compare(project, "some", "most", gold="people")
     with pytest.raises(UsageError, match="no item in common"):

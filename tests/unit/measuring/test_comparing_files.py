@@ -51,7 +51,7 @@ def test_csv_has_a_line_for_all_items_and_one_a_group(project: Project) -> None:
     assert float(total["mcc_a"]) == report.metrics[2].a
     assert (total["q"], float(group["q"])) == ("", report.groups[0].q)
     assert group["mcc_a"] == ""
-    assert (total["protocol"], total["gold"]) == ("forced", "final")
+    assert (total["protocol"], total["gold"]) == ("strict", "final")
 
 
 def test_csv_of_several_has_a_line_a_pair(project: Project) -> None:
@@ -72,9 +72,9 @@ def test_no_format_lets_a_name_do_anything(project: Project, as_: TableFormat) -
         assert "\x1b" not in text
         if as_ == "markdown":
             assert "<script>" not in text
-            assert "protocol forced, gold final" in text
+            assert "protocol strict, gold final" in text
 
 
 def test_a_file_is_called_without_verifiers_names(project: Project) -> None:
     for kind, report in reports(project).items():
-        assert comparison_name(report) == f"{kind}-forced-final"
+        assert comparison_name(report) == f"{kind}-strict-final"

@@ -75,7 +75,7 @@ def test_figures_are_counted_from_the_database(project: Project) -> None:
 
 def test_undecided_verdicts_count_as_the_protocol_has_it(project: Project) -> None:
     add_run(project, "silent", dict.fromkeys(range(1, ITEMS + 1), Outcome.ABSTAIN))
-    forced, strict, decided = (
+    strict, forced, decided = (
         joint_errors(project, ("first", "silent"), protocol=protocol).errors[0] for protocol in get_args(Protocol3)
     )
     always = found_of(project, "first", "always-incorrect")

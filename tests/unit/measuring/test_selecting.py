@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
 import pytest
@@ -66,7 +66,8 @@ def expected(n: int, key: dict[int, float]) -> list[float]:
 def test_scores_and_verdicts_pick(project: Project, n: int) -> None:
     report = best_of(project, sizes=(n,))
     by_score = expected(n, {item: float(item % 3) for item in range(1, 15)})
-    by_verdict = expected(n, {item: float(item % 4 == 1) for item in range(1, 15)})
+    golds = dict(enumerate(chain(*GOLD.values()), 1))
+    by_verdict = expected(n, {item: float(item % 4 == 1 or (item % 4 > 1 and golds[item] == 0)) for item in golds})
     for verifier, picks_by, values in (("rm", "score", by_score), ("judge", "verdict", by_verdict)):
         found = row(report, verifier, n)
         assert found.picks_by == picks_by
@@ -123,7 +124,7 @@ def test_undecided_verdicts_follow_the_protocol(project: Project) -> None:
     assert (decided.questions, decided.completions) == (3, 5)
     assert decided.accuracy == pytest.approx((1 + 0 + 0) / 3)
     strict = best_of(project, ("judge",), sizes=(2,), protocol="strict").rows[0]
-    forced = best_of(project, ("judge",), sizes=(2,)).rows[0]
+    forced = best_of(project, ("judge",), sizes=(2,), protocol="forced").rows[0]
     assert (strict.accuracy or 0) < (forced.accuracy or 0)
 
 

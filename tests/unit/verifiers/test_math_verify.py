@@ -111,6 +111,10 @@ def require_equal(pool: WorkerPool, rows: list[dict[str, Any]]) -> None:
         ("(1,2)", "$1 < x < 2$", {"allow_set_relation_comp": "true"}, "incorrect", "correct"),
         ("3", "It is $3$", {"extraction": "latex"}, "correct", "correct"),
         ("3", "It is 3", {"extraction": "latex"}, "correct", "abstain"),
+        ("$x+1$", "$1+x$", {"reference": "plain"}, "correct", "correct"),
+        ("so it is 3", "It is 3", {"reference": "plain"}, "incorrect", "correct"),
+        ("x+1", "$1+x$", {"reference": "plain"}, "correct", "abstain"),
+        ("B) the Nile", "$B$", {"reference": "plain"}, "incorrect", "abstain"),
     ],
 )
 def test_the_librarys_options(

@@ -46,7 +46,7 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
             metavar="FIELD[,FIELD]",
         ),
     ] = None
-    protocol: Protocol = "forced"
+    protocol: Protocol = None
     gold: Gold = "final"
     run: Run = None
     where: Where = ()
@@ -149,7 +149,7 @@ class TablesOptions(Options, frozen=True, kw_only=True):
             metavar="FILE",
         ),
     ] = None
-    protocol: Protocol = "strict"
+    protocol: Protocol = None
     gold: Gold = "final"
     form: TableForm = TableForm()
 

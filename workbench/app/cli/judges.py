@@ -213,7 +213,7 @@ class SweepOptions(Options, frozen=True, kw_only=True):
     vary: Annotated[tuple[str, ...], option("Settings to try; repeat for others.", metavar="OPTION=VALUE,VALUE")]
     grid: Annotated[bool, option("Try all combinations; else each option by itself.")] = False
     settings: VerifierSettings = NONE_GIVEN
-    protocol: Protocol = "forced"
+    protocol: Protocol = None
     gold: Gold = "final"
     where: Where = ()
     limit: FirstItems = None

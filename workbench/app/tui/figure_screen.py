@@ -20,9 +20,9 @@ Found = TypeVar("Found")
 
 
 class FigureQuery(Struct, frozen=True, kw_only=True):
-    """How verdicts are set against gold."""
+    """How verdicts are set against gold; without a protocol by that of the project."""
 
-    protocol: Protocol3 = "forced"
+    protocol: Protocol3 | None = None
     gold: GoldChoice = "final"
 
 
@@ -73,7 +73,8 @@ class FigureScreen(WorkbenchScreen):
     def action_next_protocol(self) -> None:
         """Count undecided rows in the next way."""
         if self.asked is not None:
-            self.change(protocol=following(self.asked.protocol, get_args(Protocol3)))
+            now = self.asked.protocol or self.workbench.settings.protocol
+            self.change(protocol=following(now, get_args(Protocol3)))
 
     def action_next_gold(self) -> None:
         """Compare with the next gold."""

@@ -31,6 +31,7 @@ from workbench.benchmarks.records import (
     PublishedFile,
     PublishedSet,
 )
+from workbench.config import protocol_of
 from workbench.core.database.sets import PACKAGE
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.files import part_folder
@@ -258,7 +259,9 @@ class _FolderWriter:
         """Write what belongs to one set."""
         people = aliases(self._project, names=self._options.names)
         said = list(said_of(self._project, frozen))
-        found = gather(self._project, frozen, config, said, people, self._options.protocol)
+        found = gather(
+            self._project, frozen, config, said, people, self._options.protocol or protocol_of(self._project)
+        )
         self.sets.append(found)
         self._items(frozen, config)
         self._lines(f"annotations/{config}.jsonl", lines_of(said, people))

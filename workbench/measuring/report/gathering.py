@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
+from workbench.config import protocol_of
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import completion_answer, reference_answer
 from workbench.core.progress import step, stepping
@@ -320,7 +321,7 @@ def gather(
     *,
     verifiers: Sequence[str] = (),
     selection: Selection | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     examples: int = 3,
     generated_at: str,
@@ -335,6 +336,7 @@ def gather(
     Raises:
         UsageError: An unknown verifier, or the selection names something unknown.
     """
+    protocol = protocol or protocol_of(project)
     wanted = selection or Selection()
     asked = _ReportQuery(project, wanted, protocol, gold)
     everything = columns(project)
@@ -521,7 +523,7 @@ def write_report(
     format: ReportFormat = "html",
     verifiers: Sequence[str] = (),
     selection: Selection | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
     examples: int = 3,
     generated_at: str,
@@ -572,7 +574,7 @@ def write_plots(
     folder: Path,
     *,
     selection: Selection | None = None,
-    protocol: Protocol3 = "forced",
+    protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
 ) -> list[Path]:
     """Write the report's plots alone; arguments and errors as with `write_report`."""

@@ -64,7 +64,7 @@ def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
     """
     found = judged_items(project, cell)
     where = "all items" if cell.group is None and not cell.conditions else words
-    return TriageScope(where, (cell.verifier,), found.ids("wrong"), len(found), cell.protocol)
+    return TriageScope(where, (cell.verifier,), found.ids("wrong"), len(found), found.protocol)
 
 
 def of_queue(found: ReviewQueue, order: array[int]) -> TriageScope:

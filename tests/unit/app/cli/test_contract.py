@@ -131,7 +131,7 @@ def test_verdicts_are_one_line_an_item(database: Path) -> None:
 
 def test_accuracy(database: Path) -> None:
     found = document("accuracy", database, "--by", "type")
-    assert found["protocol"] == "forced"
+    assert found["protocol"] == "strict"
     assert set(found["gold"]) == {"adjudicated", "agreed", "imported", "conflict", "none"}
     groups = [row["group"] for row in found["rows"] if row["verifier"] == "exact"]
     assert groups == [None, "A", "B", "C", "D"]
@@ -154,7 +154,7 @@ def test_compare(database: Path) -> None:
     found = document("compare", database, "exact", "always-incorrect", "--examples", "2")
     keys = ["n", "both_right", "only_a", "only_b", "both_wrong", "mcnemar_p", "difference", "ci"]
     assert list(found)[: len(keys)] == keys
-    assert (found["a"], found["b"], found["protocol"]) == ("exact", "always-incorrect", "forced")
+    assert (found["a"], found["b"], found["protocol"]) == ("exact", "always-incorrect", "strict")
     assert found["n"] == sum(found[key] for key in keys[1:5]) == 76
     assert found["difference"] == pytest.approx((found["only_a"] - found["only_b"]) / 76)
     assert found["ci"][0] < found["difference"] < found["ci"][1]

@@ -41,7 +41,7 @@ def test_figures_are_those_of_the_accuracy_table(made: tuple[Path, Publication],
         }
         total = sum(score["n"] * score["accuracy"] for score in line["types"].values())
         assert total / line["n"] == pytest.approx(line["accuracy"])
-        assert (line["average"], line["protocol"], line["gold"], line["set"]) == ("micro", "forced", "final", "small@1")
+        assert (line["average"], line["protocol"], line["gold"], line["set"]) == ("micro", "strict", "final", "small@1")
     assert found["other"]["mcc_ci"] is not None
 
 
@@ -58,7 +58,7 @@ def test_csv_and_markdown_say_the_same(made: tuple[Path, Publication]) -> None:
     shown = (made[0] / "leaderboard/small.md").read_text()
     assert "| chooser † |" in shown
     assert "these very verdicts chose the items" in shown
-    assert "Protocol forced" in shown
+    assert "Protocol strict" in shown
     assert "micro" in shown
 
 

@@ -209,7 +209,7 @@ def test_the_table_has_causes_by_type_and_undefined_shares_are_dashes(project: P
     assert rows["all"] == ["3", "1", "4", "100.0"]
     assert rows["equivalence"][2:] == ["3", "75.0"]
     assert rows["format"][2:] == ["1", "25.0"]
-    assert table.notes[0].startswith("On all items, a differs from gold on 4 of 6 items (protocol forced). 4 of these")
+    assert table.notes[0].startswith("On all items, a differs from gold on 4 of 6 items (protocol strict). 4 of these")
 
 
 def test_the_database_has_no_new_table_for_it(project: Project) -> None:

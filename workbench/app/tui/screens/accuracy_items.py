@@ -112,7 +112,7 @@ class AccuracyItemsScreen(TableScreen):
         of: Which = "wrong" if self.which == "all" and items.wrong else self.which
         return (
             f"{counted(len(items), 'item')} counted: ✗ {items.wrong:,} wrong · ✓ {items.right:,} right{undecided}\n"
-            f"gold {self.cell.gold} · protocol {self.cell.protocol}: {PROTOCOLS[self.cell.protocol]}{left_out}\n"
+            f"gold {self.cell.gold} · protocol {items.protocol}: {PROTOCOLS[items.protocol]}{left_out}\n"
             f"{shown}{'why wrong' if of != self.which else 'why'}: {self._reasons(items, of)}"
         )
 

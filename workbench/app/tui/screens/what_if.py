@@ -105,7 +105,7 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     def _show_fields(self, form: Changeable) -> None:
         self.form = form
-        basis = f"protocol {self.basis.protocol} · gold {self.basis.gold}"
+        basis = f"protocol {self.basis.protocol or self.workbench.settings.protocol} · gold {self.basis.gold}"
         self.say(f"{printable(self.verifier)} · run {form.run} · {basis}")
         if not form.options:
             self.query_one("#what-if-form").mount(Static("It has no options that could be changed.", markup=False))

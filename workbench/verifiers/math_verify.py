@@ -38,8 +38,8 @@ class MathVerifyOptions(Struct, frozen=True, kw_only=True):
     reference: Annotated[
         Literal["wrapped", "plain"],
         Meta(
-            description="whether the reference is parsed as $reference$, or plain, as it is, which leaves undecided what "
-            "the library can't read so (default wrapped)"
+            description="whether the reference is parsed as $reference$, or as it is, which leaves undecided what the "
+            "library can't read so (default wrapped)"
         ),
     ] = "wrapped"
 

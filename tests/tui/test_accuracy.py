@@ -125,7 +125,8 @@ async def test_figures_are_those_of_the_service(project: Project, protocol: Prot
             assert part in caption
 
 
-async def test_the_projects_protocol_counts_until_a_key_changes_it(project: Project) -> None:
+async def test_the_projects_protocol_counts_until_a_key_changes_it(tmp_path: Path) -> None:
+    project = judged_project(tmp_path)
     project.path.with_name("workbench.toml").write_text('protocol = "decided"\n')
     async with opened(project, settings=settings_of(project)) as (app, pilot):
         assert "protocol decided" in text_of(app, "#home-standing Static")
@@ -322,8 +323,10 @@ async def test_mouse_moves_sorts_and_opens(project: Project) -> None:
         await settle(pilot)
         assert screen_of(app).chosen[1] == "B"
         assert "▲" in matrix_of(app).render_line(0).text
-        await pilot.click("#accuracy-detail", offset=(4, 2))
-        await pilot.click("#accuracy-detail", offset=(4, 2))
+        detail = app.screen.query_one("#accuracy-detail")
+        place = next(y for y in range(detail.size.height) if "A - Numeric" in detail.render_line(y).text)
+        await pilot.click("#accuracy-detail", offset=(4, place))
+        await pilot.click("#accuracy-detail", offset=(4, place))
         await settle(pilot)
         assert screen_of(app).asked.path == (OpenedGroup("type", "A"),)
 

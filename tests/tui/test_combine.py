@@ -147,7 +147,7 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         screen = await asked(app, pilot, *":m", "enter", "p", "h", "b")
         assert screen.found is not None
-        assert screen.found.report == ensemble(project, protocol="strict", by="type")
+        assert screen.found.report == ensemble(project, protocol="forced", by="type")
         assert "by type" in screen.query_one(TitleBar).remark
         await press(pilot, "g")
         assert "5 folds need as many questions" in words(app)
@@ -157,7 +157,7 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
         assert isinstance(app.screen, FilterLine)
         await typed(pilot, "type=A")
         assert screen.found.report == ensemble(
-            project, protocol="strict", gold="imported", by="type", selection=Selection((parse_condition("type=A"),))
+            project, protocol="forced", gold="imported", by="type", selection=Selection((parse_condition("type=A"),))
         )
         await press(pilot, "escape")
         assert screen.asked.conditions == ()

@@ -60,23 +60,23 @@ async def test_figures_are_those_of_the_service(tmp_path: Path, size: tuple[int,
         found = screen_of(app).found
         assert found is not None
         assert found.report == report
-        assert (report.both_right, report.only_a, report.only_b, report.both_wrong) == (4, 5, 3, 0)
+        assert (report.both_right, report.only_a, report.only_b, report.both_wrong) == (3, 6, 3, 0)
         assert "A careful   B lax" in text_of(app, "#compare-head")
         assert "all · 12 items in 6 questions" in text_of(app, "#compare-head")
         assert [line.split()[-3:] for line in text_of(app, "#compare-paired").splitlines()[1:]] == [
-            ["4", "5", "9"],
+            ["3", "6", "9"],
             ["3", "0", "3"],
-            ["7", "5", "12"],
+            ["6", "6", "12"],
         ]
-        assert "+16.7" in text_of(app, "#compare-tests")
+        assert "+25.0" in text_of(app, "#compare-tests")
         assert text_of(app, "#compare-verdict") == verdict(report)
 
 
 async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":y", "enter", "vertical_line")
-        assert "[only A right 5]" in text_of(app, "#compare-tabs")
-        assert listed(app) == [2, 4, 6, 8, 10]
+        assert "[only A right 6]" in text_of(app, "#compare-tabs")
+        assert listed(app) == [2, 4, 6, 8, 10, 12]
         await press(pilot, "w")
         assert "[only B right 3]" in text_of(app, "#compare-tabs")
         assert listed(app) == [7, 9, 11]
@@ -93,19 +93,19 @@ async def test_each_kind_is_listed_and_opens(tmp_path: Path) -> None:
 async def test_the_table_goes_through_all_quadrants_and_the_groups(tmp_path: Path) -> None:
     async with opened(project_of_two(tmp_path)) as (app, pilot):
         await press(pilot, *":c", "enter")
-        assert text_of(app, "#compare-tabs").split("  ")[0].startswith("[only A right 5]")
+        assert text_of(app, "#compare-tabs").split("  ")[0].startswith("[only A right 6]")
         shown = [listed(app)]
         for _ in range(3):
             await press(pilot, "w")
             shown.append(listed(app))
-        assert shown == [[2, 4, 6, 8, 10], [7, 9, 11], [], [1, 3, 5, 12]]
-        assert "[both right 4]" in text_of(app, "#compare-tabs")
+        assert shown == [[2, 4, 6, 8, 10, 12], [7, 9, 11], [], [1, 3, 5]]
+        assert "[both right 3]" in text_of(app, "#compare-tabs")
         await press(pilot, "enter")
         assert isinstance(app.screen, ItemScreen)
         await press(pilot, "escape", "w")
         assert text_of(app, "#compare-tabs").endswith("[by type]")
         await press(pilot, "W")
-        assert "[both right 4]" in text_of(app, "#compare-tabs")
+        assert "[both right 3]" in text_of(app, "#compare-tabs")
 
 
 async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ async def test_wins_and_losses_stand_by_group_and_a_group_opens(tmp_path: Path) 
         assert [row.cells[0].text for row in cells] == ["A - Numeric Values", "B - Expressions"]
         assert [[cell.text.split()[0] for cell in row.cells[1:4]] for row in cells] == [
             ["6", "3", "0"],
-            ["6", "2", "3"],
+            ["6", "3", "3"],
         ]
         assert listed(app) == [0, 1]
         await press(pilot, "b")
@@ -248,7 +248,7 @@ async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[i
     async with opened(project_of_two(tmp_path), size=size) as (app, pilot):
         await press(pilot, *":c", "enter", "p")
         last = text_of(app, "#compare-head").splitlines()[-1]
-        assert last == "gold final · protocol strict: undecided counts as wrong"
+        assert last == "gold final · protocol forced: undecided counts as “incorrect”"
         await press(pilot, "p", "p")
         last = text_of(app, "#compare-head").splitlines()[-1]
         assert len(last) <= app.screen.query_one("#compare-head").content_size.width

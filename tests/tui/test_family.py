@@ -161,7 +161,7 @@ async def test_the_pairs_items_protocol_and_gold_come_along(tmp_path: Path) -> N
         await press(pilot, *":c", "enter", "b", "enter", "p", "vertical_line")
         sheet = screen_of(app).sheet
         assert sheet is not None
-        assert sheet.family == family(project, protocol="strict", selection=Selection((parse_condition("type=A"),)))
+        assert sheet.family == family(project, protocol="forced", selection=Selection((parse_condition("type=A"),)))
         assert "A - Numeric Values · 40 items" in text_of(app, "#family-caption")
         await press(pilot, "g")
         assert any("No two of these verifiers" in notice for notice in notices(app))

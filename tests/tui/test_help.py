@@ -113,7 +113,7 @@ async def test_a_palette_command_acts_on_the_screen_below(tmp_path: Path) -> Non
         await press(pilot, "down", "enter")
         await settle(pilot)
         assert type(app.screen).__name__ == "AccuracyScreen"
-        assert "strict" in text_of(app, "#accuracy-caption")
+        assert "forced" in text_of(app, "#accuracy-caption")
 
 
 def test_the_app_has_a_help_key() -> None:

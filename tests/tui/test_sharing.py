@@ -95,10 +95,10 @@ async def test_what_is_shown_is_what_is_shared(tmp_path: Path, monkeypatch: pyte
         await to_cell(pilot, "bad", "A")
         await press(pilot, "enter", "p", "e", "6", "e", "1")
         inner = Selection((Condition("type", "=", "A"),))
-        report = accuracy(project, by="subtype", protocol="strict", selection=inner)
+        report = accuracy(project, by="subtype", protocol="forced", selection=inner)
         assert copied == [accuracy_as(report, TableForm(format="csv"))]
         assert f"Copied {len(copied[0]):,} characters are in the clipboard." in notices(app)
-        assert (tmp_path / "p-accuracy-A-subtype-strict-final.csv").read_text("utf-8") == copied[0]
+        assert (tmp_path / "p-accuracy-A-subtype-forced-final.csv").read_text("utf-8") == copied[0]
 
 
 async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -128,7 +128,7 @@ def test_csv_is_one_format_among_others(database: str) -> None:
 def test_verifiers_by_type_come_first_with_the_weakest_and_what_that_says(database: str) -> None:
     said = printed(database, "--sort", "accuracy")
     head, first, second, *_ = said.split("\n\n")[1].splitlines()
-    assert head.split() == ["verifier", "A", "B", "all", "95", "%", "interval", "MCC", "n"]
+    assert head.split() == ["verifier", "A", "B", "all", "95", "%", "interval", "MCC", "n", "?"]
     rows = document(database, "--by", "type", "--verifier", "often")["rows"]
     figures = {row["group"]: f"{row['accuracy']:.3f}" for row in rows if row["verifier"] == "often"}
     weakest = min(("A", "B"), key=lambda code: figures[code])

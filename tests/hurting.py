@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tests.helpers import make_project, numbered
-from workbench.care.store.pages import LEAF_TABLE, PageFile
 from workbench.core.database import events, people
 from workbench.core.health import Finding, Rescued
 from workbench.core.label import LabelEvent
@@ -73,26 +72,10 @@ def rich_project(folder: Path, items: int = 240) -> Path:
 
 
 class Damage(NamedTuple):
-    """What was done to a file.
-
-    Attributes:
-        kind: The way it was hurt.
-        pages: Pages whose content is not what it was.
-        moved: Where a page's content stands now, of those that are elsewhere.
-        spans: Of pages that are hurt in part: the bytes that are not what they were.
-    """
+    """What was done to a file: the way it was hurt, and the pages whose content is not what it was."""
 
     kind: str
     pages: frozenset[int]
-    moved: dict[int, int]
-    spans: dict[int, tuple[int, int]]
-
-    def spares(self, page: int, begin: int, end: int) -> bool:
-        """Whether these bytes of a page still stand somewhere."""
-        if page not in self.pages or page in self.moved:
-            return True
-        span = self.spans.get(page)
-        return span is not None and (end <= span[0] or begin >= span[1])
 
 
 def owners(path: Path) -> dict[int, str]:
@@ -105,38 +88,37 @@ def owners(path: Path) -> dict[int, str]:
 def _byte(draw: random.Random, data: bytearray, page: int) -> Damage:
     at = draw.randrange(PAGE)
     data[(page - 1) * PAGE + at] ^= 1 << draw.randrange(8)
-    return Damage("byte", frozenset({page}), {}, {page: (at, at + 1)})
+    return Damage("byte", frozenset({page}))
 
 
 def _head_byte(draw: random.Random, data: bytearray, page: int) -> Damage:
     at = draw.randrange(12) + (100 if page == 1 else 0)
     data[(page - 1) * PAGE + at] ^= 1 << draw.randrange(8)
-    return Damage("head byte", frozenset({page}), {}, {page: (at, at + 1)})
+    return Damage("head byte", frozenset({page}))
 
 
 def _sector(draw: random.Random, data: bytearray, page: int) -> Damage:
     at = 512 * draw.randrange(PAGE // 512)
     data[(page - 1) * PAGE + at : (page - 1) * PAGE + at + 512] = draw.randbytes(512)
-    return Damage("sector", frozenset({page}), {}, {page: (at, at + 512)})
+    return Damage("sector", frozenset({page}))
 
 
 def _zeroed(_draw: random.Random, data: bytearray, page: int) -> Damage:
     data[(page - 1) * PAGE : page * PAGE] = bytes(PAGE)
-    return Damage("zeroed", frozenset({page}), {}, {page: (0, PAGE)})
+    return Damage("zeroed", frozenset({page}))
 
 
 def _swapped(draw: random.Random, data: bytearray, page: int) -> Damage:
     other = draw.choice([one for one in range(2, len(data) // PAGE + 1) if one != page])
     one, two = slice((page - 1) * PAGE, page * PAGE), slice((other - 1) * PAGE, other * PAGE)
     data[one], data[two] = data[two], data[one]
-    return Damage("swapped", frozenset({page, other}), {page: other, other: page}, {})
+    return Damage("swapped", frozenset({page, other}))
 
 
 def _cut(_draw: random.Random, data: bytearray, page: int) -> Damage:
     last = len(data) // PAGE
     del data[(page - 1) * PAGE :]
-    gone = frozenset(range(page, last + 1))
-    return Damage("cut", gone, {}, dict.fromkeys(gone, (0, PAGE)))
+    return Damage("cut", frozenset(range(page, last + 1)))
 
 
 KINDS: Final[tuple[Callable[[random.Random, bytearray, int], Damage], ...]] = (
@@ -159,41 +141,18 @@ def hurt(
     return damage
 
 
-class Place(NamedTuple):
-    """Where a row's bytes are: the part on its page, and whole pages besides."""
-
-    page: int
-    begin: int
-    end: int
-    more: tuple[int, ...]
-
-
-def places(path: Path, table: str) -> dict[int, Place]:
-    """Row id -> where it stands in a whole file, of a table with row ids."""
-    pages = [page for page, name in owners(path).items() if name == table]
+def readable(path: Path, table: str, ids: Iterable[int]) -> dict[int, Any]:
+    """Row id -> the row, of those that SQLite finds in a file by their id, each asked for by itself."""
     found = {}
-    with PageFile(path) as file:
-        for number in pages:
-            data = file.page(number)
-            if file.kind(number, data) == LEAF_TABLE:
-                for cell in file.cells(number, data, LEAF_TABLE):
-                    assert cell is not None
-                    begin = cell.local - _width(cell.size) - _width(cell.rowid or 0)
-                    found[cell.rowid or 0] = Place(
-                        number, begin, cell.end, tuple(file.record(data, cell, LEAF_TABLE)[1])
-                    )
+    with closing(_opened(path)) as connection:
+        # A file that was cut short is read as far as it goes.
+        connection.execute("PRAGMA writable_schema = ON")
+        for number in ids:
+            with suppress(sqlite3.DatabaseError):
+                row = connection.execute(f'SELECT * FROM "{table}" NOT INDEXED WHERE id = ?', (number,)).fetchone()
+                if row is not None and row[0] == number:
+                    found[number] = row
     return found
-
-
-def _width(value: int) -> int:
-    """Bytes of a small number as the file has it."""
-    return 1 if value < 128 else 2 if value < 2**14 else 3
-
-
-def spared(damage: Damage, place: Place) -> bool:
-    """Whether a row can still be read by whoever finds it."""
-    whole = all(damage.spares(page, 0, PAGE) and page not in damage.moved for page in place.more)
-    return whole and damage.spares(place.page, place.begin, place.end)
 
 
 _TEXTS: Final = ("questions", "question_text", "completions", "completion_text", "sources", "models")

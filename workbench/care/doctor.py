@@ -10,8 +10,6 @@ from pathlib import Path
 from workbench.benchmarks.building.freezing import sets_finding
 from workbench.care.rescuing import written
 from workbench.care.store import anatomy
-from workbench.care.store.pages import PageFile
-from workbench.care.store.rescuing import version_of
 from workbench.core.database import column_files, events, migrations
 from workbench.core.database.backup import backup, check, put_in_place
 from workbench.core.database.connection import interruptibly
@@ -53,13 +51,17 @@ def examine(path: Path) -> list[Finding]:
         raise
     except StoreError as error:
         # Its hint may be to run doctor.
-        return _hurt(path, None) or [Finding(name="file", ok=False, message=error.message)]
+        return [Finding(name="file", ok=False, message=f"{error.message} {go_back(path)}")]
 
 
 def _examined(path: Path, database: LookedAt) -> list[Finding]:
     beside = anatomy.about_place(path)
     connection = database.reader()
     version = anatomy.version(connection)
+    if version is None:
+        # A list of tables that is hurt in part, or a file that was cut short, is read as far as it goes.
+        connection.execute("PRAGMA writable_schema = ON")
+        version = anatomy.version(connection)
     if version is not None and anatomy.is_ours(connection) and (unknown := _unknown(version)):
         return [
             Finding(name="schema version", ok=False, message=unknown),
@@ -67,19 +69,20 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
             *beside,
         ]
     trouble = anatomy.integrity(connection)
-    hurt = _hurt(path, database) if trouble or not anatomy.is_ours(connection) else []
-    if trouble and not hurt:
-        hurt = [Finding(name="integrity", ok=False, message=trouble, remedy="repair")]
-    if hurt:
-        unchecked = "not checked: what is hurt comes first; what is not named is whole by structure alone"
-        return [*hurt, *beside, Finding(name="contents", ok=False, message=unchecked)]
+    if version is None:
+        message = f"SQLite can make nothing of it: {trouble}. {go_back(path)}"
+        return [Finding(name="file", ok=False, message=message), *beside]
     if not anatomy.is_ours(connection):
         return [Finding(name="file", ok=False, message="it is an SQLite file, but no workbench database"), *beside]
+    if trouble:
+        hurt = _hurt(connection) or [Finding(name="integrity", ok=False, message=trouble, remedy="repair")]
+        unchecked = "not checked: what is hurt comes first; what is not named is whole by structure alone"
+        return [*hurt, *beside, Finding(name="contents", ok=False, message=unchecked)]
     return [
         _integrity(""),
-        _values(version or 0),
+        _values(version),
         *anatomy.about_rows(connection),
-        *_contents(path, database, version or 0),
+        *_contents(path, database, version),
         *beside,
     ]
 
@@ -105,15 +108,12 @@ def _integrity(trouble: str) -> Finding:
     return Finding(name="integrity", ok=not trouble, message=trouble or "ok: every page, table and index")
 
 
-def _hurt(path: Path, database: LookedAt | None) -> list[Finding]:
-    """What is hurt, part by part; nothing where there is no table of ours to be found."""
-    with PageFile(path, beside(path.resolve(), "-wal")) as file:
-        try:
-            version = version_of(file)
-        except StoreError as error:
-            return [Finding(name="schema version", ok=False, message=str(error))]
-        connection = None if database is None else database.reader()
-        return anatomy.hurt_parts(file, version, connection if connection and anatomy.can_read(connection) else None)
+def _hurt(connection: anatomy.Connection) -> list[Finding]:
+    """What is hurt, part by part."""
+    try:
+        return anatomy.hurt_parts(connection)
+    except StoreError as error:
+        return [Finding(name="schema version", ok=False, message=str(error))]
 
 
 def _contents(path: Path, database: LookedAt, version: int) -> list[Finding]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
 
-from workbench.care.store.pages import PageFile
 from workbench.care.store.rescuing import Rescue, RescueOutcome, version_of
 from workbench.core.database import events
 from workbench.core.database.backup import check, put_in_place
 from workbench.core.database.failures import go_back
 from workbench.core.database.hashes import COVERED
-from workbench.core.database.place import beside, require_local
+from workbench.core.database.looking import looked_at
+from workbench.core.database.place import require_local
 from workbench.core.errors import StoreError
 from workbench.core.files import part_folder
 from workbench.core.health import Rescued, TableRescued
@@ -56,10 +57,12 @@ def require_nothing(target: Path) -> None:
 
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
     """Write all that can be read of a database into a new one, under a name of its own until it is put in place."""
-    with PageFile(path, beside(path.resolve(), "-wal")) as file:
-        version = version_of(file)
-        told = Rescue(file, version).write(temporary)
-        logged = file.logged
+    with looked_at(path) as database, closing(database.open()) as source:
+        # A list of tables that is hurt in part is read as far as it goes; what is no UTF-8 of a text is replaced.
+        source.execute("PRAGMA writable_schema = ON")
+        source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        version = version_of(source)
+        told = Rescue(source, version).write(temporary)
     covered = COVERED | {"label_events"} if version >= events.SINCE else COVERED
     unsure = [table.table for table in told.tables if table.rows and table.table not in covered]
     with opened_project(temporary) as project:
@@ -68,7 +71,6 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
         database=path_text(target),
         source=path_text(path),
         schema=version,
-        log_pages=logged,
         tables=told.tables,
         lost_labels=told.lost_labels,
         changed_questions=told.changed_questions,

@@ -31,7 +31,6 @@ class TableRescued(Struct, frozen=True, kw_only=True):
         missing: Rows that are not there; None where nobody can tell how many.
         stand_ins: Rows that stand for lost ones, because others refer to them.
         dropped: Rows that were read and could not be kept: what they belong to is lost, or they break a rule.
-        pages_lost: Pages of its tree that could not be read.
         is_derived: Nothing is lost with it: it is found again.
     """
 
@@ -40,7 +39,6 @@ class TableRescued(Struct, frozen=True, kw_only=True):
     missing: int | None = 0
     stand_ins: int = 0
     dropped: int = 0
-    pages_lost: int = 0
     is_derived: bool = False
 
     @property
@@ -66,7 +64,6 @@ class Rescued(Struct, frozen=True, kw_only=True):
     """What came back of a hurt database.
 
     Attributes:
-        log_pages: Pages that were taken from its write-ahead log.
         schema: Version of its tables.
         lost_labels: Label events that are missing, as far as indexes tell of them.
         changed_questions: Row ids of questions that are not what they were imported as.
@@ -79,7 +76,6 @@ class Rescued(Struct, frozen=True, kw_only=True):
     database: str
     source: str
     schema: int
-    log_pages: int
     tables: list[TableRescued]
     lost_labels: list[LostLabel]
     changed_questions: list[int]

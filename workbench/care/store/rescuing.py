@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from workbench.care.store.pages import PageFile, Value, Values
-from workbench.care.store.salvage import DERIVED, Salvage, Schema, without_triggers
+from workbench.care.store.salvage import DERIVED, Salvage, Schema, Value, without_triggers
 from workbench.core.database import events, generation, hashes, migrations
 from workbench.core.database.backup import check
 from workbench.core.database.connection import interruptibly
@@ -134,46 +133,42 @@ class RescueOutcome(NamedTuple):
     keeps_secret: bool
 
 
-def version_of(file: PageFile) -> int:
-    """The version of the tables in a file, by its header or, where that can't be, the newest.
+def version_of(connection: Connection) -> int:
+    """The version of a file's tables, by the migrations it lists or, where they can't be read, by its header.
 
     Raises:
-        StoreError: A newer program wrote it.
+        StoreError: A newer program wrote it, an older one than any that was released, or there is nothing to read.
     """
     latest = migrations.latest_version()
-    said, known = file.header(60), {*migrations.MIGRATIONS}
-    applied = _applied(file)
-    if applied and (newer := sorted(applied - known)):
+    try:
+        said: int = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
+        raise StoreError(f"SQLite can make nothing of the file: {error}.", "Go back to a backup.") from error
+    rows = Salvage(connection, Schema(migrations.OLDEST)).rows("_sqlite_migrations")
+    applied = {str(row.values[2]) for row in rows if row.values[1] == "workbench"}
+    if newer := sorted(name for name in applied - {*migrations.MIGRATIONS} if name.startswith("_m")):
         raise StoreError(
             f"The file has schema version {said} ({newer[0]}); this program knows up to {latest}.",
             "It was written by a newer workbench: install that one.",
         )
     if applied:
-        said = max(number for number, name in enumerate(migrations.MIGRATIONS, 1) if name in applied)
+        said = max((number for number, name in enumerate(migrations.MIGRATIONS, 1) if name in applied), default=said)
         migrations.require_released("The file", said)
     return said if migrations.OLDEST <= said <= latest else latest
-
-
-def _applied(file: PageFile) -> set[str]:
-    """The migrations that the file says were applied."""
-    salvage = Salvage(file, Schema(migrations.OLDEST), only=("_sqlite_migrations",))
-    rows = salvage.rows("_sqlite_migrations")
-    found = {str(row.values[2]) for row in rows if row is not None and row.values[1] == "workbench"}
-    return {name for name in found if name.startswith("_m")}
 
 
 class Rescue:
     """What can be read of a file, written into a new database.
 
     Args:
-        file: The hurt database.
+        source: The hurt database, to be read alone.
         version: Of its tables.
     """
 
-    def __init__(self, file: PageFile, version: int) -> None:
+    def __init__(self, source: Connection, version: int) -> None:
         self._schema = Schema(version)
-        self._salvage = Salvage(file, self._schema)
-        self._unread: dict[str, int] = {}
+        self._salvage = Salvage(source, self._schema)
         self._rows: dict[str, int] = {}
         self._stand_ins: dict[str, int] = defaultdict(int)
         self._dropped: dict[str, int] = defaultdict(int)
@@ -218,7 +213,7 @@ class Rescue:
         connection.execute("DELETE FROM secrets") if own else None
         for table in stepping(self._tables, "writing tables", "tables"):
             self._rows[table] = self._copy(connection, table)
-            if self._schema.tables[table].by_rowid and self._is_hurt(table):
+            if self._schema.tables[table].by_rowid and self._salvage.is_hurt(table):
                 self._compare_with_indexes(connection, table)
         if own and not connection.execute("SELECT 1 FROM secrets").fetchone():
             connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
@@ -226,29 +221,13 @@ class Rescue:
         return True
 
     def _copy(self, connection: Connection, table: str) -> int:
-        shape = self._schema.tables[table]
-        self._unread[table] = kept = 0
-        readable = self._readable(table)
-        while rows := list(islice(readable, _TOGETHER)):
-            by_width: dict[int, list[Values]] = defaultdict(list)
-            for values in rows:
-                by_width[len(values)].append(values)
-            for width, some in by_width.items():
-                names = ", ".join(f'"{name}"' for name in shape.names(width))
-                statement = f'INSERT OR IGNORE INTO "{table}" ({names}) VALUES ({", ".join("?" * width)})'
-                kept += max(connection.executemany(statement, some).rowcount, 0)
+        names = self._schema.tables[table].names
+        columns = ", ".join(f'"{name}"' for name in names)
+        statement = f'INSERT OR IGNORE INTO "{table}" ({columns}) VALUES ({", ".join("?" * len(names))})'
+        readable, kept = self._salvage.rows(table), 0
+        while rows := [row.values for row in islice(readable, _TOGETHER)]:
+            kept += max(connection.executemany(statement, rows).rowcount, 0)
         return kept
-
-    def _readable(self, table: str) -> Iterator[Values]:
-        for row in self._salvage.rows(table):
-            if row is None:
-                self._unread[table] += 1
-            else:
-                yield row.values
-
-    def _is_hurt(self, table: str) -> bool:
-        tree = self._salvage.trees[table]
-        return bool(tree.lost or tree.doubtful or self._unread[table])
 
     def _compare_with_indexes(self, connection: Connection, table: str) -> None:
         """Find out from a table's indexes which of its rows are missing, and what they still tell of them."""
@@ -334,7 +313,7 @@ class Rescue:
                 f"UPDATE {table} SET {column} = ? WHERE id = ?", [(one.hash, one.id) for one in found if one.hash]
             )
             changed.append([one.id for one in found])
-        if "characters" in self._schema.tables["completions"].names(99):
+        if "characters" in self._schema.tables["completions"].names:
             connection.execute(
                 "UPDATE completions SET characters = length(t.text) FROM completion_text AS t "
                 "WHERE t.id = completions.id AND characters IS NOT length(t.text)"
@@ -344,10 +323,7 @@ class Rescue:
     def _told(self) -> list[TableRescued]:
         found = []
         for table in self._tables:
-            tree = self._salvage.trees[table]
-            missing: int | None = self._missing.get(table, self._unread[table])
-            if table not in self._missing and (tree.lost or tree.doubtful):
-                missing = None
+            missing = self._missing.get(table, None if self._salvage.is_hurt(table) else 0)
             if table in ("question_text", "completion_text"):
                 # As many texts as there are questions or items.
                 missing = self._stand_ins[table]
@@ -358,7 +334,6 @@ class Rescue:
                     missing=missing,
                     stand_ins=self._stand_ins[table],
                     dropped=self._dropped[table],
-                    pages_lost=tree.lost,
                     is_derived=table in DERIVED,
                 )
             )

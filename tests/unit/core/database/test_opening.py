@@ -16,7 +16,6 @@ from tests.helpers import make_project, numbered
 from tests.older import make_older, newer, written_by_version_7
 from workbench.care.doctor import examine
 from workbench.care.store import anatomy
-from workbench.care.store.pages import PageFile
 from workbench.care.store.rescuing import version_of
 from workbench.core.database import events, migrations, place, schema
 from workbench.core.database.connection import Database
@@ -219,8 +218,8 @@ def test_versions_that_were_never_released_are_refused(tmp_path: Path, version: 
         with pytest.raises(StoreError, match=message) as caught:
             open_it(path)
         assert "never released" in caught.value.hint
-    with pytest.raises(StoreError, match=message), PageFile(path) as file:
-        version_of(file)
+    with pytest.raises(StoreError, match=message), closing(sqlite3.connect(path)) as raw:
+        version_of(raw)
     assert examine(path)[0].message == f"version {version}, this program knows 7 to 16: {NEVER_RELEASED}"
     assert path.read_bytes() == content
 

@@ -125,6 +125,19 @@ def bundle(
     )
 
 
+def recall(project: Project, annotator: str) -> int:
+    """Free what a person has taken along in bundles; returns how many items that were.
+
+    What they label there still merges, beyond the overlap where somebody else has filled it meanwhile.
+
+    Raises:
+        UsageError: There is no such person.
+    """
+    person = people.find(project.database, annotator)
+    with project.database.write("full") as home:
+        return assignments.give_back_all(home, person.id, "away")
+
+
 @contextmanager
 def _new_project(path: Path) -> Iterator[Project]:
     """An empty database beside ``path``; removed unless it was given its name."""

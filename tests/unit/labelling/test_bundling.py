@@ -17,7 +17,7 @@ from workbench.core.selection import Condition, Selection
 from workbench.labelling import ledger
 from workbench.labelling.annotating import AnnotationSession
 from workbench.labelling.answers import Answer
-from workbench.labelling.bundling import bundle
+from workbench.labelling.bundling import bundle, recall
 from workbench.labelling.checks import add_checks
 from workbench.labelling.coordinating import reopen
 from workbench.labelling.guidelines import add_version, current
@@ -258,6 +258,25 @@ def test_an_item_that_was_opened_anew_is_labelled_in_its_round(home: Project, tm
     assert (report.events_new, report.refused) == (1, [])
     with home.database.write() as connection:
         assert [e.round for e in events.of_subject(connection, "correctness", 1) if e.kind == "label"] == [1, 1, 2]
+
+
+def test_what_is_recalled_is_free_at_once_and_still_merges(home: Project, tmp_path: Path) -> None:
+    bundle(home, tmp_path / "ann.db", annotator="ann", limit=5)
+    bundle(home, tmp_path / "bob.db", annotator="bob", limit=3)
+    with closing(AnnotationSession(home, "ann")) as session:
+        held = session.next()
+        assert held is not None
+        assert (recall(home, "ann"), recall(home, "ann")) == (5, 0)
+        assert slots(home, f"task = 'correctness' AND subject = {held.completion}") == {"leased": 1, "open": 1}
+    assert len(_away(home)) == 3
+    label_all(tmp_path / "ann.db", "ann")
+    assign(home, ["eve"], per_item=2)
+    assert label_all(home.path, "eve") > 5
+    report = merge(home, tmp_path / "ann.db")
+    assert (report.refused, report.kinds["label"] > 0) == ([], True)
+    assert ledger.states_differ(home) == 0
+    with pytest.raises(UsageError):
+        recall(home, "nobody")
 
 
 def test_own_earlier_answers_go_along_and_nobody_elses(home: Project, tmp_path: Path) -> None:

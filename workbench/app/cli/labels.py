@@ -300,8 +300,9 @@ def _of_file(file: Path, options: AgreementOptions) -> Output:
 
 
 class BundleOptions(Options, frozen=True, kw_only=True):
-    file: Annotated[Path, argument(output="file")]
+    file: Annotated[Path | None, argument(output="file")] = None
     annotator: Annotated[str, option("Whose items: one person's.", "--for", metavar="NAME")]
+    recall: Annotated[bool, option("Write nothing: free what the person has taken along and not brought back.")] = False
     where: Where = ()
     limit: Annotated[Whole, option("At most so many items.")] = 200
     days: Annotated[int, option("How long the items wait for the person.", ge=1, le=365)] = 14
@@ -314,10 +315,18 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
 
     It holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. There:
     workbench open FILE --as NAME. When it comes back: workbench merge DB FILE. Until then, for --days, nobody else
-    is given the items.
+    is given the items, unless they are recalled: workbench bundle DB --for NAME --recall.
     """
-    from workbench.labelling.bundling import bundle
+    from workbench.labelling.bundling import bundle, recall
 
+    if (options.file is None) != options.recall:
+        raise UsageError("Write: workbench bundle DB FILE --for NAME, or --for NAME --recall without FILE.")
+    if options.file is None:
+        freed = recall(project, options.annotator)
+        return Output(
+            {"recalled": freed},
+            lambda _: [f"{counted(freed, 'item')} free again. What {options.annotator} labels there still merges."],
+        )
     done = bundle(
         project,
         options.file,
@@ -332,7 +341,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
         lambda done: [
             f"{done.written} items for {done.annotator}, {done.types} of them with the answer type, "
             f"written to {done.file}",
-            f"They wait for {done.annotator} until {done.until}.",
+            f"They wait for {done.annotator} until {minute(done.until)} UTC.",
         ],
     )
 

@@ -96,7 +96,7 @@ _COLUMNS: Columns[SetLine] = (
 
 def _show(detail: SetDetail) -> None:
     _lines(report_lines(detail.report))
-    show(f"frozen {detail.set.created_at} by version {detail.set.code_version}" + _guideline(detail))
+    show(f"frozen {minute(detail.set.created_at)} UTC by version {detail.set.code_version}" + _guideline(detail))
     for key, value in detail.config.items():
         show(f"{key}: {value}")
     _lines(flip_lines(detail.flips))

@@ -188,13 +188,14 @@ def give_back(connection: sqlite3.Connection, completion: int, annotator: int) -
     )
 
 
-def give_back_all(connection: sqlite3.Connection, annotator: int) -> None:
-    """Return everything a person has under lease."""
-    connection.execute(
+def give_back_all(connection: sqlite3.Connection, annotator: int, state: Literal["leased", "away"] = "leased") -> int:
+    """Return everything a person has under lease, or has taken along in bundles; returns how many items that were."""
+    rows = connection.execute(
         "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
-        "WHERE annotator_id = ? AND state = 'leased'",
-        (annotator,),
+        "WHERE annotator_id = ? AND state = ? RETURNING task",
+        (annotator, state),
     )
+    return sum(task == "correctness" for (task,) in rows)
 
 
 def skip(connection: sqlite3.Connection, completion: int, annotator: int, at: float) -> None:

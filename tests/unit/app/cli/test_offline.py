@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -57,6 +58,23 @@ def test_a_bundle_goes_out_and_its_labels_come_home(database: Path, tmp_path: Pa
     assert first == f"{bundles[0]}: 0 new events, 2 here already, 0 refused"
     assert second.startswith("  bundle of ann, made 20")
     assert second.endswith(", 3 items")
+
+
+def test_what_was_taken_along_is_recalled_and_times_are_for_people(database: Path, tmp_path: Path) -> None:
+    said = run("bundle", database, tmp_path / "ann.db", "--for", "ann", "--limit", "3").stdout
+    assert re.search(r"^They wait for ann until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$", said, re.MULTILINE)
+    assert "ann: 0 labelled, " in (before := run("status", database).stdout)
+    assert ", 3 in a bundle, " in before
+    done = run("bundle", database, "--for", "ann", "--recall")
+    assert done.stdout == "3 items free again. What ann labels there still merges.\n"
+    assert "in a bundle" not in run("status", database).stdout
+    assert json.loads(run("bundle", database, "--for", "ann", "--recall", "--json").stdout) == {"recalled": 0}
+
+
+@pytest.mark.parametrize("arguments", [("--for", "ann"), ("x.db", "--for", "ann", "--recall")])
+def test_a_bundle_is_written_or_recalled(database: Path, arguments: tuple[str, ...]) -> None:
+    done = run("bundle", database, *arguments)
+    assert "--recall without FILE" in str(done.exception)
 
 
 def test_what_is_refused_is_listed_and_the_exit_code_says_so(database: Path, tmp_path: Path) -> None:

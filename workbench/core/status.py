@@ -48,7 +48,9 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
 
     Attributes:
         done: Correctness labels in force.
-        left: Items that will still be served to them here.
+        left: Items they have still to label here, as far as can be told: those under lease to them or meant for them,
+            and their share of what several people may do.
+        types_left: Answer types of which the same is true.
         conflicts: Conflicts they may settle.
         away: Items they took along in a bundle that has not come back.
         paused: They get no items for now.
@@ -61,6 +63,7 @@ class PersonProgress(Struct, frozen=True, kw_only=True):
     done: int
     left: int
     conflicts: int
+    types_left: int = 0
     away: int = 0
     paused: bool = False
     settled: int = 0

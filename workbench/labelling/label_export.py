@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, structs
 
 from workbench.core.database import events, people
 from workbench.core.errors import FormatError
@@ -42,22 +42,13 @@ def export_labels(project: Project, path: Path, *, history: bool = False, force:
     if kind != "csv":
         raise FormatError(f"Labels are not written as {kind}.", "Name the file .jsonl or .csv.")
     with new_file(path, force=force) as file:
-        return write_csv(file, _COLUMNS, map(_cells, lines))
-
-
-_COLUMNS = (
-    *("dataset", "question_id", "completion_id", "annotator", "role", "round", "verdict", "reason", "answer_subtype"),
-    *("unsure", "tags", "partial", "note", "created_at", "revision", "unblinded", "focused_ms", "uuid"),
-    *("kind", "task", "supersedes", "flagged", "seen", "guideline", "schema", "content_hash", "open_ms", "wait_ms"),
-    *("keys", "view"),
-)
-"""A column a field of `LabelLine`; those behind ``uuid`` say something of decisions and histories."""
+        return write_csv(file, LabelLine.__struct_fields__, map(_cells, lines))
 
 
 def _cells(line: LabelLine) -> list[object]:
     """A line as cells; values of which there may be several stand with blanks between them."""
     line.round = 1 if line.round is UNSET else line.round
-    cells = (getattr(line, name) for name in _COLUMNS)
+    cells = structs.astuple(line)
     return [None if cell is UNSET else " ".join(cell) if isinstance(cell, tuple) else cell for cell in cells]
 
 

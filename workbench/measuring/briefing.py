@@ -167,19 +167,15 @@ def _flags(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _pauses(facts: ProjectFacts) -> Iterator[Matter]:
-    if not any(person.paused for person in facts.counts.people):
-        return
     from workbench.labelling.people import annotators
 
     for person in annotators(facts.project):
         if person.paused:
-            why = f": {_beginning(person.why)}" if person.why else ""
-            yield Matter(
-                kind="paused",
-                sentence=f"{_beginning(person.name)} is paused and gets no items{why}.",
-                about={"person": person.name},
-                command=f"workbench annotators DB resume {shlex.quote(person.name)}",
+            said = (
+                f"{_beginning(person.name)} is paused and gets no items{person.why and f': {_beginning(person.why)}'}."
             )
+            command = f"workbench annotators DB resume {shlex.quote(person.name)}"
+            yield Matter(kind="paused", sentence=said, about={"person": person.name}, command=command)
 
 
 def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
@@ -422,13 +418,15 @@ def _duration(seconds: float) -> str:
 
 
 def _progress(facts: ProjectFacts) -> Iterator[Matter]:
-    found = facts.progress
-    if found.left:
+    found, types = facts.progress, sum(person.types_left for person in facts.counts.people)
+    if found.left or types:
         there = f"{found.done:,} of {counted(found.done + found.left, 'label')} that were asked for"
+        end = f"; {found.words(facts.now)}" if found.left else ""
+        more = f"; {counted(types, 'answer type')} {waits(types)} for labels" if types else ""
         yield Matter(
             kind="progress",
-            sentence=f"{there} {'is' if found.done == 1 else 'are'} there; {found.words(facts.now)}.",
-            size=found.left,
+            sentence=f"{there} {'is' if found.done == 1 else 'are'} there{end}{more}.",
+            size=found.left + types,
             screen="annotate",
         )
 

@@ -337,6 +337,7 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
     for person in counts.people:
         away = f"{person.away} in a bundle, " if person.away else ""
         work = f"{'paused, ' * person.paused}{person.done} labelled, {person.left} left"
+        work += f", {counted(person.types_left, 'type')} left" if person.types_left else ""
         settled = f", {person.settled} settled" if person.settled else ""
         settled += f", {person.accepted} types accepted" if person.accepted else ""
         yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle{settled}"

@@ -241,9 +241,7 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
         option("Break down by this; the figures over all items are always there."),
     ] = None
     coarse: Annotated[bool, option("With --task type: the letter of the type is enough.")] = False
-    round: Annotated[Round, option("Whose labels count of reopened items: those of their first or latest round.")] = (
-        "first"
-    )
+    round: Annotated[Round, option("Of reopened items, labels of this round count.")] = "first"
     level: Annotated[Level, option("How values relate; verdicts and types are nominal.")] = "nominal"
     order: Annotated[
         str | None, option("Values of --level ordinal, lowest first, where they are no numbers.", metavar="A,B,C")
@@ -268,13 +266,8 @@ def agreement_command(options: AgreementOptions) -> Output:
     if options.level != "nominal" or options.order is not None:
         raise click.UsageError("Verdicts and types have no order: --level and --order are for --from FILE.")
     with project_at(str(options.database)) as project:
-        report = agreement(
-            project,
-            options.task or "correctness",
-            by=options.by,
-            coarse=options.coarse,
-            latest=options.round == "latest",
-        )
+        task, latest = options.task or "correctness", options.round == "latest"
+        report = agreement(project, task, by=options.by, coarse=options.coarse, latest=latest)
         return Output(report, agreement_text)
 
 
@@ -323,10 +316,8 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
         raise UsageError("Write: workbench bundle DB FILE --for NAME, or --for NAME --recall without FILE.")
     if options.file is None:
         freed = recall(project, options.annotator)
-        return Output(
-            {"recalled": freed},
-            lambda _: [f"{counted(freed, 'item')} free again. What {options.annotator} labels there still merges."],
-        )
+        said = f"{counted(freed, 'item')} free again. What {options.annotator} labels there still merges."
+        return Output({"recalled": freed}, lambda _: [said])
     done = bundle(
         project,
         options.file,

@@ -99,6 +99,8 @@ def counted(
     reader = project.database.reader()
     labels, about = store.labels(reader, task, latest=latest), store.subjects(reader, task, by)
     reopened = store.reopened(reader, task)
+    if not latest:
+        about |= {subject: about[subject]._replace(ruling=None) for subject in reopened & about.keys()}
     if selection is not None:
         chosen = set(chosen_subjects(reader, task, selection))
         labels, reopened = [label for label in labels if label.subject in chosen], reopened & chosen
@@ -131,11 +133,7 @@ def counted(
         reopened=len(reopened),
         focused_ms=np.array([label.focused_ms for label in blind], dtype=np.int64),
         completed=_completed(item.tolist(), [label.created_at for label in blind]),
-        upheld=held.against(
-            _expecting(label, about[label.subject], about[label.subject].ruling)
-            for label in blind
-            if latest or label.subject not in reopened
-        ),
+        upheld=held.against(_expecting(label, about[label.subject], about[label.subject].ruling) for label in blind),
         imported=held.against(
             _expecting(label, about[label.subject], about[label.subject].imported) for label in blind
         ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from workbench.core.database.events import IN_FORCE, OF_THIS_ROUND
@@ -61,7 +61,7 @@ FIRST_IN_LANE = (
 NEXT_LANE = f"SELECT min(a.meant_for) FROM assignments AS a WHERE {_OPEN} AND a.meant_for > :lane"
 
 
-def _batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]:
+def batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]:
     """Batches of which the person may do one item more."""
     return [batch for batch, room in _rooms(connection, annotator) if room is None or room > 0]
 
@@ -92,7 +92,7 @@ def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot 
 
     Somebody who never comes back holds nothing up: what was meant for them is left to others in the end.
     """
-    batches = _batches_open_to(connection, annotator)
+    batches = batches_open_to(connection, annotator)
     return (
         _first(connection, annotator, ((batch, annotator) for batch in batches))
         or _first(connection, annotator, ((batch, None) for batch in batches))
@@ -151,7 +151,7 @@ def slot_on(connection: sqlite3.Connection, annotator: int, completion: int) -> 
     ).fetchall()
     if not rows:
         return None
-    mine = {None, *_batches_open_to(connection, annotator)}
+    mine = {None, *batches_open_to(connection, annotator)}
     return next((slot for slot, batch in rows if batch in mine), None)
 
 
@@ -291,6 +291,63 @@ def counts(connection: sqlite3.Connection, annotator: int) -> SlotCounts:
     done, leased_now, away = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
     fresh, skipped = _offered(connection, annotator)
     return SlotCounts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
+
+
+# What the coordinator has excluded is taken off again: there is little of it, and to ask of each slot takes longer.
+MEANT = (
+    "SELECT meant_for, sum(slots) FROM (SELECT meant_for, count(*) AS slots FROM assignments WHERE state = 'open' "
+    "AND task = 'correctness' AND batch_id IS NOT NULL GROUP BY meant_for UNION ALL SELECT a.meant_for, -1 "
+    "FROM task_states AS t INDEXED BY task_states_state CROSS JOIN assignments AS a ON a.task = t.task "
+    "AND a.subject = t.subject AND a.state = 'open' AND a.batch_id IS NOT NULL WHERE t.state = 'excluded' "
+    "AND t.task = 'correctness' AND t.decided_by = 'coordinator') GROUP BY meant_for"
+)
+_WANTED_TYPES = (
+    "FROM assignments AS a WHERE a.task = 'type' AND a.purpose = 'quota' AND a.state IN ('open', 'leased', 'away') "
+    "AND EXISTS (SELECT 1 FROM datasets WHERE types = 'labelled') AND EXISTS (SELECT 1 FROM questions AS q "
+    "JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled' WHERE q.id = a.subject) "
+    f"AND {_UNSETTLED} AND EXISTS (SELECT 1 FROM completions AS c LEFT JOIN item_states AS i "
+    "ON i.completion_id = c.id WHERE c.question_id = a.subject AND i.state IS NOT 'excluded')"
+)
+"""Slots that are not filled for types that people must give, of questions with an item that is not excluded."""
+OPEN_TYPES = f"SELECT count(*), count(DISTINCT a.subject) {_WANTED_TYPES}"
+OWN_TYPES = (
+    "SELECT count(DISTINCT m.subject) FROM assignments AS m INDEXED BY assignments_person "
+    "WHERE m.annotator_id = :person AND m.task = 'type' AND m.state <> 'past' AND m.state = 'done' "
+    f"AND EXISTS (SELECT 1 {_WANTED_TYPES} AND a.subject = m.subject)"
+)
+
+
+def meant(connection: sqlite3.Connection) -> dict[int | None, int]:
+    """Open slots for verdicts by the person they are meant for."""
+    return dict(connection.execute(MEANT).fetchall())
+
+
+def open_types(connection: sqlite3.Connection) -> tuple[int, int]:
+    """How many slots for types are not filled, and how many questions they are of."""
+    row: tuple[int, int] = connection.execute(OPEN_TYPES).fetchone()
+    return row
+
+
+def own_types(connection: sqlite3.Connection, annotator: int) -> int:
+    """How many of those questions a person has typed."""
+    row: tuple[int] = connection.execute(OWN_TYPES, {"person": annotator}).fetchone()
+    return row[0]
+
+
+def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> dict[int, int]:
+    """How many open slots each person will fill, if everybody fills what is meant for them, and of the rest as many.
+
+    Args:
+        slots: Open slots by the person they are meant for.
+        offered: Person -> how many of them they may fill.
+    """
+    found = {person: min(most, slots.get(person, 0)) for person, most in offered.items()}
+    rest = sum(slots.values()) - sum(found.values())
+    spare = {person: most - found[person] for person, most in offered.items()}
+    for place, person in enumerate(sorted(spare, key=spare.__getitem__)):
+        more = min(spare[person], rest // (len(spare) - place))
+        found[person], rest = found[person] + more, rest - more
+    return found
 
 
 def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:

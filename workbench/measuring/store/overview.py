@@ -59,18 +59,26 @@ def people(database: Database) -> list[PersonProgress]:
     """
     reader = database.reader()
     named = members(reader)
+    there = [(person, count_own(reader, person.id, "label")) for person in everyone(database)]
+    there = [(one, labels) for one, labels in there if one.role != COORDINATOR or one.id in named or labels]
+    slots = {one.id: claiming.counts(reader, one.id) for one, _ in there}
+    at_work = [one.id for one, _ in there if one.paused_at is None]
+    left = claiming.shared_out(claiming.meant(reader), {one: slots[one].fresh + slots[one].skipped for one in at_work})
+    types, questions = claiming.open_types(reader)
+    askable = {
+        one: questions - claiming.own_types(reader, one) for one in at_work if claiming.batches_open_to(reader, one)
+    }
+    types_left = claiming.shared_out({None: types}, askable)
     found = []
-    for person in everyone(database):
-        labels = count_own(reader, person.id, "label")
-        if person.role == COORDINATOR and person.id not in named and not labels:
-            continue
-        counts = claiming.counts(reader, person.id)
+    for person, labels in there:
+        counts = slots[person.id]
         found.append(
             PersonProgress(
                 name=person.name,
                 role=person.role,
                 done=labels,
-                left=counts.leased + counts.fresh + counts.skipped,
+                left=counts.leased + left.get(person.id, 0),
+                types_left=types_left.get(person.id, 0),
                 conflicts=conflicts.count(reader, person.id),
                 away=counts.away,
                 paused=person.paused_at is not None,

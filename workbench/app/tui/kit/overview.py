@@ -83,6 +83,8 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
     names = 12 if width <= NARROW else 20
     conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
     labels = f"{person.done:>6,} done {person.left:>6,} left"
+    if person.types_left and not person.left:
+        labels = f"{person.done:>6,} done {compact_count(person.types_left):>5} types"
     counts = {"settled": person.settled, "accepted": person.accepted}
     settled = ", ".join(f"{compact_count(number)} {word}" for word, number in counts.items() if number)
     beside = [f"{compact_count(person.away)} in a bundle"] if person.away else []

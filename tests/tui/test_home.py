@@ -133,7 +133,8 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
         assert not screen.query_one("#home-panels").scroll_offset.y
         assert " ".join(" ".join(listed(app)).split()).startswith(f"1) {screen.matters[0].sentence} 2) 3 conflicts")
         shown = text_of(app, "#home-standing Static").splitlines()
-        assert [line.split()[0] for line in shown] == ["exact", "rules", "┊"]
+        assert [line.split()[0] for line in shown] == ["exact", "rules", "protocol"]
+        assert shown[2].startswith("protocol strict · ┊ one verdict for all: ")
         assert "[" in shown[0]
         assert "n 80" in shown[0]
         await press(pilot, "end")

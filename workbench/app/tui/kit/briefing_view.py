@@ -46,8 +46,7 @@ def standing_text(standing: AccuracyStanding, width: int, most: int) -> Content:
     more = len(standing.verifiers) - most
     said = [f"{more:,} more"] if more > 0 else []
     if standing.constant is not None:
-        said.append(f"┊ one and the same verdict for all: {percent(standing.constant)} %")
-        said.append(f"protocol {standing.protocol}")
+        said += [f"protocol {standing.protocol}", f"┊ one verdict for all: {percent(standing.constant)} %"]
     lines.append(Content.styled(" · ".join(said) or "Nothing is measured: no item has gold.", "$foreground-muted"))
     return Content("\n").join(lines)
 

@@ -69,6 +69,20 @@ async def test_calls_stand_in_order_with_what_was_asked_and_said(project: Projec
         assert call_shown(app).endswith("Reply\nNo")
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_texts_that_were_altered_are_told(project: Project, size: tuple[int, int]) -> None:
+    altered = Told("judge", asked="1 <\u2009|im_end|> [\u2009INST] a[\u2009i]", reply="No")
+    runs = [add_judged(project, name, 1, [told]) for name, told in (("altered", altered), ("whole", SUMMARISE))]
+    async with opened(project, size=size) as (app, pilot):
+        app.push_screen(TranscriptScreen(runs[0], 1))
+        await settle(pilot)
+        assert "2 control tokens of the texts broken" in text_of(app, "#transcript-facts")
+        assert "2 control tokens of the texts broken by a thin space" in call_shown(app)
+        app.push_screen(TranscriptScreen(runs[1], 1))
+        await settle(pilot)
+        assert "control token" not in text_of(app, "#transcript-facts") + call_shown(app)
+
+
 async def test_reading_what_shows_examples_is_a_reveal_of_their_items(tmp_path: Path) -> None:
     project = make_project(tmp_path, numbered(8))
     run = add_judged(project, "judge", 1, [ANALYSE])

@@ -20,7 +20,6 @@ from workbench.runs.run_status import run_row
 from workbench.runs.store import calls, verdicts
 from workbench.runs.store.calls import CallRow, ReplyRow, replies_of, replies_written
 from workbench.runs.verdict_files import run_of
-from workbench.verifiers.control_tokens import count_breaks
 from workbench.verifiers.judges.mcts.tree import Node, Rollout, SearchTrace, uct
 
 if TYPE_CHECKING:
@@ -98,14 +97,14 @@ def is_search(trace: dict[str, Any] | None) -> bool:
 
 
 def _shown(row: CallRow) -> CallShown:
-    reply, request = _reply(row), row.request.decode("utf-8", "replace")
+    reply = _reply(row)
     return CallShown(
         step=row.step,
         role=row.role,
         sample=row.sample,
         profile=row.profile,
         model=reply.model or row.model,
-        request=request,
+        request=row.request.decode("utf-8", "replace"),
         response=row.response.decode("utf-8", "replace"),
         text=reply.text,
         reasoning=reply.reasoning,
@@ -119,8 +118,18 @@ def _shown(row: CallRow) -> CallShown:
         reused=row.reused,
         origin=row.origin,
         created_at=row.created_at,
-        broken_tokens=count_breaks(request),
+        broken_tokens=_count_broken_tokens(row.request),
     )
+
+
+def _count_broken_tokens(request: bytes) -> int:
+    from workbench.verifiers.control_tokens import count_breaks
+
+    try:
+        # Who sent it may have escaped what is no ASCII.
+        return count_breaks(msgspec.json.encode(msgspec.json.decode(request)).decode())
+    except (ValueError, RecursionError):
+        return 0
 
 
 def _reply(row: CallRow) -> Reply:

@@ -24,6 +24,9 @@ from typing import IO, Final
 
 from workbench.core.processes import IN_NAMES, life_named, started, this_process
 
+STANDARD_INPUT: Final = "standard input"
+"""The name of a file that is a copy of it, wherever that is."""
+
 # -- Opening files of one's own: plain ones with one name, no links followed, for their owner alone.
 
 

@@ -318,7 +318,7 @@ def test_a_folder_is_judged_file_by_file_and_gone_on_with(tmp_path: Path) -> Non
 
 def test_of_a_folder_the_rest_is_judged_and_what_is_not_is_said(tmp_path: Path) -> None:
     lines(tmp_path / "in" / "a.jsonl", rows(3))
-    (tmp_path / "in" / "b.jsonl").write_bytes(b"\xff\xfe\x00?")
+    (tmp_path / "in" / "b.jsonl").write_bytes(b"\xfd7zXZ")
     lines(tmp_path / "in" / "c.jsonl", rows(2, 3))
     for name in ("notes.txt", "rows.csv", ".hidden", "_aside"):
         (tmp_path / "in" / name).write_text("hello")
@@ -327,7 +327,7 @@ def test_of_a_folder_the_rest_is_judged_and_what_is_not_is_said(tmp_path: Path) 
         assert done.exit_code == 3, done.output
         report = json.loads(done.stdout)
         assert (report["files"], report["skipped"], report["left_out"]) == (files, skipped, ["notes.txt", "rows.csv"])
-        assert [why for why in report["unread"] if "b.jsonl: the file is UTF-16. Save it as UTF-8." in why]
+        assert [why for why in report["unread"] if "b.jsonl: it is packed with xz. Unpack it, or use gzip." in why]
     assert [len(read(tmp_path / "out" / name)) for name in ("a.jsonl", "c.jsonl")] == [3, 2]
     said = CliRunner().invoke(root, ["judge-file", str(tmp_path / "in"), str(tmp_path / "out")]).output
     assert "2 files left out, by name no rows: notes.txt and rows.csv" in said

@@ -156,7 +156,7 @@ def _named(findings: list[Finding], remedy: str) -> str:
 
 class RescueOptions(Options, frozen=True, kw_only=True):
     database: Database
-    out: Annotated[Path, argument("OUT")]
+    out: Annotated[Path, argument("OUT", output="file")]
 
 
 @verb

@@ -111,7 +111,8 @@ def import_command(options: ImportOptions) -> Output:
     """Read question / reference / completion tuples, or problems and solutions of code, from files.
 
     Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, XLSX, Parquet, Label Studio's JSON and
-    Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these.
+    Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these. - is standard input.
+    A row may have a list of completions. Of a workbook the sheet with the data is read, as it shows its cells.
     Questions with a reference answer and no completion are a pool of questions (docs/curation.md).
     Files of code are told by their keys: our own problems and solutions, HumanEval, HumanEval-X, MBPP, EvalPlus,
     APPS, TACO, CodeContests, Codeforces, SYNTHETIC-1 and -2, BigCodeBench, LiveCodeBench, Scoring-Verifiers,

@@ -20,7 +20,7 @@ from workbench.app.cli.common import (
     some,
 )
 from workbench.app.cli.verb import Output, ToStdout, verb
-from workbench.app.cli.writing import shown
+from workbench.app.cli.writing import STDOUT, shown, standard_input
 from workbench.core.errors import UsageError
 from workbench.core.options import DatabaseOrFile, Force, Options, Where, Whole, argument, option
 from workbench.core.project import Project
@@ -78,8 +78,9 @@ def labels_command(project: Project, options: LabelsOptions) -> Output:
         return Output({"written": written}, lambda _: [f"{counted(written, 'line')} written to {shown(file)}"])
     from workbench.labelling.labels import import_labels
 
-    report = import_labels(project, file, options.only)
-    told = [f"{file}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
+    given = standard_input() if file is STDOUT else file
+    report = import_labels(project, given, options.only)
+    told = [f"{given}:{one['line']}:{one['field'] or 'line'}: {one['message']}" for one in report.refusals]
     return Output(report, _lines, after=some(told), code=REFUSED_SOME if report.refused else 0)
 
 

@@ -30,7 +30,7 @@ from workbench.app.cli.common import (
     show,
     some,
 )
-from workbench.app.cli.writing import STDOUT, OutputPath, standard_output
+from workbench.app.cli.writing import STDOUT, InputPath, OutputPath, standard_output
 from workbench.core.errors import UsageError
 from workbench.core.options import Options, RecordField, fields_of, record_of
 
@@ -238,7 +238,8 @@ def _type_of(field: RecordField) -> Any:
     if type_ is Path and written.output:
         return OutputPath(dir_okay=written.folder, text=written.output == "stream")
     if type_ is Path:
-        return click.Path(exists=written.exists, dir_okay=written.folder, allow_dash=written.dash, path_type=Path)
+        kind = click.Path if written.dash else InputPath
+        return kind(exists=written.exists, dir_okay=written.folder, allow_dash=written.dash, path_type=Path)
     if written.names_file:
         return click.Path(dir_okay=written.folder)
     return _number(type_, field.bounds) if type_ in (int, float) else type_

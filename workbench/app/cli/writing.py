@@ -1,4 +1,4 @@
-"""Where commands write: a file, or with "-" standard output, with all narration on standard error."""
+"""Where commands read and write: a file, or with "-" standard input or output, with all narration on standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import click
 
 from workbench.core.errors import UsageError
-from workbench.core.files import temporary_folder
+from workbench.core.files import STANDARD_INPUT, temporary_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -21,6 +21,23 @@ STDOUT: Final = Path("-")
 """What a command is given for "-"; a file of that name is ``./-``."""
 
 _SHOWN: Final = "standard output"
+
+
+class InputPath(click.Path):
+    """A file to read; "-" is a copy of standard input that lasts as long as the command."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """The path."""
+        found: Path = super().convert(standard_input() if value == "-" else value, param, ctx)  # type: ignore[assignment]
+        return found
+
+
+def standard_input() -> Path:
+    """A copy of standard input that lasts as long as the command: files are read more than once."""
+    path = click.get_current_context().with_resource(temporary_folder("input")) / STANDARD_INPUT
+    with open(0, "rb", closefd=False) as given, path.open("wb") as file:
+        shutil.copyfileobj(given, file)
+    return path
 
 
 class OutputPath(click.Path):

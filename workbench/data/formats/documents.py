@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, time, timedelta
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from msgspec import Struct
 from workbench.core.errors import FormatError
 from workbench.core.inputs import require_input
 from workbench.core.item import KEPT_RAW, Refusal
+from workbench.data.formats.fields import KNOWN, fold
 from workbench.data.formats.lines import NumberedLine, RefusedError, Stream, explain_document, read_lines, refusal
 from workbench.data.formats.source import FileFormat, refuse_bomb
 from workbench.data.formats.spreadsheets import iso_text, open_sheet
@@ -47,6 +48,11 @@ _HELD = 1 << 30
 _LONGEST_JSON = 512 << 20
 _NAN = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\Z)|\bNaN\b', re.DOTALL)
 """A text, or what stands outside of texts."""
+_NO_TEXT = "holds bytes that are not UTF-8. Write it as text."
+_SEPARATOR = re.compile('"?sep=(.)"?', re.IGNORECASE)
+"""The line before the header by which Excel knows the delimiter."""
+_INDEX = re.compile(r"__index_level_\d+__ u?int\d+")
+"""An index of pandas without a name, and its type."""
 _RAW_LIST = msgspec.json.Decoder(list[msgspec.Raw])
 _RAW_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -211,15 +217,26 @@ def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> li
     """
     if kind == "xlsx":
         with open_sheet(path) as sheet:
-            return _sheet_header(sheet.header.cells, path)
+            return [name for name in _distinct(sheet.header, path) if name]
     reader, _ = _cells(stream, kind, max_line)
-    return _header(reader, path)
+    return [name for name in _header(reader, path) if name]
 
 
 def _cells(stream: Stream, kind: FileFormat, max_line: int) -> tuple[Iterator[list[str]], _RecordedLines]:
     csv.field_size_limit(min(max_line, sys.maxsize))
-    recorded = _RecordedLines(read_lines(stream, max_line))
-    return csv.reader(recorded, delimiter="," if kind == "csv" else "\t", strict=True), recorded
+    lines = read_lines(stream, max_line)
+    first = list(islice(lines, 1))
+    text = first[0].raw[:KEPT_RAW].decode("utf-8", "replace").rstrip("\r") if first else ""
+    named = _SEPARATOR.fullmatch(text)
+    recorded = _RecordedLines(lines if named else chain(first, lines))
+    return csv.reader(recorded, delimiter=named[1] if named else _delimiter(text, kind), strict=True), recorded
+
+
+def _delimiter(header: str, kind: FileFormat) -> str:
+    """The delimiter that makes the most columns with names that are recognised; of equal ones, the most columns."""
+    marks, line = "\t,;|" if kind == "tsv" else ",;\t|", [header.replace("\r", " ")]
+    names = {mark: next(csv.reader(line, delimiter=mark), []) for mark in marks}
+    return max(marks, key=lambda mark: (len(KNOWN & {*map(fold, names[mark])}), len(names[mark])))
 
 
 def _table(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
@@ -244,19 +261,22 @@ def _table(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Itera
 
 def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
     cells, error = _next_row(reader)
-    if not cells:
-        raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
     try:
-        "".join(cells).encode()
+        "".join(cells or ()).encode()
     except UnicodeEncodeError:
         raise FormatError(f"{path}:1: the header is not UTF-8.", "Save the file as UTF-8.") from None
-    return _distinct(cells, path)
+    return _distinct(cells, path, error)
 
 
-def _distinct(cells: list[str], path: Path) -> list[str]:
+def _distinct(cells: list[str] | None, path: Path, error: str | None = None) -> list[str]:
+    """The columns' names; "" for an index of pandas, which has none."""
+    if not cells:
+        raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
     if len(cells) > MOST_COLUMNS:
         message = f"{path}:1: the header has {len(cells):,} columns; a table has at most {MOST_COLUMNS:,}."
         raise FormatError(message, "Keep those that are wanted. Is the file transposed, or the delimiter another?")
+    cells = [cell or f"column {place}" for place, cell in enumerate(cells, 1)]
+    cells[0] = "" if cells[0] in ("column 1", "Unnamed: 0") else cells[0]
     double = next((name for name, times in Counter(cells).items() if times > 1), None)
     if double is not None:
         raise FormatError(f"{path}:1: two columns are called {double!r}.", "Rename one of them.")
@@ -277,7 +297,7 @@ def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended
         message = f"The row has {len(cells)} cells, the header {len(header)}. Mend the row."
         return refusal(line, raw, RefusedError("truncated" if ended else "bad_csv", None, message))
     try:
-        return SourceDocument(line, _object(dict(zip(header, cells, strict=True))), raw)
+        return SourceDocument(line, _cells_object(header, cells), raw)
     except UnicodeEncodeError:
         return refusal(line, raw, explain_document(raw))
 
@@ -287,7 +307,7 @@ def _row_of(header: list[str], cells: list[str], line: int, raw: bytes, *, ended
 
 def _sheet(path: Path) -> Iterator[Row]:
     with open_sheet(path) as sheet:
-        header = _sheet_header(sheet.header.cells, path)
+        header = _distinct(sheet.header, path)
         for name in sheet.others:
             message = f"The sheet {name!r} has rows as well, which are not read. Save it as a file of its own."
             yield refusal(1, b"", RefusedError("bad_csv", name, message))
@@ -299,14 +319,8 @@ def _sheet(path: Path) -> Iterator[Row]:
             else:
                 cells = row.cells + [""] * (len(header) - len(row.cells))
                 faults = {header[place]: fault for place, fault in row.faults.items()}
-                document = _object(dict(zip(header, cells, strict=True)))
+                document = _cells_object(header, cells)
                 yield SourceDocument(row.number, document, raw, faults=faults)
-
-
-def _sheet_header(cells: list[str], path: Path) -> list[str]:
-    if not cells:
-        raise FormatError(f"{path}: no sheet that is shown has a header row.", "Name the columns in its first row.")
-    return _distinct([cell or f"column {place}" for place, cell in enumerate(cells, 1)], path)
 
 
 def _parquet(path: Path) -> Iterator[Row]:
@@ -316,11 +330,11 @@ def _parquet(path: Path) -> Iterator[Row]:
 
 def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:
     """The rows of a piece of a Parquet file, the first of which has that number."""
+    index = [field.name for field in batch.schema if _INDEX.fullmatch(f"{field.name} {field.type}")]
     bytes_in = [field.name for field in batch.schema if "binary" in str(field.type)]
     for number, row in enumerate(batch.to_pylist(), first):
-        document = _object(row)
-        damaged = [name for name in bytes_in if row[name] is not None and not _is_text(row[name])]
-        faults = dict.fromkeys(damaged, "holds bytes that are not UTF-8. Write it as text.")
+        document = _object({name: value for name, value in row.items() if name not in index})
+        faults = {name: _NO_TEXT for name in bytes_in if row[name] is not None and not _is_text(row[name])}
         yield SourceDocument(number, document, document[:KEPT_RAW], faults=faults)
 
 
@@ -370,6 +384,12 @@ def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
         refuse_bomb(path, group.total_byte_size, packed)
         longest = max(longest, group.total_byte_size)
     return max(1, min(_BATCH, _HELD // longest))
+
+
+def _cells_object(header: list[str], cells: list[str]) -> bytes:
+    named = dict(zip(header, cells, strict=True))
+    index = named.pop("", "")
+    return _object(named if not index or index.isdecimal() else {"column 1": index, **named})
 
 
 def _object(row: dict[str, Any]) -> bytes:

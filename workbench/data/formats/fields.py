@@ -12,6 +12,7 @@ from workbench.core.errors import FormatError, UsageError
 from workbench.core.item import TypeColumn
 from workbench.core.taxonomy import TypeCode, parse_type
 
+_LISTS = ("completions", "responses", "outputs", "generations")
 FIELDS: dict[str, tuple[str, ...]] = {
     "question_id": ("question_id", "qid", "problem_id", "prompt_id"),
     "completion_id": ("completion_id", "response_id", "output_id"),
@@ -24,7 +25,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
         "expected_answer",
         "answer",
     ),
-    "completion": ("completion", "response", "output", "generation", "model_output", "model_response"),
+    "completion": ("completion", "response", "output", "generation", "model_output", "model_response", *_LISTS),
     "gold": ("gold", "gold_correct", "label"),
     "model": ("model", "completion_model", "model_name"),
     "source": ("source", "data_source"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Literal
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from workbench.core.item import Refusal
 from workbench.data.formats.documents import Row
-from workbench.data.formats.lines import RefusedError
+from workbench.data.formats.lines import RefusedError, refusal
 from workbench.data.formats.logs.logged import content
 
 Speaker = Literal["assistant", "user"]
@@ -26,6 +26,7 @@ _SPEAKERS: Final[dict[str, Speaker]] = {"question": "user", "reference": "assist
 _LONGEST: Final = 40
 _ABSENT: Final = object()
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class ColumnPath(Struct, frozen=True):
@@ -78,6 +79,42 @@ def chats_in(
 def laid_out(rows: Iterable[Row], places: Mapping[str, ColumnPath]) -> Iterable[Row]:
     """Rows that have, beside their own keys, each place's value under its name."""
     return (_laid_out(row, places) for row in rows) if places else rows
+
+
+def has_lists(sample: Iterable[Cells], column: str | None) -> bool:
+    """Whether one of the first rows has a list in a column."""
+    return any(bytes(cells.get(column or "", b""))[:1] == b"[" for cells in sample)
+
+
+def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[str, str]) -> Iterator[Row]:
+    """Rows of one completion each; lists in other columns that are as long as that of completions are shared out.
+
+    One id of several completions gets their numbers.
+
+    Args:
+        fields: Our field -> their column.
+        graders: Verifier -> the column of its verdicts.
+    """
+    completion, key, columns = fields["completion"], fields.get("completion_id"), {*fields.values(), *graders.values()}
+    for row in rows:
+        cells: dict[str, msgspec.Raw] = {}
+        if not isinstance(row, Refusal):
+            with suppress(msgspec.MsgspecError, ValueError, RecursionError):
+                cells = _tokens.decode(row.json)
+        if isinstance(row, Refusal) or not has_lists([cells], completion):
+            yield row
+            continue
+        lists = {name: _list.decode(cells[name]) for name in columns if has_lists([cells], name)}
+        count = len(lists[completion])
+        if not count:
+            message = f"{completion} is an empty list. Write a completion, or drop the row."
+            yield refusal(row.line, row.raw, RefusedError("missing_field", completion, message))
+        parts = {name: parts for name, parts in lists.items() if len(parts) == count}
+        name = msgspec.json.decode(cells[key]) if key in cells and key not in parts and count > 1 else None
+        for place in range(count):
+            own = {key: msgspec.Raw(msgspec.json.encode(f"{name}-{place + 1}"))} if name is not None else {}
+            some = {column: tokens[place] for column, tokens in parts.items()}
+            yield replace(row, json=msgspec.json.encode({**cells, **some, **own}))
 
 
 def value_at(cells: Cells, place: ColumnPath) -> Any:

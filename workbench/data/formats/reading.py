@@ -33,7 +33,7 @@ from workbench.data.formats.fields import (
 from workbench.data.formats.lines import DEFAULT_MAX_LINE, RefusedError, Stream, refusal
 from workbench.data.formats.logs import kinds as logs
 from workbench.data.formats.logs.logged import Grade, LogKind
-from workbench.data.formats.places import ColumnPath, chats_in, laid_out, places_in
+from workbench.data.formats.places import ColumnPath, chats_in, has_lists, laid_out, one_by_one, places_in
 from workbench.data.formats.rows import QuestionBuilder, RowBuilder
 from workbench.data.formats.source import (
     CODE_FORMATS,
@@ -82,6 +82,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
         scales: Those verifiers whose columns hold scores.
         kept: All other columns, and those of types with values that are none; their values stay with the items.
         keep_equal: Rows without ids that say the same are items of their own.
+        has_lists: The column of completions holds lists of them.
     """
 
     path: Path
@@ -96,6 +97,7 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     scales: frozenset[str] = frozenset()
     kept: tuple[str, ...] = ()
     keep_equal: bool = False
+    has_lists: bool = False
 
     def grader_columns(self) -> GraderColumns | None:
         """What reads the columns of verdicts; None where there is none."""
@@ -156,14 +158,10 @@ def plan_file(
         return _own_plan(path, own, container, max_line, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "An archive: workbench restore NEW.db FILE. Unpack any other.")
-    with open_stream(path) as (stream, _):
-        keys, sample = keys_of(_rows(stream, container, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
+    keys, sample = _first_rows(path, container, max_line)
     own = (kinds.kind_of(keys) or logs.of_rows(sample)) if guess else None
     if own is not None:
         return _own_plan(path, own, container, max_line, usual)
-    if container in TABLES:
-        with open_stream(path) as (stream, _):
-            keys = header_of(stream, container, path, max_line)
     explicit = dict(columns or {})
     places = places_in({**explicit, **{f"--verdict {name}": column for name, column in graders.items()}}, keys, sample)
     there = [*keys, *places]
@@ -199,6 +197,7 @@ def plan_file(
         graders=dict(graders),
         scales=frozenset(scales),
         kept=tuple(key for key in keys if key not in read),
+        has_lists=container in ("jsonl", "json", "parquet") and has_lists(sample, found.get("completion")),
     )
 
 
@@ -213,8 +212,7 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
         UsageError: A column is not there.
     """
     container = _detected(path)
-    with open_stream(path) as (stream, _):
-        keys, sample = keys_of(_rows(stream, container, path, DEFAULT_MAX_LINE), SAMPLE_ROWS, _SAMPLE_BYTES)
+    keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
     places = places_in(columns, keys, sample)
     require_columns([*keys, *places], {f"--map {field}": column for field, column in columns.items()}, str(path))
     plan = FilePlan(
@@ -238,14 +236,17 @@ def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
     container = _detected(path)
     if logs.of_document(path) is not None:
         return [], []
+    keys, sample = _first_rows(path, container, DEFAULT_MAX_LINE)
+    return ([], []) if kinds.kind_of(keys) or logs.of_rows(sample) else (keys, sample)
+
+
+def _first_rows(path: Path, container: FileFormat, max_line: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
     with open_stream(path) as (stream, _):
-        keys, sample = keys_of(_rows(stream, container, path, DEFAULT_MAX_LINE), SAMPLE_ROWS, _SAMPLE_BYTES)
-    if kinds.kind_of(keys) or logs.of_rows(sample):
-        return [], []
+        keys, sample = keys_of(_rows(stream, container, path, max_line), SAMPLE_ROWS, _SAMPLE_BYTES)
     if container in TABLES:
         with open_stream(path) as (stream, _):
-            keys = header_of(stream, container, path, DEFAULT_MAX_LINE)
-    return list(keys), sample
+            keys = list(dict.fromkeys([*header_of(stream, container, path, max_line), *keys]))
+    return keys, sample
 
 
 def _columns(
@@ -310,7 +311,8 @@ def _mended(row: Row) -> Row:
 
 
 def _rows_of(plan: FilePlan, stream: Stream) -> Iterable[Row]:
-    return laid_out(_rows(stream, plan.container, plan.path, plan.max_line), _places_read(plan))
+    rows = laid_out(_rows(stream, plan.container, plan.path, plan.max_line), _places_read(plan))
+    return one_by_one(rows, plan.columns, plan.graders) if plan.has_lists else rows
 
 
 def _places_read(plan: FilePlan) -> dict[str, ColumnPath]:
@@ -441,7 +443,7 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
         columns,
         TypeReader(one_column=not {"type", "subtype"} <= columns.keys()),
         place=plan.path,
-        number_ids=plan.format != "verifybench",
+        numbers=plan.format != "verifybench",
         blank_is_none=plan.container in TABLES,
         usual=plan.usual,
         kept=plan.kept,

@@ -205,7 +205,7 @@ class RowBuilder(Builder[ItemRecord]):
         columns: Our field -> their key.
         types: Reads the type fields.
         place: The file, for messages.
-        number_ids: Whole numbers are taken as ids too.
+        numbers: Numbers are taken as references too, and whole ones as ids.
         blank_is_none: An empty id, name or type is an absent one, as in a table's cells.
         usual: The source and the licence of rows that name none.
         kept: Columns whose values are kept with the items, also where they are a field's.
@@ -222,14 +222,14 @@ class RowBuilder(Builder[ItemRecord]):
         types: TypeReader,
         *,
         place: Path,
-        number_ids: bool = False,
+        numbers: bool = False,
         blank_is_none: bool = False,
         usual: Mapping[str, str] = {},
         kept: Sequence[str] = (),
         keep_equal: bool = False,
     ) -> None:
         self._seen: Counter[bytes] | None = Counter() if keep_equal else None
-        fields = _field_types(number_ids)
+        fields = _field_types(numbers)
         super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual, kept=kept)
         self._blank_is_none = blank_is_none
         self._as_released = set(columns) - {"licence"} == set(RELEASED) and self._known == set(RELEASED_KEYS)
@@ -248,6 +248,8 @@ class RowBuilder(Builder[ItemRecord]):
         question, reference, completion = row.question, row.reference, row.completion
         question_key, completion_key = row.question_id, row.completion_id
         model, source = row.model, row.source
+        if not isinstance(reference, str):
+            reference = bytes(cells[self._columns["reference"]]).decode()
         if source is None:
             source = self._usual_source
         if row.domain:
@@ -322,10 +324,10 @@ class RowBuilder(Builder[ItemRecord]):
         return _GOLD_OF[verdict]
 
 
-def _field_types(number_ids: bool) -> dict[str, Any]:
-    an_id = str | int | None if number_ids else str | None
+def _field_types(numbers: bool) -> dict[str, Any]:
+    an_id = str | int | None if numbers else str | None
     types: dict[str, Any] = dict.fromkeys(ITEM_FIELDS, str | None)
-    types.update(dict.fromkeys(REQUIRED, str))
+    types.update(dict.fromkeys(REQUIRED, str), reference=str | int | float if numbers else str)
     return {**types, "question_id": an_id, "completion_id": an_id, "gold": bool | float | str | None, "licence": Any}
 
 

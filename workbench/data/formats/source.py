@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
-from collections.abc import Callable, Iterator
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import IO, Final, Literal, get_args
 
 from workbench.core.errors import FormatError
+from workbench.core.files import STANDARD_INPUT
 from workbench.core.inputs import require_input
 from workbench.data.formats.lines import BLOCK, Stream
 
@@ -58,10 +63,26 @@ _SUSPICIOUS: Final = (64 << 20, 300)
 """A stretch of so many decompressed bytes must not be so many times what it was packed in; rows come to about forty."""
 _OTHERS = {b"\xfd7z": "xz", b"\x28\xb5\x2f": "Zstandard"}
 """What files begin with that are packed in a way that is not read."""
-_SQLITE = b"SQLite format 3\0"
+_SAVE: Final = "Save it as .xlsx or CSV, without a password."
+_UNREAD: Final = (
+    (rb"SQLite format 3\0", "an SQLite database", "Write its rows to CSV or JSON Lines, and read those."),
+    (rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel file (.xls), or one with a password", _SAVE),
+    (rb"PK(.{28}mimetypeapplication/vnd\.oasis|.*xl/workbook\.bin)", "an OpenDocument or a binary Excel file", _SAVE),
+    (rb"\s*<(?i:!doctype|html|\?xml|table|meta)\b", "a web page or XML, whatever its name", _SAVE),
+)
+"""How files begin that hold rows in a way that is not read, what they are, and what to do."""
 _PARQUET = b"PAR1"
 _BOM = b"\xef\xbb\xbf"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_ENCODINGS: Final = {
+    rb"\xff\xfe\0\0|\0\0\xfe\xff": "utf-32",
+    rb"\xff\xfe|\xfe\xff": "utf-16",
+    rb"[^\0]\0[^\0]\0": "utf-16-le",
+    rb"\0[^\0]\0[^\0]": "utf-16-be",
+}
+"""How texts begin that are not UTF-8."""
+_WHOLE_LINE: Final = re.compile(rb"\n|\r.", re.DOTALL)
+_LINE_END: Final = re.compile(rb"\r+\n|[\r\n]")
+_QUOTED: Final = re.compile(rb'"[^"]*"')
 _HEAD = 1 << 20
 _SUFFIXES: dict[str, FileFormat] = {
     ".csv": "csv",
@@ -85,8 +106,9 @@ def detect_format(path: Path) -> FileFormat:
         FormatError: The file can't be read.
     """
     head = first_bytes(path)
-    if head.startswith(_SQLITE):
-        raise FormatError(f"{path}: it is an SQLite database.", "Write its rows to CSV or JSON Lines, and read those.")
+    for beginning, what, remedy in _UNREAD:
+        if re.match(beginning, head, re.DOTALL):
+            raise FormatError(f"{path}: it is {what}.", remedy)
     if head.startswith(_PARQUET):
         return "parquet"
     by_name = _SUFFIXES.get(_suffix(path))
@@ -111,8 +133,8 @@ def detect_format(path: Path) -> FileFormat:
 
 
 def table_of(path: Path) -> FileFormat | None:
-    """The kind of table that a file is by its name; None where it says nothing of one."""
-    by_name = _SUFFIXES.get(_suffix(path))
+    """The kind of table that a file is by its name, or standard input by its content; None for no table."""
+    by_name = detect_format(path) if path.name == STANDARD_INPUT else _SUFFIXES.get(_suffix(path))
     return by_name if by_name in ("csv", "tsv", "xlsx") else None
 
 
@@ -144,7 +166,7 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
             raise FormatError(f"{path}: it is no regular file.", "It is read more than once: save it as a file.")
         require_input(path)
         with path.open("rb", buffering=0) as file, closing(_HashingReader(file, progress)) as counted:
-            yield _decompressed(file, counted, path), counted.digest
+            yield _decoded(counted, path), counted.digest
     except OSError as error:
         raise FormatError(f"{path}: {error.strerror or error}.", "Check the file and its permissions.") from error
 
@@ -160,8 +182,7 @@ def open_once(path: Path | None) -> Iterator[Stream]:
         if path is not None:
             require_input(path)
         with open(0 if path is None else path, "rb", buffering=0, closefd=path is not None) as file:
-            begun = _BegunPipe(file)
-            yield _decoded(begun, begun.start, path)
+            yield _decoded(file, path)
     except OSError as error:
         place = path or "standard input"
         raise FormatError(f"{place}: {error.strerror or error}.", "Check the file and its permissions.") from error
@@ -202,8 +223,8 @@ class _HashingReader:
         self._hasher.shutdown(wait=True)
 
 
-class _BegunPipe:
-    """A pipe whose first bytes have been looked at and are still to be read."""
+class _BegunStream:
+    """A stream whose first bytes have been looked at and are still to be read."""
 
     def __init__(self, file: Stream) -> None:
         self._file = file
@@ -214,7 +235,7 @@ class _BegunPipe:
 
     def read(self, size: int, /) -> bytes:
         held, self._held = self._held, b""
-        return held or self._file.read(size)
+        return held + self._file.read(size)
 
 
 class _Unzipped:
@@ -273,23 +294,55 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
         raise FormatError(f"{place}: it would unpack to hundreds of times its size, as no data does.", _AGAIN)
 
 
-def _decompressed(file: IO[bytes], counted: _HashingReader, path: Path) -> Stream:
-    start = file.read(len(_BOM))
-    file.seek(0)
-    return _decoded(counted, start, path)
+def _decoded(stream: Stream, path: Path | None) -> Stream:
+    """The text of a stream without its compression, which its first bytes tell."""
+    begun, place = _BegunStream(stream), path or "standard input"
+    if begun.start in _OTHERS:
+        raise FormatError(f"{place}: it is packed with {_OTHERS[begun.start]}.", "Unpack it, or use gzip.")
+    return _Text(_Unzipped(begun, place) if begun.start.startswith(_GZIP) else begun)
 
 
-def _decoded(stream: Stream, start: bytes, path: Path | None) -> Stream:
-    """The stream without its byte-order mark or compression, which its first bytes tell."""
-    if start.startswith(_UTF_16):
-        raise FormatError(f"{path or 'standard input'}: the file is UTF-16.", "Save it as UTF-8.")
-    if start.startswith(_GZIP):
-        return _Unzipped(stream, path or "standard input")
-    if start in _OTHERS:
-        raise FormatError(f"{path or 'standard input'}: it is packed with {_OTHERS[start]}.", "Unpack it, or use gzip.")
-    if start == _BOM:
-        stream.read(len(_BOM))
-    return stream
+class _Text:
+    """A stream's text in UTF-8 without a byte-order mark, its lines ended by LF or CRLF."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._blocks, self._rest = _text_blocks(stream), b""
+
+    def read(self, size: int, /) -> bytes:
+        """The next bytes."""
+        block = self._rest or next(self._blocks, b"")
+        self._rest = block[size:]
+        return block[:size]
+
+
+def _text_blocks(stream: Stream) -> Iterator[bytes]:
+    head = b""
+    while not _WHOLE_LINE.search(head) and len(head) < BLOCK and (block := stream.read(BLOCK)):
+        head += block
+    blocks: Iterator[bytes] = chain((head,), iter(partial(stream.read, BLOCK), b""))
+    encoding = next((name for beginning, name in _ENCODINGS.items() if re.match(beginning, head)), None)
+    if encoding is not None:
+        blocks = _recoded(blocks, encoding)
+    first = next(blocks, b"").removeprefix(_BOM)
+    ends_at_cr = _ends_at_cr(first[:_COMPRESSED_BLOCK])
+    for block in chain((first,), blocks):
+        yield block.replace(b"\r", b"\n") if ends_at_cr else block
+
+
+def _recoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+    """A text in UTF-8; half a character becomes bytes that are none, so that its row is rejected."""
+    decoder = getincrementaldecoder(encoding)("surrogatepass")
+    for block in blocks:
+        yield from filter(None, (decoder.decode(block).encode("utf-8", "surrogatepass"),))
+    if decoder.getstate()[0]:
+        yield b"\xff"
+
+
+def _ends_at_cr(head: bytes) -> bool:
+    """Whether the first line ends with CR alone, outside of quotes, and another line follows."""
+    bare = head if head.lstrip()[:1] in (b"{", b"[") else _QUOTED.sub(b"", head)
+    end = _LINE_END.search(bare)
+    return end is not None and end[0] == b"\r" and end.end() < len(bare) and b"\0" not in head
 
 
 def first_bytes(path: Path) -> bytes:
@@ -300,14 +353,14 @@ def first_bytes(path: Path) -> bytes:
     """
     with open_stream(path) as (stream, _):
         try:
-            return stream.read(_HEAD).removeprefix(_BOM)
+            return stream.read(_HEAD)
         except (EOFError, zlib.error):
             return b""
 
 
 def path_text(path: Path) -> str:
     """A path as it is stored and reported, which is UTF-8: a file's name may be any bytes."""
-    return os.fsencode(path).decode("utf-8", "replace")
+    return path.name if path.name == STANDARD_INPUT else os.fsencode(path).decode("utf-8", "replace")
 
 
 def _suffix(path: Path) -> str:

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from xml.etree.ElementTree import iterparse
@@ -40,6 +41,10 @@ _ENOUGH: Final = 2
 _SAVE: Final = "Open the file in a spreadsheet program and save it, or save the sheet as CSV."
 
 
+_Place = tuple[int, int]
+"""A row from 1, and a place in it from 0."""
+
+
 class SheetRow(NamedTuple):
     """A row of a sheet that has text.
 
@@ -54,19 +59,16 @@ class SheetRow(NamedTuple):
     faults: dict[int, str]
 
 
-_NO_ROW: Final = SheetRow(1, [], {})
-
-
 class DataSheet(NamedTuple):
     """The sheet of a workbook that holds the data.
 
     Attributes:
-        header: Its first row that has text.
-        rows: Those below it.
+        header: The cells of its first row that has text.
+        rows: The rows below it.
         others: Names of other sheets that hold rows under such a header.
     """
 
-    header: SheetRow
+    header: list[str]
     rows: Iterator[SheetRow]
     others: list[str]
 
@@ -94,8 +96,8 @@ def open_sheet(path: Path) -> Iterator[DataSheet]:
             # It tells of charts and styles that it leaves out.
             warnings.simplefilter("ignore")
             with closing(load_workbook(file, read_only=True, data_only=True, keep_links=False)) as book:
-                sheets = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
-                yield _data_sheet(sheets, is_stale=is_stale)
+                shown = [sheet for sheet in book.worksheets if sheet.sheet_state == "visible"]
+                yield _data_sheet(shown or book.worksheets, is_stale=is_stale)
     except FormatError:
         raise
     # What a damaged file makes the library raise is anything.
@@ -108,17 +110,13 @@ def _data_sheet(sheets: Sequence[Any], *, is_stale: bool) -> DataSheet:
     for sheet in sheets:
         # Some programs write a size that leaves rows out.
         sheet.reset_dimensions()
-    headers = [next(_rows(sheet), _NO_ROW) for sheet in sheets] or [_NO_ROW]
-    names = [{fold(cell) for cell in header.cells} for header in headers]
-    known = [len(KNOWN & some) for some in names]
-    at = known.index(max(known))
-    others = [place for place in range(len(sheets)) if place != at and names[place]]
-    others = [place for place in others if known[place] >= _ENOUGH or names[place] == names[at]]
-    return DataSheet(
-        headers[at],
-        _data_rows(sheets[at], headers[at].number, is_stale=is_stale) if sheets else iter(()),
-        [sheets[place].title for place in others if next(_rows(sheets[place], headers[place].number), None)],
-    )
+    headers = [next(_rows(sheet), SheetRow(1, [], {})) for sheet in sheets]
+    names = [frozenset(map(fold, header.cells)) for header in headers]
+    at = max(range(len(sheets)), key=lambda place: len(KNOWN & names[place]))
+    like = [place for place, some in enumerate(names) if len(KNOWN & some) >= _ENOUGH or some == names[at]]
+    others = [place for place in like if place != at and next(_rows(sheets[place], headers[place].number), None)]
+    rows = _data_rows(sheets[at], headers[at].number, is_stale=is_stale)
+    return DataSheet(headers[at].cells, rows, [sheets[place].title for place in others])
 
 
 def _data_rows(sheet: Any, header: int, *, is_stale: bool) -> Iterator[SheetRow]:
@@ -137,33 +135,27 @@ def _data_rows(sheet: Any, header: int, *, is_stale: bool) -> Iterator[SheetRow]
         yield row
 
 
-def _rows(sheet: Any, after: int = 0, formulas: Mapping[tuple[int, int], str] = {}) -> Iterator[SheetRow]:
+def _rows(sheet: Any, after: int = 0, formulas: Mapping[_Place, str] = {}) -> Iterator[SheetRow]:
     """The rows behind a number that have text.
 
     Args:
         formulas: Those without a value, by row from 1 and place from 0.
     """
-    for number, row in enumerate(sheet.iter_rows(), 1):
-        if number <= after:
-            continue
-        cells, faults = [], {}
+    for number, row in islice(enumerate(sheet.iter_rows(), 1), after, None):
+        cells, faults = [_cell_text(cell.value, cell.number_format or "") for cell in row], {}
         for place, cell in enumerate(row):
-            text = cell_text(cell.value, cell.number_format or "")
             if (number, place) in formulas:
-                text = formulas[number, place]
+                text = cells[place] = formulas[number, place]
                 faults[place] = f"is the formula {text[:_SHOWN]} without a stored value. {_SAVE}"
             elif cell.data_type == "e":
-                faults[place] = f"is the error {text}. Correct the cell and save the file again."
-            cells.append(text)
+                faults[place] = f"is the error {cells[place]}. Correct the cell and save the file again."
         while cells and not cells[-1]:
             cells.pop()
         if cells:
             yield SheetRow(number, cells, faults)
 
 
-def _formulas_and_merged(
-    sheet: Any, *, is_stale: bool
-) -> tuple[dict[tuple[int, int], str], dict[tuple[int, int], int]]:
+def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, str], dict[_Place, int]]:
     """Formulas without a value, and the last rows of cells that are merged over several, by row and place.
 
     Args:
@@ -171,34 +163,27 @@ def _formulas_and_merged(
     """
     from openpyxl.utils.cell import coordinate_to_tuple, range_boundaries
 
-    formulas: dict[tuple[int, int], str] = {}
-    merged: dict[tuple[int, int], int] = {}
-    row = column = 0
+    formulas, merged = {}, {}
     with sheet._get_source() as source:
-        for event, element in iterparse(source, ("start", "end")):
+        for _, element in iterparse(source):
             tag = element.tag.rpartition("}")[2]
-            if (event, tag) == ("start", "row"):
-                row, column = int(element.get("r", row + 1)), 0
-            elif (event, tag) == ("start", "c"):
-                place = element.get("r")
-                column = coordinate_to_tuple(place)[1] if place else column + 1
-            elif (event, tag) == ("end", "c"):
-                formula, value = element.find("{*}f"), element.findtext("{*}v")
-                is_empty = not value and (value is None or element.get("t") != "str")
-                if formula is not None and (is_empty or (is_stale and value == "0")):
+            if tag == "c" and (formula := element.find("{*}f")) is not None:
+                value, kind = element.findtext("{*}v"), element.get("t")
+                if value is None or (not value and kind != "str") or (is_stale and value == "0"):
+                    row, column = coordinate_to_tuple(element.get("r", "A1"))
                     formulas[row, column - 1] = f"={formula.text or '…'}"
-            elif (event, tag) == ("end", "row"):
-                element.clear()
-            elif (event, tag) == ("end", "mergeCell"):
+            elif tag == "mergeCell":
                 left, top, _, bottom = (side or 0 for side in range_boundaries(element.get("ref", "")))
                 merged[top, left - 1] = bottom
+            elif tag == "row":
+                element.clear()
     return formulas, merged
 
 
 # -- Cells as a sheet shows them.
 
 
-def cell_text(value: object, format: str = "") -> str:
+def _cell_text(value: object, format: str) -> str:
     """A cell's text as a sheet shows it; numbers have all their digits.
 
     Args:
@@ -222,8 +207,7 @@ def _number_text(value: float, format: str) -> str:
     if "%" in format:
         return f"{value * 100:.15g}%"
     if isinstance(value, int) or (value.is_integer() and abs(value) < _EXACT):
-        width = len(format) if format.strip("0") == "" else 0
-        return f"{int(value):0{width}d}"
+        return f"{int(value):0{0 if format.strip('0') else len(format)}d}"
     return f"{value:.15g}"
 
 
@@ -233,10 +217,9 @@ def iso_text(value: date | time | timedelta) -> str:
     A time of midnight is left out behind a date: it is how programs store a date alone.
     """
     if isinstance(value, timedelta):
-        seconds, rest = divmod(abs(value), timedelta(seconds=1))
-        clock = f"{seconds // 3600}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-        fraction = f".{rest.microseconds:06d}".rstrip("0") if rest else ""
-        return f"{'-' if value < timedelta(0) else ''}{clock}{fraction}"
+        hours, rest = divmod(abs(value), timedelta(hours=1))
+        clock = f"{datetime.min + rest:%M:%S.%f}".rstrip("0").removesuffix(".")
+        return f"{'-' if value < timedelta(0) else ''}{hours}:{clock}"
     if isinstance(value, datetime) and value.timetz() == time(0):
         return str(value.date())
     return str(value)
@@ -246,13 +229,11 @@ def _time_text(value: date | time | timedelta, format: str) -> str:
     code = format.split(";")[0]
     parts = list(_DATE_PART.finditer(code))
     units = [(part["elapsed"] or part["unit"] or "")[:1].lower() for part in parts]
-    if not any(units) or code in _SYSTEM or "[$-F" in code.upper():
+    if not any(units) or code in _SYSTEM or "[$-F" in code.upper() or type(value) is date:
         return iso_text(value)
     span = value if isinstance(value, timedelta) else timedelta(0)
-    day, clock = (value, time(0)) if isinstance(value, date) else (_FIRST_DAY, value)
-    if isinstance(value, datetime):
-        clock = value.time()
-    moment = datetime.combine(day, clock if isinstance(clock, time) else time(0)) + abs(span)
+    start = datetime.combine(_FIRST_DAY, value) if isinstance(value, time) else value
+    moment = start if isinstance(start, datetime) else datetime.combine(_FIRST_DAY, time(0)) + abs(span)
     hours = "%I" if any(part["half"] for part in parts) else "%H"
     text = "-" if span < timedelta(0) else ""
     for place, (part, unit) in enumerate(zip(parts, units, strict=True)):

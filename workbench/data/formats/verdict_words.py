@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -60,9 +61,13 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
 
 
 def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath, least: int = 1) -> bool:
-    """Whether so many of the first rows have a number beside 0 and 1, or a grade such as A: 0, 1 and F are none then."""
-    values = [value_at(cells, place) for cells in sample]
+    """Whether so many of the first rows have a number beside 0 and 1, or a grade such as A: 0, 1 and F aren't then."""
+    values = chain.from_iterable(map(_each, (value_at(cells, place) for cells in sample)))
     return sum(number_of(value) not in (None, 0, 1) or _word(value) in _GRADES for value in values) >= least
+
+
+def _each(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def in_words(value: object) -> str | None:

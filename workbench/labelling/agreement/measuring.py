@@ -140,6 +140,9 @@ class _Gathered:
         """Take a line, or refuse it."""
         try:
             line = _DECODER.decode(raw)
+            for field in _TYPES:
+                if getattr(line, field) == "":
+                    raise RefusedError("missing_field", field, f"{field} is empty. Write one, or drop the line.")
             value = self._take(line.value)
             item = self.items.setdefault(str(line.item), len(self.items))
             person = self.people.setdefault(str(line.annotator), len(self.people))

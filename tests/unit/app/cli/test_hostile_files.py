@@ -63,7 +63,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     ),
     "not a number": ("a.jsonl", lambda: b'{"question":"q","reference":NaN,"completion":"c"}'),
     "half a character": ("a.jsonl", lambda: b'{"question":"\\ud800","reference":"1","completion":"c"}'),
-    "another encoding": ("a.jsonl", lambda: json.dumps(ROW).encode("utf-16")),
+    "another encoding": ("a.jsonl", lambda: json.dumps(ROW).encode("utf-7") + b"\xff"),
     "a bomb": ("a.jsonl.gz", lambda: gzip.compress(b'{"question":"' + b"a" * (40 << 20) + b'"}')),
     "packed twice": ("a.jsonl.gz", lambda: gzip.compress(gzip.compress(json.dumps(ROW).encode()))),
     "NUL in a table": ("a.csv", lambda: b"question,reference,completion\na\0b,1,c\n"),

@@ -105,7 +105,7 @@ def test_an_unknown_parser_exits_with_2_and_the_list() -> None:
 def test_files_that_can_not_be_read(tmp_path: Path) -> None:
     assert parse("xverify", tmp_path / "absent.jsonl")[0] == 2
     assert parse("xverify", tmp_path)[0] == 2
-    assert "UTF-16" in parse("xverify", "-", given='{"raw": "Yes"}\n'.encode("utf-16"))[2]
+    assert "packed with xz" in parse("xverify", "-", given=b"\xfd7zXZ\0")[2]
     script = f"{' '.join(COMMAND)} xverify - <&-"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,6 +20,7 @@ from openpyxl import Workbook
 from openpyxl.worksheet.formula import ArrayFormula
 from openpyxl.worksheet.worksheet import Worksheet
 
+from workbench.core.errors import FormatError
 from workbench.core.item import ItemRecord, Refusal
 from workbench.data.formats.reading import plan_file, read_items
 
@@ -308,7 +312,119 @@ PARQUET = [
     Case("durations.parquet", _parquet(answer=pa.array([timedelta(hours=26)])), [("q", "26:00:00", "c")]),
     Case("decimals.parquet", _parquet(answer=pa.array([Decimal("1.50")])), [("q", "1.50", "c")]),
 ]
-CASES = [*SHEET, *PARQUET]
+
+
+def _text(text: str, encoding: str = "utf-8") -> Callable[[Path], None]:
+    return _bytes(text.encode(encoding))
+
+
+def _bytes(content: bytes) -> Callable[[Path], None]:
+    def write(path: Path) -> None:
+        path.write_bytes(content)
+
+    return write
+
+
+def _row(**changes: object) -> str:
+    return json.dumps({"question": "q", "answer": "1", "completion": "c"} | changes)
+
+
+ONE = [("q", "1", "c")]
+TWO = [("q", "1", "c"), ("q2", "2", "d")]
+TABLE = "question,answer,completion\nq,1,c\nq2,2,d\n"
+TEXTS = [
+    Case("semicolons.csv", _text(TABLE.replace(",", ";")), TWO),
+    Case("tabs.csv", _text(TABLE.replace(",", "\t")), TWO),
+    Case("bars.csv", _text(TABLE.replace(",", "|")), TWO),
+    Case("commas.tsv", _text(TABLE), TWO),
+    Case("semicolons", _text(TABLE.replace(",", ";")), TWO),
+    Case("commas in cells.csv", _text("question;answer;completion\na, b, c;1,5;d, e\n"), [("a, b, c", "1,5", "d, e")]),
+    Case("commas in a header.csv", _text("question;answer;completion;a, b, c, d\nq;1;c;x\n"), ONE),
+    Case("bars in a header.csv", _text("question,answer,completion,a|b|c|d|e\nq,1,c,x\n"), ONE),
+    Case(
+        "a line for Excel.csv", _text("sep=;\n" + TABLE.replace(",", ";") + "q3;3\n"), TWO, ((5, None, "Mend the row"),)
+    ),
+    Case("a quoted line for Excel.csv", _text('"sep=|"\r\n' + TABLE.replace(",", "|")), TWO),
+    Case("a line for Excel with a tab.csv", _text("sep=\t\r\n" + TABLE.replace(",", "\t")), TWO),
+    Case("UTF-16 with a mark.csv", _text(TABLE, "utf-16"), TWO),
+    Case("Unicode text of Excel.txt", _text(TABLE.replace(",", "\t").replace("\n", "\r\n"), "utf-16"), TWO),
+    Case("UTF-16 without a mark.csv", _text(TABLE, "utf-16-le"), TWO),
+    Case("big-endian UTF-16.csv", _text(TABLE, "utf-16-be"), TWO),
+    Case("UTF-32.csv", _text(TABLE, "utf-32"), TWO),
+    Case("UTF-16.jsonl", _text(_row(question="Fünf?") + "\n", "utf-16"), [("Fünf?", "1", "c")]),
+    Case("UTF-16.jsonl.gz", _bytes(gzip.compress((_row() + "\n").encode("utf-16"))), ONE),
+    Case(
+        "UTF-16 with half a character.csv",
+        _bytes("question,answer,completion\nq,1,c\nq,\ud800,c\n".encode("utf-16-le", "surrogatepass")),
+        ONE,
+        ((3, None, "is not UTF-8"),),
+    ),
+    Case(
+        "UTF-16 cut in a character.csv",
+        _bytes(TABLE.encode("utf-16")[:-3]),
+        ONE,
+        ((3, None, "is not UTF-8"),),
+    ),
+    Case("a mark.csv.gz", _bytes(gzip.compress(b"\xef\xbb\xbf" + TABLE.encode())), TWO),
+    Case("CR line ends.csv", _text(TABLE.replace("\n", "\r")), TWO),
+    Case(
+        "CR line ends and lines in cells.csv", _text('question,answer,completion\rq,1,"a\nb"\r'), [("q", "1", "a\nb")]
+    ),
+    Case("CR line ends.jsonl", _text(_row() + "\r" + _row(question='a "b"') + "\r"), [*ONE, ('a "b"', "1", "c")]),
+    Case("CR in a cell.csv", _text('question,answer,completion\nq,1,"a\rb"\n'), [("q", "1", "a\rb")]),
+    Case("CR in a cell of the header.csv", _text('question,answer,completion,"a\rb"\nq,1,c,x\n'), ONE),
+    Case("two CR before LF.csv", _text(TABLE.replace("\n", "\r\r\n")), TWO),
+    Case("Latin-1.csv", _text(TABLE + "für,3,c\n", "latin-1"), TWO, ((4, None, "Save the file as UTF-8."),)),
+    Case("an index of pandas.csv", _text(",question,answer,completion\n0,q,1,c\n1,q2,2,d\n"), TWO),
+    Case("an index that was saved again.csv", _text("Unnamed: 0,question,answer,completion\n0,q,1,c\n"), ONE),
+    Case("columns without names.csv", _text("question,,answer,,completion\nq,x,1,y,c\n"), ONE),
+    Case("an empty question.csv", _text(TABLE + ",3,c\n"), TWO, ((4, "question", "Write it in every row"),)),
+    Case("an empty reference.tsv", _text(TABLE.replace(",", "\t") + "q\t \tc\n"), TWO, ((4, "answer", "is empty"),)),
+    Case(
+        "an index of pandas.parquet",
+        lambda path: pd.DataFrame({"question": ["q"], "answer": ["1"], "completion": ["c"]}, index=[7]).to_parquet(
+            path
+        ),
+        ONE,
+    ),
+    Case(
+        "an index of pandas.xlsx",
+        lambda path: pd.DataFrame({"question": ["q"], "answer": [1], "completion": ["c"]}).to_excel(path),
+        ONE,
+    ),
+    Case(
+        "numbers.jsonl",
+        _text("\n".join(_row(answer=one) for one in (4, 1.50, -3, 10**20)) + "\n"),
+        [("q", text, "c") for text in ("4", "1.5", "-3", "1" + "0" * 20)],
+    ),
+    Case(
+        "numbers.parquet", _parquet(answer=pa.array([4.5, None])), [("q", "4.5", "c")], ((2, "answer", "is missing"),)
+    ),
+    Case("a truth value.jsonl", _text(_row(answer=True) + "\n" + _row()), ONE, ((1, "answer", "Write it as text"),)),
+    Case(
+        "lists of completions.jsonl",
+        _text(
+            _row(completion=["a", "b"])
+            + "\n"
+            + _row()
+            + "\n"
+            + _row(completion=[])
+            + "\n"
+            + _row(completion=["d", None])
+        ),
+        [("q", "1", "a"), ("q", "1", "b"), *ONE, ("q", "1", "d")],
+        (
+            (3, "completion", "completion is an empty list. Write a completion, or drop the row."),
+            (4, "completion", "is missing"),
+        ),
+    ),
+    Case(
+        "lists of completions.parquet",
+        _parquet(completion=pa.array([["a", "b"], ["c"]])),
+        [("q", "a", "a"), ("q", "a", "b"), ("q", "a", "c")],
+    ),
+]
+CASES = [*SHEET, *PARQUET, *TEXTS]
 
 
 def _read(path: Path) -> tuple[Rows, list[Refusal]]:
@@ -327,3 +443,47 @@ def test_what_is_read_is_what_a_spreadsheet_shows(case: Case, tmp_path: Path) ->
     assert [(one.line, one.field) for one in rejected] == [one[:2] for one in case.rejected]
     for one, (_, _, remedy) in zip(rejected, case.rejected, strict=True):
         assert remedy in one.message
+
+
+UNREAD = {
+    "old.xls": (bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600), "an old Excel file"),
+    "locked.xlsx": (
+        bytes.fromhex("d0cf11e0a1b11ae1") + bytes(600) + "EncryptedPackage".encode("utf-16-le"),
+        "a password",
+    ),
+    "page.xls": (b"<html><body><table><tr><td>question</td></tr></table></body></html>", "a web page"),
+    "book.xls": (b'<?xml version="1.0"?><Workbook xmlns="urn:x"></Workbook>', "a web page or XML"),
+    "sheet.ods": (
+        b"PK\x03\x04" + bytes(26) + b"mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+        "OpenDocument",
+    ),
+    "book.xlsb": (b"PK\x03\x04" + bytes(26) + b"xl/workbook.bin", "a binary Excel file"),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_a_file_of_another_kind_is_called_by_its_name(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    content, what = UNREAD[name]
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=what) as raised:
+        plan_file(path)
+    assert raised.value.hint == "Save it as .xlsx or CSV, without a password."
+
+
+def test_lists_beside_a_list_of_completions_are_shared_out(tmp_path: Path) -> None:
+    path = tmp_path / "f.jsonl"
+    rows = [
+        {"problem": "q", "answer": 1, "generations": ["a", "b"], "gold": [True, False], "tags": ["x", "y"]},
+        {"problem": "q", "answer": 2, "generations": ["c", "d"], "completion_id": "k", "gold": [True]},
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with read_items(plan_file(path)) as (found, _):
+        first, second, *rejected = found
+    assert isinstance(first, ItemRecord)
+    assert isinstance(second, ItemRecord)
+    assert [(one.completion, one.gold, one.extra) for one in (first, second)] == [
+        ("a", True, '{"tags": ["x", "y"]}'),
+        ("b", False, '{"tags": ["x", "y"]}'),
+    ]
+    assert [(one.line, one.field) for one in rejected if isinstance(one, Refusal)] == [(2, "gold")] * 2

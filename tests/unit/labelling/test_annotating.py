@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,13 @@ import pytest
 from tests.helpers import make_project, make_shared, mean_nobody, numbered
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, UsageError
 from workbench.core.project import Project
-from workbench.labelling import people
+from workbench.labelling import ledger, people
+from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
+from workbench.labelling.labels import import_labels
+from workbench.labelling.rulings import Ruling
 from workbench.measuring.browsing import coordinator_name, detail
+from workbench.measuring.counting import status
 
 CORRECT = Answer(verdict="correct")
 INCORRECT = Answer(verdict="incorrect")
@@ -270,6 +275,33 @@ def test_whoever_calls_an_item_unsuitable_is_not_asked_for_its_type(project: Pro
         served.append(found.completion)
         amira.submit(found, Answer(verdict="correct", subtype="A1"))
     assert item.completion not in served
+
+
+def test_that_unsuitable_was_overruled_does_not_show(
+    project: Project, amira: AnnotationSession, ben: AnnotationSession, tmp_path: Path
+) -> None:
+    """The maker is not asked for the type then: whoever settled it says that, too."""
+    item = following(amira)
+    amira.submit(item, Answer(verdict="unsuitable", reason="proof"))
+    for session in (amira, ben):
+        while (found := session.next()) is not None:
+            session.submit(found, Answer(verdict="correct", subtype="A1" if found.wants_type else None))
+    before = amira.progress()
+    people.add_annotators(project, ["dora"])
+    dora = AdjudicationSession(project, "dora")
+    conflict = dora.next()
+    assert conflict is not None
+    assert (conflict.task, conflict.subject) == ("correctness", item.completion)
+    dora.decide(conflict, Ruling(verdict="correct"))
+    assert amira.next() is None
+    assert amira.progress() == before
+    assert status(project).states["final"] == 3
+    (question,) = rows(project, "SELECT key FROM questions WHERE id = ?", item.question)
+    line = {"question_id": question[0], "annotator": "dora", "role": "adjudicator", "answer_subtype": "A1"}
+    (tmp_path / "type.jsonl").write_text(json.dumps(line))
+    assert import_labels(project, tmp_path / "type.jsonl").imported == 1
+    assert status(project).states["final"] == 4
+    assert ledger.states_differ(project) == 0
 
 
 def test_a_lease_that_ran_out_goes_to_another_person_and_what_was_typed_stays(

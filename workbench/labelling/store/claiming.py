@@ -156,13 +156,11 @@ def slot_on(connection: sqlite3.Connection, annotator: int, completion: int) -> 
 
 
 _ASKED = (
-    "(NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id "
+    "NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' AND e.subject = c.id "
     "AND e.annotator_id = ?1 AND e.kind IN ('label', 'check', 'repeat') AND e.verdict = 'unsuitable' "
-    f"AND {IN_FORCE}) "
-    "OR EXISTS (SELECT 1 FROM task_states AS s WHERE s.task = 'correctness' AND s.subject = c.id "
-    "AND s.state = 'final'))"
+    f"AND {IN_FORCE})"
 )
-"""Whoever called an item unsuitable is asked for the type only once it has been decided otherwise."""
+"""Nobody is asked for the type of what they called unsuitable, also where that is overruled: it would show."""
 
 
 _UNSETTLED = (

@@ -8,10 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.scored_code import complete_run
 from workbench.core.code import Execution, Program
 from workbench.core.project import Project, open_project
+from workbench.core.selection import Selection
+from workbench.core.verdict import Outcome, Verdict
+from workbench.data.store import tests
 from workbench.interchange.importing import import_files, plan_import
 from workbench.runs.generation import WritingRequest
+from workbench.runs.store import verdicts
+from workbench.runs.store.verdicts import TestResult
+from workbench.verifiers.execution.interpreter import program_of
 
 K = TypeVar("K")
 Solve = Callable[[int], int]
@@ -141,3 +148,20 @@ def good_numbers(top: int, round: int, *, adversarial: bool) -> list[int]:
     if adversarial:
         return [[2, 7, 8, top - 1, 9], [-3, -1, 2 * top, 5], [-1000, 10**6, 6, 7]][round - 1]
     return [[0, -2, 1, 2], [top, top + 2, top + 5], [top + 4, -top, top + 1]][round - 1]
+
+
+def executed(project: Project, name: str, *suites: str) -> None:
+    """Put what `ActingSandbox` makes of every solution on suites, as a complete run of ``execution`` would."""
+    reader = project.database.reader()
+    with project.database.write() as connection:
+        run = complete_run(connection, name, ",".join(suites))
+        for row in tests.by_problem(reader, Selection()):
+            problem = tests.problems_of(project.database, [row.question], suites)[row.question]
+            text = tests.texts(reader, [row.item])[row.item].text
+            jobs = [(suite, program_of(problem, suite, text, "program")) for suite in suites]
+            found = dict(ActingSandbox().run(jobs))
+            results = [TestResult(row.item, suite, found[suite]) for suite in suites]
+            verdicts.put_outcomes(connection, run, results)
+            score = sum(one.passed for one in found.values()) / sum(one.counted for one in found.values())
+            outcome = Outcome.CORRECT if score == 1 else Outcome.INCORRECT
+            verdicts.put(connection, run, [(row.item, Verdict(outcome=outcome, score=score))])

@@ -11,8 +11,9 @@ from msgspec import Struct, structs
 
 from workbench.coding import formats
 from workbench.coding.ranking.scored import Rater, named_raters, ranks_of, raters, scored
-from workbench.coding.ranking.selecting import How, SelectedSet, select_stored
-from workbench.coding.ranking.truth import Truth
+from workbench.coding.ranking.selecting import NO_ITEM, How, SelectedSet, select_stored
+from workbench.coding.ranking.truth import SolutionOutcomes, Truth
+from workbench.core.code import Execution
 from workbench.core.item import Refusal
 from workbench.core.project import Project
 from workbench.core.selection import Selection
@@ -155,6 +156,8 @@ def _coverage(known: Sequence[ScoredProblem], names: Sequence[str]) -> dict[tupl
 
 REWARDS: Final = ("reward-model", "reward-local")
 """Kinds of verifiers whose scores have no unit: they are stretched to 0 to 1 in each problem."""
+PAPER_K: Final = 5
+"""Solutions selected of each problem, unless another number is asked for."""
 SAMPLES: Final = 2_000
 """Samples behind the intervals, unless others are asked for."""
 
@@ -226,6 +229,8 @@ def ranking(
     *,
     selection: Selection | None = None,
     k: int | None = None,
+    references: Mapping[int, dict[str, Execution]] = {},
+    reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]] = {},
     missing: Missing = "zero",
     samples: int = SAMPLES,
     seed: int = 0,
@@ -237,13 +242,24 @@ def ranking(
         verifiers: Names; empty for all that have scores, but for those that have judged too little.
         selection: Only these solutions.
         k: Only the solutions that selection would keep, k of each problem; None for all.
+        references: With k, what came of reference solutions (`references.outcomes_of_references`).
+        reference_scores: The same by verifier, on the tests that it executes.
         missing: What a score counts that a verifier refused to give; see `covered`.
 
     Raises:
         UsageError: A verifier has no scores, or none has any.
     """
     return compared(
-        project, truth, verifiers, selection=selection, k=k, missing=missing, samples=samples, seed=seed
+        project,
+        truth,
+        verifiers,
+        selection=selection,
+        k=k,
+        references=references,
+        reference_scores=reference_scores,
+        missing=missing,
+        samples=samples,
+        seed=seed,
     ).report
 
 
@@ -254,6 +270,8 @@ def compared(
     *,
     selection: Selection | None = None,
     k: int | None = None,
+    references: Mapping[int, dict[str, Execution]] = {},
+    reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]] = {},
     missing: Missing = "zero",
     samples: int = SAMPLES,
     seed: int = 0,
@@ -264,8 +282,8 @@ def compared(
     problems = list(scored(project, truth, chosen, selection=selection))
     selected = None
     if k is not None:
-        sets = list(select_stored(project, How(k=k), truth, selection))
-        problems, selected = _kept(problems, sets), selected_problems(sets)
+        sets = list(select_stored(project, How(k=k), truth, selection, references))
+        problems, selected = _kept(problems, sets, reference_scores), selected_problems(sets)
     unitless = [one.name for one in chosen if kinds[one.name] in REWARDS or not _are_shares(problems, one.name)]
     found = covered(problems, chosen, missing, named=bool(verifiers), unitless=unitless)
     measured = _measured(found, dict.fromkeys(problem.dataset for problem in problems), unitless)
@@ -300,18 +318,50 @@ def selected_problems(sets: Sequence[SelectedSet]) -> SelectedProblems:
     )
 
 
-def _kept(problems: Iterable[ScoredProblem], sets: Sequence[SelectedSet]) -> list[ScoredProblem]:
-    """The problems with their selected solutions alone, ranked among themselves; those without any are left out."""
-    selected = {
-        one.problem.question: set(one.line.selected) for one in sets if one.problem is not None and one.line.selected
-    }
+def _kept(
+    problems: Iterable[ScoredProblem],
+    sets: Sequence[SelectedSet],
+    reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]],
+) -> list[ScoredProblem]:
+    """The problems with their selected solutions alone, ranked as in the selection; those without any are left out."""
+    selected = {one.problem.question: (one.problem, one.picked.ranked) for one in sets if one.problem is not None}
     found = []
     for problem in problems:
-        ids = selected.get(problem.question, set())
-        kept = tuple(one for one in problem.solutions if one.solution_id in ids)
+        if problem.question not in selected:
+            continue
+        outcomes, ranked = selected[problem.question]
+        there: dict[Id, ScoredSolution] = {one.solution_id: one for one in problem.solutions}
+        for one in outcomes.solutions:
+            if one.item == NO_ITEM:
+                there[one.solution_id] = _reference(problem, one, reference_scores)
+        kept = tuple(structs.replace(there[one.id], rank=one.rank) for one in ranked)
         if kept:
             found.append(structs.replace(problem, solutions=kept))
     return found
+
+
+def _reference(
+    problem: ScoredProblem,
+    solution: SolutionOutcomes,
+    reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]],
+) -> ScoredSolution:
+    """A reference solution that was run beside the stored solutions."""
+    scores: dict[str, float | None] = {}
+    for name, outcomes in reference_scores.items():
+        executions = outcomes.get(problem.question, {}).values()
+        if total := sum(one.counted for one in executions):
+            scores[name] = sum(one.passed for one in executions) / total
+    return ScoredSolution(
+        item=NO_ITEM,
+        solution_id=solution.solution_id,
+        ground_truth=True,
+        score=solution.score,
+        rank=None,
+        ms=solution.ms,
+        scores=scores,
+        ranks={},
+        unjudged=frozenset(reference_scores.keys() - scores.keys()),
+    )
 
 
 def _are_shares(problems: Sequence[ScoredProblem], name: str) -> bool:

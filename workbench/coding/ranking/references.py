@@ -15,6 +15,8 @@ from workbench.core.selection import Selection
 from workbench.data.store.tests import problems_of
 from workbench.runs.run_status import run_row
 
+ReferenceOutcomes = dict[int, dict[str, Execution]]
+"""Row id of a problem -> suite -> what came of its reference solution."""
 _TOGETHER: Final = 100
 """Problems whose tests are held at a time."""
 
@@ -28,7 +30,7 @@ def outcomes_of_references(
     allow_unsafe: bool = False,
     cluster: ClusterUse | None = None,
     trust: bool = False,
-) -> dict[int, dict[str, Execution]]:
+) -> ReferenceOutcomes:
     """Outcomes by suite of the reference solutions that people wrote, of problems without a known ground truth.
 
     A reference is run with the options of the run that its problem's solutions were run in: limits, packages, a folder
@@ -47,7 +49,7 @@ def outcomes_of_references(
         UnsafeError: There would be limits alone, and the user has not agreed to that.
         RunError, VerifierError: The sandbox of a run doesn't hold on this machine.
     """
-    by_suite: dict[int, dict[str, Execution]] = {}
+    by_suite: ReferenceOutcomes = {}
     lost: set[int] = set()
     if not truth.runs:
         return by_suite

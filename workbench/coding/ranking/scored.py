@@ -14,6 +14,7 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection
 from workbench.core.verdict import OutcomeCode
 from workbench.data.store import browsing
+from workbench.data.store import tests as test_store
 from workbench.measuring.columns import Columns, columns
 from workbench.statistics.records.probe import JUDGES_NOTHING
 from workbench.statistics.records.ranking import Rules, ScoredProblem, ScoredSolution
@@ -49,6 +50,21 @@ def named_raters(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater
         wanted = ", ".join(unknown) or "any verifier besides the truth"
         raise UsageError(f"There is no complete run with scores of {wanted}.", f"Verifiers with scores: {known}.")
     return [rater for rater in there if not verifiers or rater.name in verifiers]
+
+
+def tested_by(project: Project, truth: Truth, verifiers: Sequence[str]) -> dict[str, Truth]:
+    """The runs that reference solutions can be run as, by verifier; none where a verifier doesn't execute tests.
+
+    Raises:
+        UsageError: One of them gives no scores, or there is none at all.
+    """
+    reader = project.database.reader()
+    suites = [(run, suite) for _, run, suite in test_store.run_sizes(reader)]
+    found = {
+        rater.name: Truth(name=rater.name, runs={suite: run for run, suite in suites if run == rater.run})
+        for rater in named_raters(raters(project, truth), verifiers)
+    }
+    return found if all(one.runs for one in found.values()) else {}
 
 
 def scored(

@@ -281,7 +281,7 @@ class PartialVerifier(Struct, frozen=True, kw_only=True):
 
 
 class SelectedProblems(Struct, frozen=True, kw_only=True):
-    """What became of problems whose solutions were selected, without a reference solution being run.
+    """What became of problems whose solutions were selected.
 
     Attributes:
         problems: Those of which solutions were selected.

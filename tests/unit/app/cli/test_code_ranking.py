@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,11 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
+from tests.growing import ActingSandbox, executed, limited, own_project, tops
 from tests.scored_code import put_scores, scored_project
+from workbench.coding.ranking import references
+from workbench.core.code import CodeTest
+from workbench.data.store import tests
 
 OUTCOMES = {"t": {"a": "pppp|", "b": "ppff|", "c": "ffff|"}, "none": {"d": "ffff|"}}
 
@@ -208,3 +213,46 @@ def test_saturation_and_histograms_print_one_document(call: Call, database: Path
     code, out, err = call("histograms", "--from", written(tmp_path, candidates((1, 1, 1)), "bad"), "--json")
     assert (code, json.loads(out)["refused"]) == (3, 1)
     assert "rows.jsonl:2:" in err
+
+
+@pytest.fixture
+def raw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three problems of which no solution is known to be right, run on their tests and on two weak suites."""
+    monkeypatch.setattr(references, "opened_sandbox", lambda *_, **__: nullcontext(ActingSandbox()))
+    project = own_project(tmp_path)
+    with project.database.write() as connection:
+        # The right solutions are out, so that only the reference solution passes everything.
+        connection.execute(
+            "INSERT INTO item_states (completion_id, state) SELECT id, 'excluded' FROM completions "
+            "WHERE key LIKE '%/0' OR key LIKE '%/1'"
+        )
+        for (question,) in connection.execute("SELECT id FROM questions").fetchall():
+            top = tops(3)[question - 1]
+            for suite, numbers in (("plus", (-5, 0, top, top + 9)), ("weak", (0, -1))):
+                dataset = connection.execute("SELECT dataset_id FROM questions").fetchone()[0]
+                known = tests.named(connection, dataset, suite)
+                number = tests.add(connection, dataset, suite, "imported", "{}") if known is None else known.id
+                lines = [f"assert candidate({one}) == {limited(one, top)}" for one in numbers]
+                made = [CodeTest(form="statement", source=line) for line in lines]
+                tests.put_tests(connection, "question", number, {question: made})
+    executed(project, "execution", "base", "plus")
+    executed(project, "by-weak", "weak")
+    project.close()
+    return project.path
+
+
+def test_the_papers_metrics_and_histograms_have_the_reference_solution_run_and_ranked_first(
+    call: Call, raw: Path
+) -> None:
+    code, out, err = call("metrics", raw, "--paper", "--json", "--bootstrap", "0", "--truth", "execution")
+    assert code == 0, err
+    report = json.loads(out)
+    assert (report["k"], report["selected"]["problems"], report["selected"]["stand_ins"]) == (5, 3, 0)
+    (row,) = report["rows"]
+    assert (row["verifier"], row["problems"], row["coverage"]) == ("by-weak", 3, 1.0)
+    sets = [json.loads(line) for line in call("select", raw, "--truth", "execution")[1].splitlines()]
+    assert row["solutions"] == sum(len(one["selected"]) for one in sets)
+    assert {(one["selected"][0], one["ground_truth_from"]) for one in sets} == {("reference", "reference")}
+    scores = json.loads(call("histograms", raw, "--json", "--truth", "execution")[1])["histograms"][0]
+    assert (scores["solutions"], scores["scores"]["counts"][-1]) == (row["solutions"], 3)
+    assert json.loads(call("metrics", raw, "--json", "--bootstrap", "0", "--truth", "execution")[1])["k"] is None

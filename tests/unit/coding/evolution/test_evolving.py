@@ -11,8 +11,7 @@ import msgspec
 import pytest
 from msgspec import structs
 
-from tests.growing import MODELS, ActingModel, ActingSandbox, own_project
-from tests.scored_code import complete_run
+from tests.growing import MODELS, ActingModel, ActingSandbox, executed, own_project
 from workbench.coding.evolution import evolved, evolving
 from workbench.coding.evolution.growing import columns, rate, splits
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, with_models
@@ -21,13 +20,9 @@ from workbench.coding.records.evolution import EvolutionReport, EvolutionSetting
 from workbench.coding.store import evolutions
 from workbench.core.errors import UsageError
 from workbench.core.project import Project, open_project
-from workbench.core.selection import Selection
 from workbench.data.store import tests
 from workbench.data.store.tests import problems_of
 from workbench.interchange.importing import import_files, plan_import
-from workbench.runs.store import verdicts
-from workbench.runs.store.verdicts import TestResult
-from workbench.verifiers.execution.interpreter import program_of
 
 SETTINGS = EvolutionSettings(model="m")
 SUITES = ["grown-round-1", "grown-round-2", "grown-round-3", "grown"]
@@ -312,25 +307,12 @@ def test_excluded_solutions_and_ground_truths_are_in_no_pool(tmp_path: Path) -> 
     project.close()
 
 
-def executed(project: Project, suite: str) -> None:
-    """Put what `ActingSandbox` makes of every solution on a suite, as a complete run of ``execution`` would."""
-    reader = project.database.reader()
-    with project.database.write() as connection:
-        run, found = complete_run(connection, "execution", suite), []
-        for row in tests.by_problem(reader, Selection()):
-            problem = problems_of(project.database, [row.question], [suite])[row.question]
-            text = tests.texts(reader, [row.item])[row.item].text
-            jobs = [(suite, program_of(problem, suite, text, "program"))]
-            found += [TestResult(row.item, key, execution) for key, execution in ActingSandbox().run(jobs)]
-        verdicts.put_outcomes(connection, run, found)
-
-
 def test_passk_of_the_final_suite_is_what_the_evolution_shows(tmp_path: Path) -> None:
     project = own_project(tmp_path)
     with project.database.write() as connection:
         connection.execute("UPDATE code_solutions SET ground_truth = 1 WHERE completion_id IN (1, 11, 21)")
     evolve(project)
-    executed(project, "grown")
+    executed(project, "execution", "grown")
     shown = report(project)
     passes = passes_by_tests(project, truth_of(project, suites=("grown",)))
     found = with_models(project, passes, pass_report(passes, shown.ks), shown.ks)

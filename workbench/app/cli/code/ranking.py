@@ -46,6 +46,7 @@ from workbench.core.text.figures import counted
 from workbench.statistics.records.ranking import DROPPED, SHORTFALLS, Missing, SelectedLine
 
 if TYPE_CHECKING:
+    from workbench.coding.ranking.references import ReferenceOutcomes
     from workbench.coding.ranking.selecting import How, SelectedSet
     from workbench.coding.ranking.truth import Truth as TrueScores
     from workbench.coding.records.figures import PassReport
@@ -122,17 +123,26 @@ def _from_database(database: str, how: How, options: CodeSelectOptions) -> None:
     _print(sets)
 
 
-def _selected(project: Project, how: How, meant: TrueScores, options: CodeSelectOptions) -> list[SelectedSet]:
-    from workbench.coding.ranking.references import outcomes_of_references
+def _selected(
+    project: Project, how: How, meant: TrueScores, options: CodeSelectOptions | CodeHistogramsOptions
+) -> list[SelectedSet]:
     from workbench.coding.ranking.selecting import select_stored
 
-    chosen = selection_of(options.where)
+    return list(select_stored(project, how, meant, selection_of(options.where), _references(project, meant, options)))
+
+
+def _references(
+    project: Project, meant: TrueScores, options: CodeSelectOptions | CodeMetricsOptions | CodeHistogramsOptions
+) -> ReferenceOutcomes:
+    """Run the reference solutions of problems without a known ground truth, as the runs did that true scores are of."""
+    from workbench.coding.ranking.references import outcomes_of_references
+
     cluster = cluster_at(options.cluster)
     references = trusting(
         lambda yes: outcomes_of_references(
             project,
             meant,
-            chosen,
+            selection_of(options.where),
             workers=options.workers,
             allow_unsafe=options.allow_unsafe,
             cluster=cluster,
@@ -141,7 +151,7 @@ def _selected(project: Project, how: How, meant: TrueScores, options: CodeSelect
         options.trust,
     )
     say_nodes(cluster)
-    return list(select_stored(project, how, meant, chosen, references))
+    return references
 
 
 def _print(sets: Sequence[SelectedSet]) -> None:
@@ -191,12 +201,22 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     by: Annotated[Literal["problem"] | None, option("A line a problem instead of one a data set.")] = None
-    paper: Annotated[bool, option("A line a verifier, with data sets as columns, as in the paper's tables.")] = False
+    paper: Annotated[
+        bool,
+        option(
+            "A line a verifier, with data sets as columns, as in the paper's tables; in a database whose tests were "
+            "run, of 5 selected solutions unless --k says another number."
+        ),
+    ] = False
     samples: Annotated[
         int, option("Samples behind the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
     ] = 2_000
     seed: BootstrapSeed = 0
     where: Where = ()
+    workers: Programs = None
+    cluster: OnCluster = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
     form: TableForm = TableForm()
 
 
@@ -206,7 +226,8 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
 
     Top-1, Bottom-1, Spearman, Kendall, MAE and R², with 95 % intervals. In a database every verifier with scores is
     set against what tests say, all on the same problems; one that has judged too little is left out unless --verifier
-    names it, and what a verifier refuses to score counts as its lowest score. FILE has a line a
+    names it, and what a verifier refuses to score counts as its lowest score. With --k or --paper the reference
+    solution is run where no solution stands for it, if the verifiers execute tests, and has rank 1. FILE has a line a
     solution with "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank", "ground_average_test_score" and
     the scores "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit code 3: some lines were refused.
     """
@@ -225,16 +246,23 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
 
         found = ranking_of_file(options.source, samples=options.samples, seed=options.seed)
         return _output(found.report, options, found.refused)
-    from workbench.coding.ranking.measuring import ranking
+    from workbench.coding.ranking.measuring import PAPER_K, ranking
+    from workbench.coding.ranking.scored import tested_by
     from workbench.coding.ranking.truth import truth_of
 
     with project_at(str(options.database)) as project:
+        meant = truth_of(project, options.truth, options.suites)
+        k = options.k or (PAPER_K if options.paper and meant.runs else None)
+        scores = {} if k is None else tested_by(project, meant, options.verifiers)
+        references = {name: _references(project, one, options) for name, one in scores.items()}
         report = ranking(
             project,
-            truth_of(project, options.truth, options.suites),
+            meant,
             options.verifiers,
             selection=selection_of(options.where),
-            k=options.k,
+            k=k,
+            references=_references(project, meant, options) if references else {},
+            reference_scores=references,
             missing=options.missing or "zero",
             samples=options.samples,
             seed=options.seed,
@@ -269,19 +297,22 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     where: Where = ()
+    workers: Programs = None
+    cluster: OnCluster = None
+    trust: Trust = False
+    allow_unsafe: AllowUnsafe = False
 
 
 @verb
 def histograms_command(options: CodeHistogramsOptions) -> Output:
     """Show scores, score gaps and sizes of a selection as histograms, and what came of the tests of each run.
 
-    The selection is that of: workbench code select, but that no reference solution is run: what then stands for a
-    ground truth, or is left out, is said. The tests' shares (passed, failed by an assertion, by else) stand
-    beside it for a database. A verifier's scores, such as those of tests that a model wrote, are shown of the same
-    solutions. Exit code 3: some lines of FILE were refused.
+    The selection is that of: workbench code select, with reference solutions run. The tests' shares (passed, failed by
+    an assertion, by else) stand beside it for a database. A verifier's scores, such as those of tests that a model
+    wrote, are shown of the same solutions. Exit code 3: some lines of FILE were refused.
     """
     from workbench.coding.ranking.passing import given_scores, histograms, outcome_shares, tests_of_problems
-    from workbench.coding.ranking.selecting import How, select_from, select_stored
+    from workbench.coding.ranking.selecting import How, select_from
     from workbench.coding.ranking.tables import histograms_text
     from workbench.coding.ranking.truth import truth_of
     from workbench.coding.records.figures import HistogramsReport
@@ -301,7 +332,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
         return Output(report, histograms_text).refusing(options.source, found.refused)
     with project_at(str(options.database)) as project:
         meant, chosen = truth_of(project, options.truth, options.suites), selection_of(options.where)
-        sets = list(select_stored(project, how, meant, chosen))
+        sets = _selected(project, how, meant, options)
         counts = tests_of_problems(project, meant, sets)
         given = given_scores(project, meant, sets, options.verifiers) if options.verifiers else {}
         report = HistogramsReport(histograms=histograms(sets, counts, given), shares=outcome_shares(project, chosen))
@@ -309,7 +340,7 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
 
 
 def _without_reference(sets: Sequence[SelectedSet]) -> Iterator[str]:
-    """What `code select` would do otherwise, since it runs reference solutions."""
+    """Problems that have no reference solution to be run either."""
     lines = [one.line for one in sets]
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
     none = sum(line.reason == "no_ground_truth" for line in lines)
@@ -319,7 +350,6 @@ def _without_reference(sets: Sequence[SelectedSet]) -> Iterator[str]:
             f"Without a known ground truth: {unknown}; the fastest perfect solution stands in for it in {stand_ins:,}, "
             f"left out: {none:,}."
         )
-        yield "  code select runs their reference solutions: code select DB --write FILE; code histograms --from FILE"
 
 
 # -- ``workbench code saturation DB``

@@ -170,7 +170,9 @@ class Runner:
         Raises:
             RunError: Every item failed inside the verifier. Those errors are taken back, so that resuming tries again.
         """
-        if why := verdicts.why_all_failed(self._database.reader(), run.id):
+        reader = self._database.reader()
+        if verdicts.by_reason(reader, run.id) == {"internal": verdicts.count(reader, run.id)}:
+            ((_, why, _),) = verdicts.failures(reader, run.id, 1)
             self._lease.store(partial(verdicts.take_back_errors, run=run.id))
             raise RunError(f"Every item failed inside the verifier: {why}")
         if complete := self._lease.store(partial(_completed, run)):

@@ -229,15 +229,6 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
     ).fetchall()
 
 
-def why_all_failed(connection: sqlite3.Connection, run: int) -> str | None:
-    """What the verifier raised most often, if each of a run's items failed inside it."""
-    (all_failed,) = connection.execute(
-        "SELECT min(outcome = ? AND reason = 'internal') FROM verdicts WHERE run_id = ? AND sample = 0",
-        (int(OutcomeCode.ERROR), run),
-    ).fetchone()
-    return failures(connection, run, 1)[0][1] if all_failed else None
-
-
 def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]:
     """Problems of which a run found every test to be broken, and the error that was said of most solutions."""
     row: tuple[int, str | None] = connection.execute(

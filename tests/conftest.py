@@ -35,6 +35,9 @@ if "CI" in os.environ:
     # Constants of the program are examples, too: of those of its modules that earlier tests have imported.
     providers._get_local_constants = lambda: providers._local_constants
 
+# Whoever runs the tests, the coordinator of their projects has one name.
+os.environ["LOGNAME"] = "coordinator"
+
 # Compiled once, whatever the surroundings say: tests start hundreds of processes.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -28,6 +28,7 @@ def surroundings(folder: Path) -> Iterator[None]:
     """A terminal of 80 columns, and a configuration of nobody's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "80")
+        patch.setenv("LOGNAME", "coordinator")
         patch.setenv(FOLDER_VARIABLE, str(folder / "configuration"))
         # The command line would name the program after it.
         patch.setattr(sys.modules["__main__"], "__package__", "", raising=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import re
 import unicodedata
 from collections.abc import Iterable
@@ -228,6 +229,14 @@ _SMALL: Final = f"{_BOTH} уy гr пn αa γy ιi νv ρp υu ωw ηn"
 _LARGE: Final = f"{_BOTH} уy нh αa εe ζz ηh ιi μm νn ρp υy"
 """What letters of other scripts look like, in lower case: some have one look as small letters, another as capitals."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
+
+
+def coordinator_name() -> str:
+    """Return who coordinates where nobody is named, in the app and on the command line: the login name."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "coordinator"
 
 
 def looks_like(name: str, others: Iterable[str]) -> str | None:

@@ -30,9 +30,11 @@ from typing import (
     get_type_hints,
 )
 
+import msgspec
 from msgspec import NODEFAULT, Meta, Struct, structs
 
 from workbench.core.errors import UsageError
+from workbench.core.label import coordinator_name
 from workbench.core.selection import FIELDS, Selection, Shard, selection_of
 from workbench.core.text.inert import inert
 from workbench.core.verdict import PROTOCOL, GoldChoice, Protocol3
@@ -203,6 +205,8 @@ OnCluster = Annotated[
     str | None, option("Run on the nodes of a cluster: ray, or ray://HOST:PORT.", "--on", metavar="CLUSTER")
 ]
 By = Annotated[str, option("Who decides it.", metavar="NAME")]
+BY: Final[Any] = msgspec.field(default_factory=coordinator_name)
+"""Whoever is logged in, as in the app."""
 Force = Annotated[bool, option("Replace an existing file.")]
 Trust = Annotated[
     bool, option("Accept the servers, key variables and template that workbench.toml or the database names.")

@@ -14,7 +14,7 @@ from msgspec import Struct
 from workbench.core.database import events, people, states
 from workbench.core.database.selection import chosen_ids
 from workbench.core.errors import AnnotationError, UsageError
-from workbench.core.label import EventKind, LabelEvent, Task
+from workbench.core.label import EventKind, LabelEvent, Task, coordinator_name
 from workbench.core.project import Project, some_at_a_time
 from workbench.core.selection import Condition, Selection
 from workbench.core.states import current_events, current_exclusions
@@ -62,13 +62,11 @@ class Lifted(Struct, frozen=True, kw_only=True):
     skipped: int
 
 
-def reopen(
-    project: Project, items: Items, *, reason: str, by: str = people.COORDINATOR, task: Tasks = "correctness"
-) -> Reopened:
+def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: Tasks = "correctness") -> Reopened:
     """Begin a new round: people label anew, and what they said before counts no longer.
 
     Args:
-        by: Who decides; added as a coordinator where the name is new.
+        by: Who decides, by default the login name; added as a coordinator where the name is new.
         task: The verdict on the items, the type of their questions, or both.
 
     Raises:
@@ -88,12 +86,12 @@ def reopen(
     return Reopened(reopened=reopened, skipped=skipped)
 
 
-def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: str = people.COORDINATOR) -> Excluded:
+def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: str = "") -> Excluded:
     """Take items out of every table, whatever people have labelled; they stay listed, with the reason.
 
     Args:
         reason: A code of `EXCLUSION_REASONS`; ``other`` needs a note.
-        by: Who decides; added as a coordinator where the name is new.
+        by: Who decides, by default the login name; added as a coordinator where the name is new.
 
     Raises:
         UsageError: There is no such reason, its note is missing, or ``by`` is no name.
@@ -112,7 +110,7 @@ def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: 
     return Excluded(excluded=excluded, skipped=skipped)
 
 
-def lift(project: Project, items: Items, *, note: str = "", by: str = people.COORDINATOR) -> Lifted:
+def lift(project: Project, items: Items, *, note: str = "", by: str = "") -> Lifted:
     """Take coordinators' exclusions back; what people have labelled counts again.
 
     Raises:
@@ -141,7 +139,7 @@ def _each(
     touched, decided = set[tuple[Task, int]](), 0
     for some in some_at_a_time(completions):
         with project.database.write("full") as connection:
-            person = people.add(connection, by, people.COORDINATOR)
+            person = people.add(connection, by or coordinator_name(), people.COORDINATOR)
             for of, subject in _subjects(connection, some, tasks):
                 if (of, subject) not in touched:
                     touched.add((of, subject))
@@ -248,12 +246,12 @@ def flagged_item(project: Project, completion_id: str, dataset: str | None = Non
     return next(iter(found))
 
 
-def answer(project: Project, completion: int, said: str, *, by: str = people.COORDINATOR) -> Answered:
+def answer(project: Project, completion: int, said: str, *, by: str = "") -> Answered:
     """Answer the flags on an item: those that are open or, where none is, those that were answered before, anew.
 
     Args:
         completion: Row id.
-        by: Who answers; added as a coordinator where the name is new.
+        by: Who answers, by default the login name; added as a coordinator where the name is new.
 
     Raises:
         UsageError: There is no answer, nobody has flagged the item, or ``by`` is no name.
@@ -269,7 +267,7 @@ def answer(project: Project, completion: int, said: str, *, by: str = people.COO
         to = [flag for flag in standing if flag.is_open] or standing
         if not to:
             raise UsageError("No flag stands on the item any more.", "Its maker has taken it off.")
-        person = people.add(connection, by, people.COORDINATOR)
+        person = people.add(connection, by or coordinator_name(), people.COORDINATOR)
         event = LabelEvent(
             uuid=events.new_uuid(),
             kind="answer",

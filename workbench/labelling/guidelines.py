@@ -13,6 +13,7 @@ from msgspec import Struct
 from workbench.core.database import people
 from workbench.core.errors import FormatError, UsageError
 from workbench.core.inputs import require_input
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.labelling.store import guidelines as store
 
@@ -221,7 +222,7 @@ def read_text(path: Path) -> str:
         raise FormatError(f"{path}: {error.strerror}.", "Name a file of Markdown text.") from error
 
 
-def add_version(project: Project, text: str, *, by: str = people.COORDINATOR) -> Version:
+def add_version(project: Project, text: str, *, by: str = "") -> Version:
     """Put a text in force; the one that is in force already stays what it is.
 
     Raises:
@@ -231,7 +232,7 @@ def add_version(project: Project, text: str, *, by: str = people.COORDINATOR) ->
         return _add(connection, text, by)
 
 
-def add_case(project: Project, case: str, *, by: str = people.COORDINATOR) -> Version:
+def add_case(project: Project, case: str, *, by: str = "") -> Version:
     """Put a text in force that says one decided case more.
 
     Args:
@@ -259,7 +260,7 @@ def _add(connection: people.Connection, text: str, by: str, *, is_case: bool = F
     if held[-1].text.strip() == text.strip():
         return held[-1]
     version = next_version((guideline.version for guideline in held), text)
-    author = people.add(connection, by, people.COORDINATOR)
+    author = people.add(connection, by or coordinator_name(), people.COORDINATOR)
     store.add(connection, version, text, author, people.now())
     if not is_case or held[-1].version in store.read_by(connection, author):
         store.note_reading(connection, author, version, people.now())

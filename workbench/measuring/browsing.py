@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 from array import array
 from collections.abc import Collection, Mapping, Sequence
@@ -21,6 +20,7 @@ from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
 from workbench.core.final_answer.card import card_completion, card_reference
 from workbench.core.label import Task
+from workbench.core.label import coordinator_name as coordinator_name
 from workbench.core.progress import stopped
 from workbench.core.project import Project
 from workbench.core.selection import COLUMN, GROUPS, TOLD, Condition, Selection, parse_condition
@@ -193,14 +193,6 @@ def write_item(project: Project, item: ItemDetail) -> Path:
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror}.", "Is the folder of the database writable?") from error
     return path
-
-
-def coordinator_name() -> str:
-    """Who the coordinator is: the login name."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "coordinator"
 
 
 def reveal(project: Project, completion: int, also: Collection[str] = ()) -> None:

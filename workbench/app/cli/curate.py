@@ -28,7 +28,7 @@ from workbench.app.verbs import WITHIN
 from workbench.benchmarks.options import DrawOptions
 from workbench.core.errors import UsageError
 from workbench.core.label import EXCLUSION_REASONS
-from workbench.core.options import NONE_GIVEN, By, Options, Trust, argument, option
+from workbench.core.options import BY, NONE_GIVEN, By, Options, Trust, argument, option
 from workbench.core.project import Project
 from workbench.core.taxonomy import TYPES
 from workbench.core.text.figures import NONE, aligned, percent
@@ -169,7 +169,7 @@ class CurateExcludeOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     note: Annotated[str, option("What else there is to say; needed with --reason other.", metavar="TEXT")] = ""
-    by: By = "coordinator"
+    by: By = BY
     candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with why.")] = False
     accept: Annotated[bool, option("With --candidates: take out what is listed, each for its reason.")] = False
     listing: Annotated[bool, option("List every question that is out: why, and who said so.", "--list")] = False
@@ -274,7 +274,7 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
     pairs: Annotated[bool, option("List every duplicate with the question that stays.")] = False
     dry_run: Annotated[bool, option("Show what would go out, and write nothing.")] = False
     undo: Annotated[bool, option("Take all duplicates in again.")] = False
-    by: By = "coordinator"
+    by: By = BY
     trust: Trust = False
 
 
@@ -372,7 +372,7 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
             bare="people",
         ),
     ] = None
-    by: By = "coordinator"
+    by: By = BY
     listing: Annotated[bool, option("Print the newest proposals, one JSON line a question.", "--list")] = False
     trust: Trust = False
 

@@ -30,6 +30,7 @@ from workbench.core.errors import UsageError, some_of
 from workbench.core.item import QuarantinedRow, gold_source
 from workbench.core.label import EXCLUSION_REASONS, ExcludedItem
 from workbench.core.options import (
+    BY,
     By,
     Database,
     Limit,
@@ -369,7 +370,7 @@ class ExcludeOptions(Options, frozen=True, kw_only=True):
         ),
     ] = None
     note: Annotated[str, option("What else there is to say; needed with --reason other.", metavar="TEXT")] = ""
-    by: By = "coordinator"
+    by: By = BY
     undo: Annotated[bool, option("Lift what coordinators have excluded.")] = False
     listing: Annotated[bool, option("List every excluded item: why, and who said so.", "--list")] = False
     candidates: Annotated[bool, option("List items that a rule takes for unsuitable, each with why.")] = False

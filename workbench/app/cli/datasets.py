@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
-from workbench.core.options import By, Options, argument, option
+from workbench.core.options import BY, By, Options, argument, option
 from workbench.core.project import Project
 from workbench.core.text.figures import counted
 
@@ -22,7 +22,7 @@ class DatasetsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "rename", "exclude", "restore"], argument()] = "list"
     names: Annotated[tuple[str, ...], argument("[NAME] [NEW_NAME]")] = ()
     reason: Annotated[str, option("Why the data set is taken out.", metavar="TEXT")] = ""
-    by: By = "coordinator"
+    by: By = BY
 
 
 @verb

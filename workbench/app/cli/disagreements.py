@@ -14,7 +14,7 @@ from workbench.app.cli.common import REFUSED_SOME, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.app.cli.writing import shown, standard_output
 from workbench.core.errors import UsageError
-from workbench.core.options import By, Force, Gold, Options, Where, Whole, argument, option
+from workbench.core.options import BY, By, Force, Gold, Options, Where, Whole, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 from workbench.core.text.figures import aligned, counted
@@ -127,7 +127,7 @@ class ReviewOptions(Options, frozen=True, kw_only=True):
         None
     )
     per: Annotated[Literal["type", "subtype"] | None, option("Count errors by answer type or subtype.")] = None
-    by: By = "coordinator"
+    by: By = BY
     force: Force = False
 
 

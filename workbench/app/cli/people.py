@@ -13,6 +13,7 @@ from workbench.app.cli.common import REFUSED_SOME, print_line, required_selectio
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
+    BY,
     PEOPLE,
     By,
     Drawn,
@@ -343,7 +344,7 @@ class ReopenOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     limit: Limit = None
     reason: Annotated[str, option("Why people must look again; it stays in the history.", metavar="TEXT")]
-    by: By = "coordinator"
+    by: By = BY
     task: Annotated[
         Literal["correctness", "type", "both"],
         option("The verdicts on the items, the types of their questions, or both."),
@@ -379,7 +380,7 @@ def reopen_command(project: Project, options: ReopenOptions) -> Output:
 class GuidelinesOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["show", "versions", "set", "note"], argument()] = "show"
     what: Annotated[str | None, argument("[VERSION|FILE|TEXT]")] = None
-    by: By = "coordinator"
+    by: By = BY
 
 
 @verb
@@ -429,7 +430,7 @@ class FlagsOptions(Options, frozen=True, kw_only=True):
     every: Annotated[bool, option("List answered flags too.", "--all")] = False
     where: Where = ()
     dataset: Annotated[str | None, option("Tells two items with one id apart.", metavar="NAME")] = None
-    by: By = "coordinator"
+    by: By = BY
 
 
 @verb

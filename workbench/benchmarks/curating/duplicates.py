@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import UNSET, Struct
 
 from workbench.benchmarks.curating.pool import decide, inside, pool
-from workbench.core.database import people
 from workbench.core.errors import UsageError
 from workbench.core.final_answer import reference_answer
 from workbench.core.project import Project, some_at_a_time
@@ -449,7 +448,7 @@ def find_duplicates(
     method: Method,
     scope: Scope,
     *,
-    by: str = people.COORDINATOR,
+    by: str = "",
     dry_run: bool = False,
     with_pairs: bool = False,
 ) -> DuplicatesReport:

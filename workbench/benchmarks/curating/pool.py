@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.core.database import people
 from workbench.core.errors import UsageError
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project, some_at_a_time
 from workbench.data.formats.fields import known_licence
 from workbench.data.store import licences
@@ -66,7 +67,7 @@ def decide(project: Project, decisions: Sequence[curation.CurationDecision], by:
     """
     for some in some_at_a_time(decisions):
         with project.database.write("full") as connection:
-            curation.decide(connection, some, people.add(connection, by, people.COORDINATOR))
+            curation.decide(connection, some, people.add(connection, by or coordinator_name(), people.COORDINATOR))
 
 
 # -- Questions that belong out of the pool: proposed by rule and by models, taken out by people, each with a reason.

@@ -15,7 +15,7 @@ from workbench.core.label import is_mixed, looks_like
 
 Connection = sqlite3.Connection
 COORDINATOR = "coordinator"
-"""Role of a person who coordinates, and who it was where nobody is named."""
+"""Role of a person who coordinates."""
 REMOVED = " removed"
 """Why somebody is paused who was taken off every list, since looks of theirs stay on record; nobody can type it."""
 

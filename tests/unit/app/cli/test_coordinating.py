@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,11 @@ import pytest
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.app.cli.test_contract import document
+from workbench.core.project import open_project
+from workbench.labelling import coordinating
 from workbench.labelling.labels import import_labels
+from workbench.labelling.people import annotators
+from workbench.measuring.browsing import coordinator_name, reveal
 
 
 @pytest.fixture
@@ -135,3 +141,17 @@ def test_no_file_of_guidelines(database: Path, tmp_path: Path) -> None:
     done = run("guidelines", database, "set", tmp_path / "nowhere.md")
     assert done.returncode == 1
     assert "nowhere.md" in done.stderr
+
+
+def test_the_coordinator_has_one_name_on_the_command_line_and_in_the_app(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "dora")
+    for words in ("guidelines DB note x", "exclude DB --where completion_id=c0 --reason proof"):
+        command = [sys.executable, "-m", "workbench", *words.replace("DB", str(database)).split()]
+        subprocess.run(command, check=True, capture_output=True)
+    project = open_project(database)
+    coordinating.lift(project, [1])
+    reveal(project, 2)
+    assert [one.name for one in annotators(project) if one.role == "coordinator"] == ["dora"] == [coordinator_name()]
+    project.close()

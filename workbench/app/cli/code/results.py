@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from workbench.app.cli.common import print_line, say_without_outcomes
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
-from workbench.core.options import By, Options, Run, Where, argument, option
+from workbench.core.options import BY, By, Options, Run, Where, argument, option
 from workbench.core.project import Project
 from workbench.core.selection import selection_of
 
@@ -55,7 +55,7 @@ class CodeExcludeOptions(Options, frozen=True, kw_only=True):
         str | None, option("The problem's data set, where several have one of that id.", metavar="NAME")
     ] = None
     reason: Annotated[str, option("Why the test is to count for nobody.", metavar="TEXT")] = ""
-    by: By = "coordinator"
+    by: By = BY
     undo: Annotated[bool, option("Let the test count again.")] = False
     listing: Annotated[bool, option("List the tests that are set apart: why, and who said so.", "--list")] = False
 

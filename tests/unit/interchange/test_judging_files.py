@@ -137,7 +137,7 @@ BAD: list[tuple[object, str | None, str]] = [
     ("no json", None, "bad_json"),
     ('["a list"]', None, "wrong_type"),
     ({"question": "q", "answer": "1"}, "completion", "missing_field"),
-    ({"question": "q", "answer": 1, "completion": "1"}, "answer", "wrong_type"),
+    ({"question": "q", "answer": [1], "completion": "1"}, "answer", "wrong_type"),
     ({"question": "q", "answer": "1", "completion": "a\0b"}, "completion", "nul"),
     ('{"question": "q", "answer": "1", "completion": "\\ud800"}', None, "bad_utf8"),
     ({"question": "q", "answer": "1", "completion": "NaN"}, "completion", "missing_field"),

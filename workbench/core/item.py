@@ -28,6 +28,7 @@ class ItemRecord(Struct, kw_only=True, gc=False):
         extra: JSON object of the keys we do not know, in their order and spelling; or None.
         layout: JSON array of all keys of a row in the released schema whose order or presence is not the
             usual one; or None.
+        is_first_in_row: Whatever equals it stands in another row, which judges the same completion again.
     """
 
     line: int
@@ -47,6 +48,7 @@ class ItemRecord(Struct, kw_only=True, gc=False):
     subtype_text: str | None = None
     extra: str | None = None
     layout: str | None = None
+    is_first_in_row: bool = False
 
 
 class QuestionRecord(Struct, kw_only=True, gc=False):

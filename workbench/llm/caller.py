@@ -387,6 +387,8 @@ class Caller:
                 allowed.gate.refused()
             if failure.code == "rate_limit":
                 allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
+                if self.errors["rate_limit"] == 1:
+                    self.warn(f"{lane.title} limits the rate: calls wait, nothing is lost. It says: {failure.detail}")
         if failure.code in {"server", "timeout", "transport"}:
             lane.failed(address)
 

@@ -63,6 +63,43 @@ def test_one_import_and_some_labels_say_how_good_lm_evals_graders_are(call: Call
     assert len(json.loads(out)) == sum(gold is True for gold, _ in said)
 
 
+def test_filters_of_a_sample_are_graders_of_one_completion_also_where_equal_samples_are_kept(
+    call: Call, tmp_path: Path
+) -> None:
+    for number, options in enumerate(([], ["--keep-equal"])):
+        database = tmp_path / f"{number}.db"
+        code, out, _ = call("import", database, samples("sample_numbers"), *options)
+        assert (code, "10 rows read, 5 imported, 5 unchanged" in out, "--keep-equal" in out) == (0, True, False)
+        project = open_project(database)
+        graded = [[one.completion_id for one in verdict_lines(project, name)] for name in (STRICT, FLEXIBLE)]
+        project.close()
+        assert graded[0] == graded[1]
+        assert len(graded[0]) == 5
+
+
+def test_equal_responses_of_a_sample_are_kept_as_the_advice_says(call: Call, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in samples("sample_numbers").read_text(encoding="utf-8").splitlines()]
+    same = [one | {"resps": [one["resps"][0] * 2]} for one in rows]
+    file = tmp_path / "samples_twice_2025-01-01T00-00-00.000000.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in same), encoding="utf-8")
+    _, out, _ = call("import", tmp_path / "merged.db", file)
+    assert "10 rows without ids equal another row" in out
+    assert "--keep-equal" in out
+    _, out, _ = call("import", tmp_path / "kept.db", file, "--keep-equal")
+    assert "20 rows read, 10 imported, 10 unchanged" in out
+    assert "--keep-equal" not in out
+
+
+def test_rows_of_the_same_texts_with_other_gold_are_told_apart_as_the_advice_says(call: Call, tmp_path: Path) -> None:
+    file = tmp_path / "twice.csv"
+    file.write_text("row,question,answer,completion,gold\na,1+1?,2,It is 2,1\nb,1+1?,2,It is 2,0\n")
+    code, _, err = call("import", tmp_path / "one.db", file)
+    assert code == 3
+    assert "--map completion_id=COLUMN" in err
+    code, out, _ = call("import", tmp_path / "two.db", file, "--map", "completion_id=row")
+    assert (code, "2 imported" in out) == (0, True)
+
+
 def test_one_import_and_some_labels_say_how_good_inspects_scorers_are(call: Call, tmp_path: Path) -> None:
     database = tmp_path / "p.db"
     code, out, err = call("import", database, FILES / "inspect" / "answers.eval")

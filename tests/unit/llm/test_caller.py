@@ -103,6 +103,17 @@ async def test_a_passing_fault_is_repeated_and_its_bytes_are_the_same(code: str)
     assert (journal.attempts[0].code, dict(caller.errors)) == (code, {code: 1})
     assert server.received[0].raw == server.received[1].raw
     assert clock.sleeps == [3.0 if code == "rate_limit" else 0.5]
+    assert [one.partition(" It says: ")[2] != "" for one in caller.warnings] == [True] * (code == "rate_limit")
+
+
+async def test_who_waits_for_a_rate_limit_says_so_once_in_the_servers_words() -> None:
+    limited = Scripted(429, {"Retry-After": "3"}, {"error": {"message": "10 requests a minute are allowed to you"}})
+    with scripted(in_turn(limited, limited, "Yes")) as server:
+        async with caller_of(server.url, clock=HeldClock()) as caller:
+            await caller.call(1, "judge", asked("q"))
+    (warning,) = caller.warnings
+    assert "limits the rate: calls wait" in warning
+    assert "10 requests a minute are allowed to you" in warning
 
 
 async def test_a_reply_that_does_not_come_is_a_timeout() -> None:

@@ -392,9 +392,15 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
 def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], None]:
     """Shows how far a run is, on a line of its own; without one only what it waits for is said, once."""
     told: str | None = None
+    warned: set[str] = set()
 
     def show(now: RunInfo) -> None:
         nonlocal told
+        for warning in {*(now.usage.warnings if now.usage else ())} - warned:
+            if line is not None:
+                say("")  # The line of progress is left as it is.
+            say(f"  Run {now.run}: {warning}")
+            warned.add(warning)
         if line is not None:
             line(_words(now))
         elif now.waiting != told and now.waiting is not None:

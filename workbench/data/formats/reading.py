@@ -448,6 +448,7 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
         usual=plan.usual,
         kept=plan.kept,
         keep_equal=plan.keep_equal,
+        by_row=plan.format == "lm-eval",
     )
     return builder.build
 

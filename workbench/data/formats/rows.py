@@ -11,6 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -19,7 +20,6 @@ import msgspec
 
 from workbench.core.errors import FormatError
 from workbench.core.item import ItemRecord, QuestionRecord, Refusal
-from workbench.core.verdict import OutcomeWord
 from workbench.data.formats.documents import documents
 from workbench.data.formats.fields import (
     ITEM_FIELDS,
@@ -44,7 +44,7 @@ from workbench.data.formats.lines import (
     refusal,
 )
 from workbench.data.formats.source import open_stream
-from workbench.data.formats.verdict_words import MISSING, WORDS, in_words
+from workbench.data.formats.verdict_words import MISSING, in_words
 
 FIXED_KEY = "schema_version"
 FIXED_VERSION = "verifybench-fixed-1"
@@ -53,19 +53,7 @@ _FIXED_TOKEN = msgspec.Raw(f'"{FIXED_VERSION}"'.encode())
 _REMEMBERED = 10_000
 NO_SOURCE = "unknown"
 """The name of the source of rows that name only its domain."""
-_GOLD_OF: Final[dict[OutcomeWord | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
-GOLD: dict[bool | float | str | None, bool | None] = {
-    True: True,
-    False: False,
-    None: None,
-    **{
-        spelled: _GOLD_OF[verdict]
-        for word, verdict in WORDS.items()
-        for spelled in (word, word.title(), word.upper())
-        if verdict in _GOLD_OF
-    },
-}
-"""How files spell a label, as `WORDS` reads it."""
+_GOLD: Final[dict[str | None, bool | None]] = {"correct": True, "incorrect": False, None: None}
 R = TypeVar("R")
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _hashed = msgspec.msgpack.Encoder()
@@ -211,6 +199,7 @@ class RowBuilder(Builder[ItemRecord]):
         kept: Columns whose values are kept with the items, also where they are a field's.
         keep_equal: Of completions without ids that say the same the second and all further ones are told by their
             number, in the file's order.
+        by_row: Completions are equal within a row only: the next row judges the same ones, as lm-eval's filters do.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -227,8 +216,10 @@ class RowBuilder(Builder[ItemRecord]):
         usual: Mapping[str, str] = {},
         kept: Sequence[str] = (),
         keep_equal: bool = False,
+        by_row: bool = False,
     ) -> None:
-        self._seen: Counter[bytes] | None = Counter() if keep_equal else None
+        self._keep_equal, self._by_row = keep_equal, by_row
+        self._seen, self._line, self._number = Counter[bytes](), 0, 0
         fields = _field_types(numbers)
         super().__init__(columns, types, fields=fields, required=REQUIRED, place=place, usual=usual, kept=kept)
         self._blank_is_none = blank_is_none
@@ -259,6 +250,8 @@ class RowBuilder(Builder[ItemRecord]):
         elif type(question_key) is int:
             question_key = str(question_key)
         if completion_key is None:
+            if self._by_row and line != self._line:
+                self._line, self._seen = line, Counter()
             completion_key = self._derived(question_key, model, completion)
         elif type(completion_key) is int:
             completion_key = str(completion_key)
@@ -268,10 +261,6 @@ class RowBuilder(Builder[ItemRecord]):
             raise self._nul_in(row)
         if not question_key or not completion_key:
             raise self._empty_id("completion_id" if question_key else "question_id")
-        try:
-            gold = GOLD[row.gold]
-        except KeyError:
-            gold = self._gold_in_words(row.gold)
         kind, subtype, type_text, subtype_text = self._types.read(row.type, row.subtype)
         return ItemRecord(
             line=line,
@@ -281,7 +270,7 @@ class RowBuilder(Builder[ItemRecord]):
             question=question,
             reference=reference,
             completion=completion,
-            gold=gold,
+            gold=gold_of(self._columns.get("gold", "gold"), row.gold),
             model=model,
             source=source,
             licence=licence_in(row.licence) or self._usual_licence,
@@ -291,17 +280,18 @@ class RowBuilder(Builder[ItemRecord]):
             subtype_text=subtype_text,
             extra=extra_text(cells, extras) if (extras := (*shape.extras, *self._no_types(row))) else None,
             layout=shape.layout,
+            is_first_in_row=self._by_row and self._number == 1,
         )
 
     def _derived(self, question_key: str, model: str | None, completion: str) -> str:
         """The id of a completion without one: the first of equal ones has the same, however they are taken."""
         key = derived(question_key, model, completion)
-        if self._seen is None:
+        if not self._keep_equal and not self._by_row:
             return key
         digest = bytes.fromhex(key)
         self._seen[digest] += 1
-        number = self._seen[digest]
-        return key if number == 1 else derived(question_key, model, completion, str(number))
+        number = self._number = self._seen[digest]
+        return key if number == 1 or not self._keep_equal else derived(question_key, model, completion, str(number))
 
     def _new_shape(self, keys: tuple[str, ...]) -> _KeyShape:
         extras = self._extras(keys)
@@ -315,13 +305,17 @@ class RowBuilder(Builder[ItemRecord]):
     def _nul_in(self, row: Any) -> RefusedError:
         return self._nul(next(field for field in self._columns if "\0" in str(getattr(row, field))))
 
-    def _gold_in_words(self, value: object) -> bool | None:
-        verdict = WORDS.get(str(value).strip().casefold(), "abstain")
-        if verdict not in _GOLD_OF:
-            column = self._columns["gold"]
-            message = f"{column} is {str(value)[:40]!r}. Write true or false (or 1 or 0)."
-            raise RefusedError("wrong_type", column, message)
-        return _GOLD_OF[verdict]
+
+@lru_cache(_REMEMBERED)
+def gold_of(column: str, value: bool | float | str | None) -> bool | None:
+    """The label that a column's value means, in any word for one; None where it says nothing.
+
+    Raises:
+        RefusedError: It means something else.
+    """
+    if (word := in_words(value)) not in _GOLD:
+        raise RefusedError("wrong_type", column, f"{column} is {str(value)[:40]!r}. Write true or false (or 1 or 0).")
+    return _GOLD[word]
 
 
 def _field_types(numbers: bool) -> dict[str, Any]:

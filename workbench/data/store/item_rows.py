@@ -199,7 +199,7 @@ class ItemInserter:
         return Matched(imported, unchanged, refused, repeated)
 
     def _is_repeated(self, item: ItemRecord) -> bool:
-        if hash((self._asked_id, item.completion_key)) not in self._completions:
+        if item.is_first_in_row or hash((self._asked_id, item.completion_key)) not in self._completions:
             return False
         return item.completion_key == derived(item.question_key, item.model, item.completion)
 
@@ -236,7 +236,7 @@ class ItemInserter:
             code=code,
             field=fields[0] if fields else "completion_id",
             message=f"{item.completion_key[:80]!r} of question {item.question_key[:80]!r} {differs}. "
-            "Mend the row, give it an id of its own, or import it as another --dataset.",
+            "Mend the row, give it an id of its own (--map completion_id=COLUMN), or import it as another --dataset.",
             raw=item.raw[:KEPT_RAW],
         )
 
@@ -254,7 +254,7 @@ class ItemInserter:
             code=code,
             field=fields[0] if fields else None,
             message=f"{begins!r} has another {differs} than the row of the same {same} {where}. "
-            "Make both say the same, leave one out, or give rows ids of their own in a column.",
+            "Make both say the same, leave one out, or give rows ids of their own: --map completion_id=COLUMN",
             raw=item.raw[:KEPT_RAW],
         )
 

@@ -21,7 +21,7 @@ from workbench.app.cli.common import line_of, one_line, showing_progress, shown_
 from workbench.care import backups
 from workbench.core.database.connection import interruptibly
 from workbench.core.progress import BYTES, Listener, Step, Stopped, heard_by, step
-from workbench.core.run import RunInfo
+from workbench.core.run import RunInfo, RunUsage
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -128,6 +128,20 @@ def test_backup_and_doctor_can_be_ended_and_leave_nothing(tmp_path: Path, comman
             works[command]()
         assert {path.name for path in tmp_path.iterdir()} == before
         assert all(finding.ok for finding in backups.doctor(project) if finding.name == "integrity")
+
+
+def test_what_a_server_makes_a_run_wait_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    run = RunInfo(
+        run=3, verifier="j", kind="judge", version="1", selection="all", state="running", request=None, items=9,
+        done=4, workers=1, alive=True, pid=1, heartbeat=None, created_at="", started_at=None, completed_at=None,
+        message=None, usage=RunUsage(),
+    )  # fmt: skip
+    limited = structs.replace(run, usage=RunUsage(warnings=["server limits the rate: calls wait. It says: 9 a minute"]))
+    lines: list[str] = []
+    for tell in (shown_run(), shown_run(lines.append)):
+        for now in (run, limited, limited, run, limited):
+            tell(now)
+    assert capsys.readouterr().err.count("  Run 3: server limits the rate: calls wait. It says: 9 a minute\n") == 2
 
 
 def test_what_a_run_waits_for_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:

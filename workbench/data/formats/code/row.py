@@ -12,7 +12,7 @@ from msgspec import Struct
 from workbench.core.code import CodeTest, TestLine
 from workbench.core.code_tests.assertion import form_of
 from workbench.data.formats.lines import RefusedError, bad_utf8, explain_document, is_no_text, json_kind, no_text
-from workbench.data.formats.rows import GOLD, extra_text
+from workbench.data.formats.rows import extra_text, gold_of
 
 _LONGEST_ID: Final = 500
 _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -129,10 +129,7 @@ class CodeRow:
         """
         for key in keys:
             value = self.value(key, bool | int | str, "true or false (or 1 or 0)")
-            if value not in GOLD:
-                message = f"{key} is {str(value)[:40]!r}. Write true or false (or 1 or 0)."
-                raise RefusedError("wrong_type", key, message)
-            if (passed := GOLD[value]) is not None:
+            if (passed := gold_of(key, value)) is not None:
                 return passed
         return None
 

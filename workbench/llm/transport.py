@@ -140,6 +140,7 @@ class Transport:
         Raises:
             AttemptFailed: There is none, or not a whole one (``timeout``, ``transport``, ``malformed``).
             Halt: This process itself can't (no descriptor left, a full disk), whoever listens there.
+            OSError: A file of this program's own can't be used.
         """
         import aiohttp
         import httpx
@@ -172,6 +173,9 @@ class Transport:
                 finally:
                     await response.aclose()
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
+            if isinstance(error, OSError) and error.filename is not None:
+                # About a file: a fault of this program, as no socket has a name.
+                raise
             if (own := _own_trouble(error)) is not None:
                 raise Halt("internal", own) from error
             raise _failure(error) from None

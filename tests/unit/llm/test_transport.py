@@ -9,6 +9,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 
 import pytest
 
@@ -166,6 +167,18 @@ async def test_where_the_disk_is_full_no_server_is_blamed() -> None:
         async with Transport() as transport:
             with pytest.raises(Halt, match="No space left"):
                 await transport.send(server.url, {}, b"{}", 20.0, 200_000, sink=full)
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError(2, "none", "a.json"), MemoryError(), TypeError("a bug")])
+async def test_a_fault_of_this_program_is_no_failure_of_the_server(error: Exception) -> None:
+    class Broken(BytesIO):
+        def write(self, _: object) -> int:
+            raise error
+
+    with scripted(lambda _: Scripted(body=b"{}")) as server:
+        async with Transport() as transport:
+            with pytest.raises(type(error)):
+                await transport.send(server.url, {}, b"{}", 20.0, sink=Broken())
 
 
 async def test_a_server_without_tls_where_tls_is_asked_for() -> None:

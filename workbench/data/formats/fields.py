@@ -210,21 +210,18 @@ def told_by_words(
         names: Those that hold a few names: model and domain are among them.
     """
     found: dict[str, str] = {}
+    words = {one: {*_WORD.findall(fold(one))} for one in columns}
     for field, aliases in _TOLD_BY_WORDS.items():
         fit = [one for one in columns if one not in found.values() and (one in verdicts) is (field == "gold")]
         if field in ("model", "domain"):
-            fit = [one for one in fit if one in names and not _JUDGING & {*_words(one)}]
+            fit = [one for one in fit if one in names and not _JUDGING & words[one]]
         if field == "gold":
-            fit = [one for one in fit if not _NO_PERSON & {*_words(one)}]
-        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= {*_words(one)})
+            fit = [one for one in fit if not _NO_PERSON & words[one]]
+        told = (one for alias in aliases for one in fit if {*alias.split("_")} <= words[one])
         column = next(told, None)
         if column is not None and field not in fields:
             found[field] = column
     return found
-
-
-def _words(column: str) -> list[str]:
-    return _WORD.findall(fold(column))
 
 
 def columns_there(found: Sequence[str]) -> str:

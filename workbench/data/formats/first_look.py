@@ -27,6 +27,8 @@ from workbench.data.formats.verdict_words import (
 _GUESSED: Final = ("gold", "type", "subtype", "domain", "model")
 _LONGEST_NAME: Final = 80
 """Characters of a model's or a domain's name."""
+_LOOKED_INTO: Final = 1_000
+"""Columns whose values are looked at, beside those that are recognised by their names."""
 _OFFERED: Final = 8
 """Columns of verdicts that an advice names; a table of words as columns has thousands of ones."""
 _VALUES, _LONGEST_VALUE, _LOOKED_AT = 3, 24, 200
@@ -85,8 +87,9 @@ def first_look(path: Path) -> FirstLook:
     Raises:
         FormatError: It can't be read.
     """
-    keys, sample = sampled(path)
-    fields = types_put_right(sample, _recognised(keys))
+    every, sample = sampled(path)
+    fields = types_put_right(sample, _recognised(every))
+    keys = list(dict.fromkeys((*every[:_LOOKED_INTO], *fields.values())))
     if is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
         del fields["gold"]
     others = [key for key in keys if key not in fields.values()]
@@ -99,7 +102,7 @@ def first_look(path: Path) -> FirstLook:
     known = {*fields, "domain"} if "source" in fields else fields
     like = told_by_words([key for key in others if key not in types.values()], known, verdicts, names)
     return FirstLook(
-        columns=tuple(keys),
+        columns=tuple(every),
         fields={field: column for field, column in fields.items() if column not in meant.values()},
         like={**like, **types, **meant},
         verdicts=verdicts,

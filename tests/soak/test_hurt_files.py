@@ -62,7 +62,9 @@ def test_at_random_places_doctor_is_right_and_every_readable_label_comes_back(tm
         try:
             found = rescue(path, out)
         except StoreError as error:
-            wrong.append(f"{told}: {error}")
+            # Without its list of tables SQLite can make nothing of a file.
+            if "sqlite_schema" not in {names.get(one) for one in damage.pages}:
+                wrong.append(f"{told}: {error}")
             continue
         words = [*false_numbers(whole, found), *(changed_texts(whole, out) if found.is_whole else [])]
         wrong += [f"{told}: rescue: {word}" for word in words]

@@ -90,7 +90,7 @@ def first_look(path: Path) -> FirstLook:
     every, sample = sampled(path)
     fields = types_put_right(sample, _recognised(every))
     keys = list(dict.fromkeys((*every[:_LOOKED_INTO], *fields.values())))
-    if is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
+    if "reference" in fields and is_scale(sample, ColumnPath(fields.get("gold", "")), MISTAKES):
         del fields["gold"]
     others = [key for key in keys if key not in fields.values()]
     cells = {key: [value_at(row, ColumnPath(key)) for row in sample] for key in keys}

@@ -291,8 +291,9 @@ def test_own_earlier_answers_go_along_and_nobody_elses(home: Project, tmp_path: 
         assert other is not None
         session.submit(other, Answer(verdict="correct", subtype="C1"))
     bundle(home, tmp_path / "ann.db", annotator="ann")
-    bundled = open_project(tmp_path / "ann.db").database.reader()
-    rows = bundled.execute("SELECT kind, subtype, name FROM label_events JOIN annotators").fetchall()
+    with closing(open_project(tmp_path / "ann.db")) as bundled:
+        text = "SELECT kind, subtype, name FROM label_events JOIN annotators"
+        rows = bundled.database.reader().execute(text).fetchall()
     assert sorted(rows) == [("flag", None, "ann"), ("label", "B1", "ann")]
     report = merge(home, tmp_path / "ann.db")
     assert (report.events_new, report.unchanged, report.refused) == (0, 2, [])
@@ -301,7 +302,8 @@ def test_own_earlier_answers_go_along_and_nobody_elses(home: Project, tmp_path: 
 def test_guidelines_in_force_go_along(home: Project, tmp_path: Path) -> None:
     text = add_version(home, "Be kind.")
     bundle(home, tmp_path / "ann.db", annotator="ann")
-    assert current(open_project(tmp_path / "ann.db")).version == text.version
+    with closing(open_project(tmp_path / "ann.db")) as bundled:
+        assert current(bundled).version == text.version
     assert merge(home, tmp_path / "ann.db").guidelines == []
 
 

@@ -132,7 +132,6 @@ class Overview(LazyGroup):
 @click.pass_context
 def root(ctx: click.Context) -> None:
     """Usage: workbench COMMAND DB …      workbench DB opens the app on a database
-
     Annotate verifier data and measure verifiers, in the terminal.
     """
     if ctx.invoked_subcommand is None:

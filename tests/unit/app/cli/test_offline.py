@@ -37,7 +37,7 @@ def test_a_bundle_goes_out_and_its_labels_come_home(database: Path, tmp_path: Pa
         done = run("bundle", database, path, "--for", path.stem, "--limit", "3", "--json")
         found = json.loads(done.stdout)
         assert (found["written"], found["annotator"], found["file"]) == (3, path.stem, str(path))
-        with closing(AnnotationSession(open_project(path), path.stem)) as session:
+        with closing(open_project(path)) as bundled, closing(AnnotationSession(bundled, path.stem)) as session:
             item = session.next()
             assert item is not None
             session.submit(item, Answer(verdict="correct", subtype="A1"))
@@ -80,7 +80,7 @@ def test_a_bundle_is_written_or_recalled(database: Path, arguments: tuple[str, .
 def test_what_is_refused_is_listed_and_the_exit_code_says_so(database: Path, tmp_path: Path) -> None:
     path = tmp_path / "ann.db"
     run("bundle", database, path, "--for", "ann")
-    with closing(AnnotationSession(open_project(path), "ann")) as session:
+    with closing(open_project(path)) as bundled, closing(AnnotationSession(bundled, "ann")) as session:
         item = session.next()
         assert item is not None
         (uuid,) = session.submit(item, Answer(verdict="correct"))

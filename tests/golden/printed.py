@@ -11,6 +11,7 @@ import click
 
 from tests.commands import run
 from tests.conftest import SHARED
+from tests.documents import ROOT
 from tests.golden.scenes import JUDGE, RULES, SAMPLE, Scenes
 from tests.golden.settling import settled, told
 from workbench.app import schemas
@@ -116,7 +117,8 @@ _MISTAKES = (
 def helps() -> Pieces:
     """The ``--help`` of every command, by its words."""
     for words in [(), *_commands(root, ())]:
-        yield " ".join(["help", *words]), run(*_placed(words), "--help").stdout
+        text = run(*_placed(words), "--help").stdout
+        yield " ".join(["help", *words]), text.replace(str(ROOT), "<checkout>")
 
 
 def _placed(words: Iterable[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from tests.background import PATIENCE_S, install_plugin, until
 from tests.commands import Call, in_process
+from tests.growing_served import need_a_sandbox
 from tests.helpers import make_project
 from tests.rewarding import asked, launched
 
@@ -68,6 +70,25 @@ def test_sigterm_answers_what_was_accepted(tmp_path: Path, monkeypatch: pytest.M
             return (await waiting).document["id"]
 
         assert asyncio.run(ask()) == 7
+        assert server.process.wait(PATIENCE_S) == 0
+
+
+def test_sigterm_is_heard_while_tests_are_parsed(tmp_path: Path) -> None:
+    need_a_sandbox()
+    tests = "\n".join(f"assert double({number}) == {2 * number}" for number in range(3000))
+    body = json.dumps({"reference": tests, "completion": "def double(x): return 2 * x"}).encode()
+    with launched(tmp_path, "--verifier", "execution", "--processes", 1) as server:
+        server.until_ready()
+
+        async def ask() -> object:
+            waiting = asyncio.create_task(asked(server.port, body))
+            while not (await asyncio.to_thread(server.health))["waiting"] and not waiting.done():
+                await asyncio.sleep(0.01)
+            assert not waiting.done()
+            server.process.send_signal(signal.SIGTERM)
+            return (await waiting).document["tests"]
+
+        assert asyncio.run(ask()) == {"passed": 3000, "total": 3000, "forgeable": 0}
         assert server.process.wait(PATIENCE_S) == 0
 
 

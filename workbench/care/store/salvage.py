@@ -31,7 +31,7 @@ _TRIES: Final = 4_000
 """Stretches of row ids that are tried in one table: each fails in some microseconds."""
 
 
-class TableColumn(NamedTuple):
+class SchemaColumn(NamedTuple):
     """One column; ``kinds`` are the types its values have."""
 
     name: str
@@ -52,7 +52,7 @@ class TableShape(NamedTuple):
     """
 
     table: str
-    columns: tuple[TableColumn, ...]
+    columns: tuple[SchemaColumn, ...]
     by_rowid: bool
     key: tuple[int, ...]
 
@@ -96,7 +96,7 @@ def _shape(connection: Connection, table: str) -> TableShape:
     options = connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,))
     by_rowid = not options.fetchone()[0]
     found = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
-    columns = tuple(TableColumn(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
+    columns = tuple(SchemaColumn(row[1], _KINDS.get(row[2].upper(), _KINDS[""]), not row[3]) for row in found)
     key = sorted((row[5], place) for place, row in enumerate(found) if row[5])
     return TableShape(table, columns, by_rowid, tuple(place for _, place in key))
 

@@ -33,7 +33,7 @@ HEARD = "answer"
 """The ``view`` of the look at an answer; such a look names the answer in ``seen``."""
 
 
-class Exchange(Struct, frozen=True, kw_only=True):
+class FlagExchange(Struct, frozen=True, kw_only=True):
     """A question that was asked with an earlier flag, and its answer."""
 
     asked: str
@@ -66,7 +66,7 @@ class Flag(Struct, frozen=True, kw_only=True):
     answered_by: str
     answered_at: str
     heard: bool
-    earlier: tuple[Exchange, ...] = ()
+    earlier: tuple[FlagExchange, ...] = ()
 
     @property
     def is_open(self) -> bool:
@@ -76,10 +76,10 @@ class Flag(Struct, frozen=True, kw_only=True):
 
 def standing(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
     """Every flag that stands, oldest first; with ``completion`` those on it."""
-    before: dict[tuple[int, str], list[Exchange]] = {}
+    before: dict[tuple[int, str], list[FlagExchange]] = {}
     for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):
         flag = _flag(row)
-        exchange = Exchange(asked=flag.asked, answer=flag.answer, answered_by=flag.answered_by)
+        exchange = FlagExchange(asked=flag.asked, answer=flag.answer, answered_by=flag.answered_by)
         before.setdefault((flag.completion, flag.annotator), []).append(exchange)
     found = [_flag(row) for row in connection.execute(_RAISED.format(FLAG_STANDS), (completion,))]
     return [structs.replace(flag, earlier=tuple(before.get((flag.completion, flag.annotator), ()))) for flag in found]

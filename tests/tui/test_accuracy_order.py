@@ -91,7 +91,7 @@ async def test_names_sort_and_less_is_better_for_error_rates(project: Project) -
         rows = [screen_of(app).sheet.row(name, None) for name in names(app)]  # type: ignore[union-attr]
         rates = [row.fpr for row in rows if row is not None]
         assert rates == sorted(rates, key=lambda rate: -(rate or 0.0))
-        assert names(app)[0] == "always-correct"
+        assert "always-correct" in names(app)[: rates.count(rates[0])]
 
 
 async def test_pinned_verifiers_stay_on_top(project: Project) -> None:

@@ -13,6 +13,7 @@ import workbench.app.cli
 from tests.commands import Call, in_process
 from tests.full_disk_commands import every_command
 from tests.helpers import make_project, numbered
+from workbench.app.cli.writing import OutputPath
 from workbench.core.errors import FormatError
 from workbench.core.inputs import require_input
 from workbench.core.project import Project
@@ -41,14 +42,14 @@ COMMANDS = {
     "code representatives": "code representatives --from FILE --mode discriminative",
     "judge-file": "judge-file FILE none/out.jsonl",
     "restore": "restore FILE OTHER",
-    "rescue": "rescue DB FILE",
 }
 """Every command that reads a file that is named as one, and how it is given one."""
 NAMED = {
+    "rescue": "rescue DB FILE",
     "guidelines": "guidelines DB set FILE",
     "template": "verify DB llm-judge -o base_url=http://localhost:9/v1 -o model=m -o template=FILE",
 }
-"""Those that take it as a text."""
+"""Those that take it as a text, or would write it."""
 ENDS = ("", "-wal", "-shm")
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's list of locks is looked at")
@@ -78,12 +79,16 @@ def _own(database: Path) -> list[str]:
     return [f"{database}{end}" for end in ENDS]
 
 
+def _is_read(kind: click.ParamType) -> bool:
+    return isinstance(kind, click.Path) and not isinstance(kind, OutputPath)
+
+
 def test_every_command_that_reads_a_named_file_is_tried() -> None:
     root = workbench.app.cli.root
     reading = {
         name
         for name, command in every_command(root)
-        if any(type(param.type) is click.Path and param.name != "database" for param in command.params)
+        if any(_is_read(param.type) and param.name != "database" for param in command.params)
     }
     assert reading == set(COMMANDS)
 

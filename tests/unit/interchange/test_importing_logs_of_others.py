@@ -61,7 +61,7 @@ def expected(name: str) -> tuple[int, float]:
 
 
 def _pairs(file: Path) -> list[tuple[bool, bool]]:
-    """Gold and the grader's word for it, undecided ones as "incorrect"."""
+    """Gold and the grader's word for it; undecided ones are wrong."""
     if file.suffix == ".parquet":
         import pyarrow.parquet as pq
 
@@ -82,7 +82,7 @@ def _pairs(file: Path) -> list[tuple[bool, bool]]:
         ]
     if "chosen" in rows[0]:
         ahead = [row["scores_chosen"] - row["scores_rejected"] for row in rows]
-        return [pair for one in ahead for pair in ((True, one > 0), (False, one < 0))]
+        return [pair for one in ahead for pair in ((True, one > 0), (False, one <= 0))]
     if "gold_judgment" in rows[0]:
         judged = [row for row in rows if row["gold_judgment"] != "C"]
         return [(row["gold_judgment"] == "A", "{A}" in row["ori_judgment"]) for row in judged]

@@ -68,6 +68,11 @@ class Replica:
         self._desks: dict[str, AnnotationSession] = {}
         self._known: list[tuple[Any, ...]] = []
 
+    def copied(self) -> Path:
+        """A copy of the file, which nobody has open."""
+        self.project.database.write_back()
+        return Path(copyfile(self.path, self.path.with_suffix(".copy.db")))
+
     def close(self) -> None:
         """Close every connection."""
         for desk in self._desks.values():
@@ -183,6 +188,8 @@ def merged(folder: Path, replicas: Sequence[Replica], order: Sequence[int]) -> t
         copies.append(Replica(replicas[number].path, path))
     first, *others = copies
     for other in others:
+        # A database that this process has open is not read as another one.
+        other.close()
         assert not (refused := merge(first.project, other.path, whole=True).refused), refused
     first.check()
     said = canonical(first.project)
@@ -190,8 +197,7 @@ def merged(folder: Path, replicas: Sequence[Replica], order: Sequence[int]) -> t
         report = merge(first.project, other.path, whole=True)
         assert (report.events_new, report.refused) == (0, [])
     again = canonical(first.project)
-    for copy in copies:
-        copy.close()
+    first.close()
     return said, again
 
 

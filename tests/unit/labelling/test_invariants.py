@@ -228,7 +228,7 @@ class Team(RuleBasedStateMachine):
     def merge_another(self, place: int, other: int) -> None:
         if place == other:
             return
-        replica, other_path = self.at(place), self.replicas[other].path
+        replica, other_path = self.at(place), self.replicas[other].copied()
         assert not (refused := merge(replica.project, other_path, whole=True).refused), refused
         before = replica.dump()
         again = merge(replica.project, other_path, whole=True)

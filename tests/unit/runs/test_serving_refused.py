@@ -113,4 +113,4 @@ def test_who_failed_on_everything_is_not_measured(runs: HereRunner, protocol: An
 def test_the_share_that_failed_is_said(runs: HereRunner) -> None:
     failed_run(runs, 3)
     report = accuracy(runs.project)
-    assert report.notes[0] == "asker failed on 3 of 12 items (25.0 %). They count as “incorrect”."
+    assert report.notes[0] == "asker failed on 3 of 12 items (25.0 %). They count as wrong."

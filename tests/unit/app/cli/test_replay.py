@@ -137,7 +137,7 @@ def test_the_sample_replies_judge_the_sample_tuples(tmp_path: Path) -> None:
         assert run.verdicts == {"correct": 38, "incorrect": 39, "abstain": 2, "error": 0}
         assert run.reasons == {"unparsed": 1, "truncated": 1}
         (row,) = [row for row in accuracy(project, verifiers=("sample-judge",)).rows if row.verifier == "sample-judge"]
-        assert (row.fp, row.fn) == (3, 5)
+        assert (row.fp, row.fn) == (4, 5)
         assert run.recorded is True
         assert {line.origin for line in verdict_lines(project, "sample-judge")} == {"judge_replies.jsonl"}
         rules = wait(project, start(project, "exact").run)

@@ -36,6 +36,7 @@ NO_STREAM: dict[str, tuple[str, ...]] = {
     "downstream": ("DB", "SCORES", "--figures", "FILE"),
     "judge-file": (".", "FILE"),
     "publish": ("DB", "x", "FILE"),
+    "rescue": ("DB", "FILE"),
     "reward-server": ("--audit", "FILE"),
     "stack": ("DB", "--figures", "FILE"),
     "sweep": ("DB", "often", "--vary", "samples=1,2", "--figures", "FILE"),

@@ -91,7 +91,7 @@ def test_a_second_rating_is_refused_and_the_first_stays(tmp_path: Path) -> None:
         ('{"item": 1, "annotator": "a", "value": ' + "[" * 100_000, None, "nested"),
         ('{"item": "\\ud800", "annotator": "a", "value": 1}', None, ""),
     ],
-    ids=range(13),
+    ids=range(16),
 )
 def test_a_bad_line_is_refused_with_its_field_and_the_rest_is_used(
     tmp_path: Path, line: str, field: str | None, part: str

@@ -451,7 +451,9 @@ class AnnotateScreen(ItemFlow):
             yield from pace_parts(self.pace, self._progress.left)
         if not self._auto:
             yield RemarkPiece("auto-advance off", rank=3)
-        yield self.news
+        # Where it yields to the counts, it waits for them: what it takes of the way here would not come back.
+        if self.news.rank == 0 or self._progress is not None:
+            yield self.news
 
 
 def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:

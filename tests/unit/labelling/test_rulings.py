@@ -88,7 +88,7 @@ def test_accepting_a_label_takes_it_over_whole(tmp_path: Path) -> None:
     conflict = following(chen)
     said = {opinion.value: opinion for opinion in conflict.opinions}
     chen.decide(conflict, accepting("correctness", said["correct"], ""))
-    chen.decide(conflict, accepting("correctness", said["unsuitable"], ""))
+    chen.decide(chen.open("correctness", conflict.subject), accepting("correctness", said["unsuitable"], ""))
     stored = rows(project, "SELECT verdict, exclusion_reason, tags, partial, note FROM label_events "
                   "WHERE kind = 'adjudication' ORDER BY id")  # fmt: skip
     assert stored == [

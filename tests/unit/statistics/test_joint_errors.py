@@ -206,7 +206,7 @@ def test_kappa_has_peoples_interval_by_question() -> None:
 
 def test_undecided_verdicts_in_each_protocol() -> None:
     rows = repeated((OutcomeCode.ABSTAIN, OutcomeCode.ERROR, 0, 4), (OutcomeCode.ABSTAIN, 0, 0, 2), (1, 1, 1, 3))
-    forced, strict, decided = (pair(rows, protocol) for protocol in get_args(Protocol3))
+    strict, forced, decided = (pair(rows, protocol) for protocol in get_args(Protocol3))
     assert (forced.n, forced.agreement, forced.errors.both_wrong) == (9, 1.0, 0)
     assert (strict.n, strict.errors.both_wrong, strict.errors.wrong_a) == (9, 4, 6)
     assert strict.agreement == pytest.approx(7 / 9)

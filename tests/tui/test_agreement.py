@@ -438,7 +438,7 @@ async def test_a_key_counts_the_latest_round(tmp_path: Path) -> None:
         await drawn(app, pilot)
         first = text_of(app, "#agreement-figures")
         assert "of the first round (1 reopened)" in first
-        await press(pilot, "l")
+        await press(pilot, "L")
         await until(pilot, lambda: "of the latest round (1 reopened)" in text_of(app, "#agreement-figures"))
-        await press(pilot, "l")
+        await press(pilot, "L")
         await until(pilot, lambda: text_of(app, "#agreement-figures") == first)

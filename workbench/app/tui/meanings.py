@@ -138,7 +138,9 @@ MEANINGS: Final = (
     Meaning("R", "reference", "The reference.", "reference reference-answer"),
     Meaning("C", "completion", "What a model wrote.", "completion completion-answer reply"),
     Meaning("T", "transcript", "A judge's calls, in a row or as a tree.", "transcript tree calls"),
-    Meaning("L", "labels", "People's labels, and settling where they differ.", "labels single adjudicate"),
+    Meaning(
+        "L", "labels", "People's labels, and settling where they differ.", "labels single adjudicate agreement.round"
+    ),
     Meaning("G", "guidelines", "What is asked of annotators.", "guidelines"),
     # -- to do
     Meaning(

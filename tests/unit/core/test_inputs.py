@@ -79,7 +79,7 @@ def _own(database: Path) -> list[str]:
     return [f"{database}{end}" for end in ENDS]
 
 
-def _is_read(kind: click.ParamType) -> bool:
+def _is_read(kind: object) -> bool:
     return isinstance(kind, click.Path) and not isinstance(kind, OutputPath)
 
 

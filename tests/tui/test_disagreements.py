@@ -16,11 +16,11 @@ from workbench.app.tui.kit.queue_view import QueueRequest
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.kit.virtual_table import VirtualTable
 from workbench.app.tui.screens.disagreements import DisagreementsScreen
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.people import assign
-from workbench.measuring.browsing import coordinator_name
 from workbench.measuring.reviewing import deciding
 
 YES, NO, ABSTAIN = Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAIN

@@ -14,10 +14,10 @@ from tests.tui.stage import notices, opened, press, settle, text_of
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.labelling.annotating import AnnotationSession, Answer
 from workbench.labelling.people import assign
-from workbench.measuring.browsing import coordinator_name
 
 
 @pytest.fixture

@@ -25,11 +25,12 @@ from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.lending import LentApp, is_lent
 from workbench.app.tui.person import PersonScreen
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.labelling import people, rulings
 from workbench.labelling.adjudicating import AdjudicationSession, Ruling
 from workbench.labelling.annotating import AnnotationSession, Answer
-from workbench.measuring.browsing import coordinator_name, detail
+from workbench.measuring.browsing import detail
 from workbench.measuring.counting import status
 
 

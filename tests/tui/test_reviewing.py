@@ -21,10 +21,10 @@ from workbench.app.tui.kit.reader import Reader
 from workbench.app.tui.kit.title_bar import TitleBar
 from workbench.app.tui.screens.disagreements import DisagreementsScreen, ReviewItemScreen
 from workbench.app.tui.screens.item import ItemScreen
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling.people import add_annotators
-from workbench.measuring.browsing import coordinator_name
 from workbench.measuring.records.review import ERROR_CATEGORIES, Review
 from workbench.measuring.reviewing import deciding
 

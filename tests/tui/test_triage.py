@@ -23,11 +23,11 @@ from workbench.app.tui.kit.triage_view import _answer
 from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.screens.triage import TriageScreen
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.core.verdict import Outcome
 from workbench.labelling.people import add_annotators
 from workbench.measuring import browsing
-from workbench.measuring.browsing import coordinator_name
 from workbench.measuring.records.review import (
     CODE_ERROR_CATEGORIES,
     CODE_ERRORS_IN_SHORT,

@@ -19,8 +19,7 @@ from workbench.core.errors import StoreError, UsageError, did_you_mean, nearest
 from workbench.core.files import require_own, whole_file
 from workbench.core.final_answer import HOW, FinalAnswer
 from workbench.core.final_answer.card import card_completion, card_reference
-from workbench.core.label import Task
-from workbench.core.label import coordinator_name as coordinator_name
+from workbench.core.label import Task, coordinator_name
 from workbench.core.progress import stopped
 from workbench.core.project import Project
 from workbench.core.selection import COLUMN, GROUPS, TOLD, Condition, Selection, parse_condition

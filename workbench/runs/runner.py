@@ -171,7 +171,7 @@ class Runner:
             RunError: Every item failed inside the verifier. Those errors are taken back, so that resuming tries again.
         """
         reader = self._database.reader()
-        if verdicts.by_reason(reader, run.id) == {"internal": verdicts.count(reader, run.id)}:
+        if runs.has_only(reader, run.id, "internal"):
             ((_, why, _),) = verdicts.failures(reader, run.id, 1)
             self._lease.store(partial(verdicts.take_back_errors, run=run.id))
             raise RunError(f"Every item failed inside the verifier: {why}")

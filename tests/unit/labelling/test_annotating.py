@@ -11,13 +11,14 @@ import pytest
 
 from tests.helpers import make_project, make_shared, mean_nobody, numbered
 from workbench.core.errors import AnnotationError, AnsweredElsewhereError, UsageError
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.labelling import ledger, people
 from workbench.labelling.adjudicating import AdjudicationSession
 from workbench.labelling.annotating import AnnotationItem, AnnotationSession, Answer, Progress
 from workbench.labelling.labels import import_labels
 from workbench.labelling.rulings import Ruling
-from workbench.measuring.browsing import coordinator_name, detail
+from workbench.measuring.browsing import detail
 from workbench.measuring.counting import status
 
 CORRECT = Answer(verdict="correct")

@@ -10,9 +10,8 @@ from typing import TypeVar
 from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.choices import Choice, ChoiceMenu
 from workbench.app.tui.screen import WorkbenchScreen
-from workbench.core.label import EXCLUSION_REASONS
+from workbench.core.label import EXCLUSION_REASONS, coordinator_name
 from workbench.labelling import coordinating
-from workbench.measuring.browsing import coordinator_name
 
 Result = TypeVar("Result")
 _TAKE_IN = "take in"

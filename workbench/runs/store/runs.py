@@ -289,6 +289,15 @@ def complete(connection: sqlite3.Connection, run: int, items: int) -> None:
     )
 
 
+def has_only(connection: sqlite3.Connection, run: int, reason: str) -> bool:
+    """Whether a run has verdicts, all of them with this reason; the first that has another one ends the search."""
+    of_run = "SELECT 1 FROM verdicts WHERE run_id = ?1 AND sample = 0"
+    row: tuple[int] = connection.execute(
+        f"SELECT EXISTS ({of_run}) AND NOT EXISTS ({of_run} AND reason IS NOT ?2)", (run, reason)
+    ).fetchone()
+    return bool(row[0])
+
+
 def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
     """What a person asks of the runner."""
     row: tuple[Request | None] = connection.execute("SELECT request FROM runs WHERE id = ?", (run,)).fetchone()

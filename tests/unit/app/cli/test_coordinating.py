@@ -12,11 +12,12 @@ import pytest
 from tests.commands import run
 from tests.helpers import make_project, numbered
 from tests.unit.app.cli.test_contract import document
+from workbench.core.label import coordinator_name
 from workbench.core.project import open_project
 from workbench.labelling import coordinating
 from workbench.labelling.labels import import_labels
 from workbench.labelling.people import annotators
-from workbench.measuring.browsing import coordinator_name, reveal
+from workbench.measuring.browsing import reveal
 
 
 @pytest.fixture

@@ -253,16 +253,16 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
     with project_at(str(options.database)) as project:
         meant = truth_of(project, options.truth, options.suites)
         k = options.k or (PAPER_K if options.paper and meant.runs else None)
-        scores = {} if k is None else tested_by(project, meant, options.verifiers)
-        references = {name: _references(project, one, options) for name, one in scores.items()}
+        tested = {} if k is None else tested_by(project, meant, options.verifiers)
+        reference_scores = {name: _references(project, one, options) for name, one in tested.items()}
         report = ranking(
             project,
             meant,
             options.verifiers,
             selection=selection_of(options.where),
             k=k,
-            references=_references(project, meant, options) if references else {},
-            reference_scores=references,
+            references=_references(project, meant, options) if tested else {},
+            reference_scores=reference_scores,
             missing=options.missing or "zero",
             samples=options.samples,
             seed=options.seed,

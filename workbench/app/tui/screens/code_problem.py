@@ -28,9 +28,10 @@ from workbench.app.tui.suite_start import choose_export, run_again, start_suite
 from workbench.app.tui.switches import following, index_of
 from workbench.coding.apart import count_again, set_apart
 from workbench.coding.matrix import Arrangement, arranged, read_matrix
+from workbench.core.label import coordinator_name
 from workbench.core.selection import Condition
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
-from workbench.measuring.browsing import coordinator_name, reveal_each
+from workbench.measuring.browsing import reveal_each
 
 _WHY_APART: Final = "Why is the test set apart?"
 

@@ -31,10 +31,10 @@ from workbench.app.tui.screens.item import ItemScreen
 from workbench.app.tui.sharing import share
 from workbench.app.tui.switches import following
 from workbench.app.tui.table_screen import FilterScreen
+from workbench.core.label import coordinator_name
 from workbench.core.selection import Condition
 from workbench.core.text.figures import counted
 from workbench.data.records.browse import ItemDetail, ItemVerdict
-from workbench.measuring import browsing
 from workbench.measuring.judged import everybody
 from workbench.measuring.records.review import ERROR_CATEGORIES, QUEUES, Disagreement, ErrorCategory, Queue
 from workbench.measuring.reviewing.deciding import (
@@ -125,7 +125,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     def desk(self) -> ReviewDesk:
         """Where decisions are stored."""
         if self._desk is None:
-            self._desk = ReviewDesk(self.project, browsing.coordinator_name())
+            self._desk = ReviewDesk(self.project, coordinator_name())
         return self._desk
 
     def above(self) -> Iterator[Widget]:

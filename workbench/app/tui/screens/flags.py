@@ -11,10 +11,10 @@ from workbench.app.tui.keymap import Action
 from workbench.app.tui.kit.matrix import fit, printable
 from workbench.app.tui.live import LiveScreen
 from workbench.app.tui.table_screen import TableScreen
+from workbench.core.label import coordinator_name
 from workbench.core.text.figures import counted, minute
 from workbench.labelling import coordinating
 from workbench.labelling.coordinating import Answered, Flag
-from workbench.measuring.browsing import coordinator_name
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, identifier, word
 

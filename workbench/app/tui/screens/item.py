@@ -40,6 +40,7 @@ from workbench.app.tui.review_desk import ReviewDecision, ReviewDesk, Reviewing,
 from workbench.app.tui.screen import BREAKPOINTS, WorkbenchScreen
 from workbench.app.tui.switches import index_of
 from workbench.coding.problems import problem_of
+from workbench.core.label import coordinator_name
 from workbench.core.taxonomy import UNTYPED, type_display
 from workbench.core.text.excerpt import snippet
 from workbench.data.records.browse import ItemDetail, ItemVerdict
@@ -335,7 +336,7 @@ class ItemScreen(Reviewing):
     def desk(self) -> ReviewDesk:
         """Where decisions are stored."""
         if self._desk is None:
-            self._desk = ReviewDesk(self.project, browsing.coordinator_name())
+            self._desk = ReviewDesk(self.project, coordinator_name())
         return self._desk
 
     @property

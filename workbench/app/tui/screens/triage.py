@@ -20,6 +20,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece, TitleBar
 from workbench.app.tui.kit.triage_view import CardState, card, other_cause, summary
 from workbench.app.tui.live import InSight
 from workbench.app.tui.sharing import share
+from workbench.core.label import coordinator_name
 from workbench.core.project import Project
 from workbench.core.text.figures import counted, percent
 from workbench.measuring import browsing
@@ -323,7 +324,7 @@ class TriageScreen(InSight):
             self._show_next()
 
     def _store(self, cases: Sequence[TriageCase], cause: Cause, project: Project, scope: TriageScope) -> _Finished:
-        self._given.append(triage.give_cause(project, cases, cause, scope, by=browsing.coordinator_name()))
+        self._given.append(triage.give_cause(project, cases, cause, scope, by=coordinator_name()))
         what = f"{len(cases):,} cases alike" if len(cases) > 1 else _numbered(scope, cases[0])
         return _Finished(f"saved: {cause.name} · {what} · z takes it back", tuple(one.id for one in cases))
 
@@ -364,7 +365,7 @@ class TriageScreen(InSight):
             self._show_next()
 
     def _reopen(self, case: TriageCase, reason: str, project: Project, scope: TriageScope) -> _Finished:
-        by = browsing.coordinator_name()
+        by = coordinator_name()
         self._given.append((deciding.send_back(project, case.id, reason=reason, by=by, queue=scope.queue),))
         return _Finished(f"saved: sent back · {_numbered(scope, case)} · z takes the word back", (case.id,))
 
@@ -440,7 +441,7 @@ class TriageScreen(InSight):
             self._put(_Job((), self._undo))
 
     def _undo(self, project: Project, scope: TriageScope) -> _Finished:
-        by = browsing.coordinator_name()
+        by = coordinator_name()
         marks = self._given[-1] if self._given else triage.last_given(project, scope, by=by)
         if not marks:
             return _Finished("There is no cause of yours to take back.", ())

@@ -13,10 +13,10 @@ from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.table_screen import TableScreen
 from workbench.benchmarks.curating.type_forms import ProposedType, proposed_types
 from workbench.benchmarks.curating.types import settle_types
+from workbench.core.label import coordinator_name
 from workbench.core.taxonomy import SUBTYPES, type_display
 from workbench.core.text.figures import counted
 from workbench.labelling.labels import LabelsImported
-from workbench.measuring.browsing import coordinator_name
 from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, word
 

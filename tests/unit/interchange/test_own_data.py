@@ -454,6 +454,23 @@ def test_who_lacks_a_column_is_told_which_it_may_be(tmp_path: Path) -> None:
     assert "Did you mean" not in imported(*maps, "gold=human says")
 
 
+def test_a_grader_beside_gold_is_offered_as_a_verifier(tmp_path: Path) -> None:
+    rows = [[f"{n}?", "2", "It is 2.", "yes", "no" if n % 3 else "yes", n % 2] for n in range(6)]
+    file = table(tmp_path, rows, ["question", "reference", "completion", "gold", "is_correct", "has_image"])
+
+    def imported(*words: str) -> str:
+        line = ["import", str(tmp_path / "new.db"), str(file), *words]
+        return CliRunner().invoke(root, line, catch_exceptions=False).output
+
+    offer = "--verdict is_correct=is_correct"
+    said = imported()
+    assert f"import again with {offer}\n" in said
+    assert "has_image=" not in said
+    again = imported(*offer.split())
+    assert "Verdicts: 6 imported" in again
+    assert "import again" not in again
+
+
 def test_columns_of_types_and_names_are_told_by_their_values(tmp_path: Path) -> None:
     rows = [[f"{n}?", "2", "It is 2.", "yes", f"m{n % 2}", "B4 - Set", f"{n % 2}", "A"] for n in range(6)]
     file = table(tmp_path, rows, ["question", "reference", "completion", "gold", "llm", "kind", "judge llm", "letter"])

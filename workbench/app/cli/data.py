@@ -231,8 +231,11 @@ def _say_guesses(plan: FilePlan, anew: str) -> None:
     """Name the options that take columns which may have been meant for fields."""
     look, graders = first_look(plan.path), plan.graders.values()
     if meant := look.words_for(plan.columns, graders):
-        fields = ", ".join(look.guesses(plan.columns, graders)) or "gold"
-        say(f"{plan.path}: no column was taken for {fields}. Did you mean {meant}?{anew}")
+        fields = ", ".join(look.guesses(plan.columns, graders)) or ("" if "gold" in plan.columns else "gold")
+        if fields:
+            say(f"{plan.path}: no column was taken for {fields}. Did you mean {meant}?{anew}")
+        else:
+            say(f"{plan.path}: a grader's verdicts were not imported. To measure the grader, import again with {meant}")
 
 
 def _say_broken(file: str, tests: Sequence[BrokenTest]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from workbench.core.taxonomy import type_values
-from workbench.data.formats.fields import FIELDS, fold, told_by_words
+from workbench.data.formats.fields import FIELDS, GRADES, fold, told_by_words
 from workbench.data.formats.places import ColumnPath, value_at
 from workbench.data.formats.reading import sampled, types_put_right
 from workbench.data.formats.verdict_words import (
@@ -69,14 +69,14 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         return {field: column for field, column in free.items() if column not in (*columns.values(), *graders)}
 
     def words_for(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> str:
-        """The options of a command that take the guesses and, where gold isn't taken, what else holds verdicts."""
+        """The options of a command that take the guesses and other columns of verdicts: graders' alone beside gold."""
         guesses = self.guesses(columns, graders)
         words = [f"--map {shlex.quote(f'{field}={column}')}" for field, column in guesses.items()]
-        others = () if "gold" in columns else self.verdicts
+        others = [one for one in self.verdicts if "gold" not in columns or fold(one) in GRADES]
         taken = {*guesses.values(), *columns.values(), *graders}
         free = [one for one in others if one not in taken]
         words += [f"--verdict {shlex.quote(f'{self.verdicts[one]}={one}')}" for one in free[:_OFFERED]]
-        if free and "gold" not in guesses:
+        if free and "gold" not in (*guesses, *columns):
             words.append(f"(or --map {shlex.quote(f'gold={free[0]}')} if people gave these verdicts)")
         return " ".join(words)
 

@@ -372,6 +372,7 @@ class Caller:
         body = received.body
         self._allowed(lane).pace.seed(received.headers)
         if not 200 <= received.status < 300:
+            lane.trial.is_replayed = received.status == NOT_RECORDED and origin_of(received) is not None
             raise of_response(received.status, received.headers, body, self.clock.date())
         response, reply = understood(lane, received, ms, prepared.built.task, prepared.count)
         self._note_origin(response.origin)

@@ -63,6 +63,7 @@ class Trial:
         self._halt: Halt | None = None
         self._settled = asyncio.Event()
         self.answered = False
+        self.is_replayed = False
 
     @property
     def in_doubt(self) -> bool:
@@ -120,7 +121,8 @@ class Trial:
 
     def gave_up(self, failure: CallFailed) -> None:
         """A call was given up."""
-        self._weight += _WEIGHTS.get(failure.code, _WEIGHT)
+        # A replay server lacks the replies to single requests.
+        self._weight += 1 if self.is_replayed else _WEIGHTS.get(failure.code, _WEIGHT)
         self._failed += 1
         self._last = failure
 

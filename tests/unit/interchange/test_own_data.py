@@ -455,7 +455,7 @@ def test_who_lacks_a_column_is_told_which_it_may_be(tmp_path: Path) -> None:
 
 
 def test_a_grader_beside_gold_is_offered_as_a_verifier(tmp_path: Path) -> None:
-    rows = [[f"{n}?", "2", "It is 2.", "yes", "no" if n % 3 else "yes", n % 2] for n in range(6)]
+    rows = [[f"{n}?", "2", "It is 2.", "yes", "no" if n % 3 else "yes", str(n % 2)] for n in range(6)]
     file = table(tmp_path, rows, ["question", "reference", "completion", "gold", "is_correct", "has_image"])
 
     def imported(*words: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from tests.served_runs import HereRunner, check_sums, here
 from tests.servers.scripted import Received, Scripted, scripted
 from workbench.core.options import TableForm
+from workbench.llm.caller import ORIGIN_HEADER
 from workbench.measuring.accuracy import accuracy
 from workbench.measuring.accuracy_tables import accuracy_as
 
@@ -78,6 +79,13 @@ def test_what_is_an_items_own_fault_costs_no_other_its_verdict(runs: HereRunner)
         {"correct": ITEMS - 2, "incorrect": 0, "abstain": 0, "error": 2},
     )
     assert ended.failures == ["2 × bad_request: HTTP 400: top_k: extra fields not permitted"]
+
+
+def test_requests_that_a_replay_server_lacks_are_their_own_errors(runs: HereRunner) -> None:
+    lacking = [Scripted(422, body={"error": {"message": "none fits"}}, headers={ORIGIN_HEADER: "some.jsonl"})] * 6
+    with scripted(lambda _: lacking.pop() if lacking else "Yes") as server:
+        ended = runs.start(server.url, concurrency=1)
+    assert (ended.state, (ended.verdicts or {})["error"]) == ("complete", 6)
 
 
 def test_texts_that_are_all_too_long_are_their_own_errors(runs: HereRunner) -> None:

@@ -149,8 +149,6 @@ EVERYDAY = {
     *["a", "all", "an", "and", "are", "as", "be", "by", "each", "for", "from", "how", "in", "is", "it"],
     *["its", "of", "on", "one", "or", "than", "that", "the", "this", "to", "what", "with"],
 }
-HANDLER = re.compile(r"compose$|check_action$|_?(action|on|watch)_|render(_line)?$")
-"""What Textual calls: an action's help in the binding, an event's name, say enough."""
 
 
 def said_words(text: str) -> set[str]:
@@ -185,25 +183,3 @@ def test_a_docstring_that_says_nothing_would_be_found() -> None:
     assert restates("ModelServer", "A server of a model.")
     assert not restates("zero_inserted", "``3,05`` for 3,5.")
     assert not restates("limits", "How much it may ask.")
-
-
-def test_what_the_app_s_modules_offer_says_what_it_is() -> None:
-    """The linter can't tell handlers from what others call, so it is silent there on methods."""
-    slips = [
-        f"{path.relative_to(ROOT)}:{node.lineno} {owner.name}.{node.name}"
-        for path in (PACKAGE / "app" / "tui").rglob("*.py")
-        for owner in definitions(path)
-        if isinstance(owner, ast.ClassDef) and not owner.name.startswith("_")
-        for node in owner.body
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and not node.name.startswith("_")
-        and not HANDLER.match(node.name)
-        and not ast.get_docstring(node)
-        and not any(name_of_decorator(each) in {"on", "overload", "setter"} for each in node.decorator_list)
-    ]
-    assert slips == []
-
-
-def name_of_decorator(node: ast.expr) -> str:
-    target = node.func if isinstance(node, ast.Call) else node
-    return target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")

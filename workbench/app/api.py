@@ -236,7 +236,6 @@ def open_project(path: Path | str) -> Project:
 
 
 def _check(protocol: str | None, gold: str) -> None:
-    """Refuse a protocol or a choice of gold that there isn't."""
     for what, said, known in (("protocol", protocol, Protocol3), ("gold", gold, GoldChoice)):
         if said is not None and said not in get_args(known):
             raise UsageError(f"There is no {what} {said!r}.", f"Use {', '.join(get_args(known))}.")

@@ -246,7 +246,6 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _dedented(node: Any) -> Any:
-    """Descriptions without their docstrings' indentation, which Python versions treat differently."""
     if isinstance(node, dict):
         return {
             key: cleandoc(value) if key == "description" and isinstance(value, str) else _dedented(value)

@@ -174,7 +174,6 @@ def _limits(
     caps: Caps,
     options: Sequence[tuple[int, Completion]],
 ) -> list[LinearConstraint]:
-    """Rows over all completions that may be chosen: as many correct as incorrect, one at most; quotas; caps."""
     of = np.array([place for place, _ in options])
     sign = np.array([1 if one.correct else -1 for _, one in options])
     # A question is counted by its correct completion.
@@ -195,7 +194,6 @@ def _limits(
 
 
 def _at_most(group: IntArray, option: IntArray, options: int, most: int | IntArray) -> LinearConstraint:
-    """No group has more of its options chosen than it may."""
     return LinearConstraint(_sums(group, option, np.ones(len(option)), options), 0, most)
 
 
@@ -207,14 +205,12 @@ def _sums(
 
 
 def _places(names: Sequence[str]) -> tuple[IntArray, list[str]]:
-    """Each name's place among those that occur."""
     known = list(dict.fromkeys(names))
     place = {name: number for number, name in enumerate(known)}
     return np.array([place[name] for name in names]), known
 
 
 def _solved(cost: FloatArray, limits: Sequence[LinearConstraint]) -> BoolArray:
-    """Which options are chosen at the least cost."""
     found = milp(
         cost,
         integrality=np.ones(len(cost)),

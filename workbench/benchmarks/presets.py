@@ -97,7 +97,6 @@ def _source(row: dict[str, str]) -> PaperSource:
 
 
 def _folded(name: str) -> str:
-    """Upper and lower case, and what stands between words, make no other source."""
     return re.sub(r"[ _-]+", "-", name.casefold())
 
 

@@ -144,7 +144,6 @@ def _level(name: str, found: LevelStatus) -> Finding:
 
 
 def _languages() -> list[Finding]:
-    """Which languages besides Python solutions can be in."""
     from workbench.verifiers.execution.runners import languages, version_of
 
     found = []
@@ -259,13 +258,11 @@ def _fill(archive: Archive, path: Path) -> None:
 
 
 def _derive(database: Path) -> None:
-    """Derive every state from the label events."""
     with opened_project(database) as project:
         recompute(project)
 
 
 def _require_sets(archive: Archive, database: Path) -> None:
-    """What a frozen set says of itself can be read by whoever shows, compares or publishes it."""
     with opened_project(database) as project:
         for found in sets.every(project.database.reader()):
             try:
@@ -293,7 +290,6 @@ class _ArchiveReading:
         self._last: _PlacedRow | None = None
 
     def parts(self) -> Iterator[tuple[ArchiveTable, Iterable[_Row]]]:
-        """All parts in their order; label events together, in the order in which they arrived."""
         parts = [part for part in PARTS if part.name in self._members]
         for part in parts:
             self._require_columns(part)
@@ -311,7 +307,6 @@ class _ArchiveReading:
             yield row
 
     def refused(self, why: str) -> FormatError:
-        """An error about the row that was read last, or after them all about the whole."""
         last = self._last
         return self._archive.damaged(why) if last is None else self._archive.damaged(why, last.member, last.line)
 

@@ -109,7 +109,6 @@ def _integrity(trouble: str) -> Finding:
 
 
 def _hurt(connection: anatomy.Connection) -> list[Finding]:
-    """What is hurt, part by part."""
     try:
         return anatomy.hurt_parts(connection)
     except StoreError as error:
@@ -195,7 +194,6 @@ def repair(path: Path) -> Repaired:
 
 
 def _rebuild(path: Path) -> list[Path]:
-    """Put a new database with every row in the place of the old one, which is kept."""
     with part_folder(path) as part:
         temporary = part / path.name
         found = written(path, temporary, path)

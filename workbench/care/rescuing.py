@@ -82,7 +82,6 @@ def written(path: Path, temporary: Path, target: Path) -> Rescued:
 
 
 def _notes(written: RescueOutcome) -> list[str]:
-    """What is missing, and what that means."""
     by_name = {table.table: table for table in written.tables}
     notes = []
     for name, meaning in _MEANINGS.items():

@@ -225,7 +225,6 @@ class _Id(Struct, frozen=True):
 
 
 def _texts(project: Project) -> tuple[tuple[KeptLine, ...], list[str]]:
-    """The project's problems and their texts, in the order of import."""
     reader = project.database.reader()
     problems, texts = [], []
     for number, dataset in problem_list.datasets(reader):

@@ -71,7 +71,6 @@ def read(path: Path) -> Iterator[CandidateLine | Refusal]:
 
 
 def _rows(path: Path) -> Iterator[SourceDocument | Refusal]:
-    """A row a line; of one JSON document the rows of its list, or the whole of it."""
     kind = detect_format(path)
     with open_stream(path) as (stream, _):
         if kind != "json":
@@ -86,7 +85,6 @@ def _rows(path: Path) -> Iterator[SourceDocument | Refusal]:
 
 
 def _taken(row: SourceDocument) -> Iterator[CandidateLine | Refusal]:
-    """The problem in a row, or the problems by name."""
     by_name = _named(row.json)
     for name, json in by_name.items() if by_name else [(None, row.json)]:
         found = decoded(row.line, json, _LINE)
@@ -97,7 +95,6 @@ def _taken(row: SourceDocument) -> Iterator[CandidateLine | Refusal]:
 
 
 def _named(json: bytes) -> dict[str, bytes]:
-    """Lines by name, where a row is an object of nothing but such."""
     try:
         cells = {name: bytes(cell) for name, cell in _OBJECT.decode(json).items()}
         keys = [_OBJECT.decode(cell).keys() for cell in cells.values()]
@@ -301,7 +298,6 @@ def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
 
 
 def _vector_cases(line: int, raw: bytes) -> list[VectorCase | Refusal]:
-    """The case that an object is, or those it holds by name."""
     try:
         found = _BY_NAME.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -191,7 +191,6 @@ def _why(failure: Failure | None) -> str:
 
 
 def _extractor(project: Project, shown: SuiteRun | None) -> str:
-    """How a run takes code from a reply, as its verifier is configured."""
     run = None if shown is None else runs.get(project.database.reader(), shown.run)
     name = "" if run is None else str(run.verifier.config.get("extractor", "")).partition("-")[0]
     return name if name in EXTRACTORS else _FIRST_EXTRACTOR

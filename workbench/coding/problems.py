@@ -175,7 +175,6 @@ class OutcomeLines(Iterator[_Line]):
         self._lines = lines
 
     def __next__(self) -> _Line:
-        """The next line."""
         return next(self._lines)
 
 

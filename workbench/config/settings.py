@@ -102,7 +102,6 @@ def _policy(path: Path, table: object) -> AnnotationPolicy:
 
 
 def _require_bounds(place: str, table: dict[str, Any]) -> None:
-    """Refuse keys that there aren't, and numbers beyond their bounds."""
     known = {field.name: field for field in fields_of(AnnotationPolicy)}
     for name, value in sorted(table.items()):
         if name not in known:

@@ -257,7 +257,6 @@ def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _text(place: str, value: object) -> str:
-    """An option's value as the command line would spell it."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -334,7 +333,6 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
 
 
 def _with(text: str, name: str, entry: dict[str, Any]) -> str:
-    """The file's text with the entry; one that is there keeps the comments in it."""
     import tomlkit
 
     document = tomlkit.parse(text)

@@ -341,7 +341,6 @@ def _remove(path: Path) -> None:
 
 
 def _new(part: Path) -> tuple[int, int]:
-    """A new file under a part's name, locked, for its owner alone; and the permissions that this user's files have."""
     for _ in range(_TAKEN_AGAIN):
         descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
         try:
@@ -383,7 +382,6 @@ def _mode_of(path: Path, otherwise: int) -> int:
 
 
 def _name_anew(part: Path, path: Path) -> None:
-    """Give a part its name where nothing may stand yet."""
     try:
         os.link(part, path)
     except OSError as error:

@@ -256,7 +256,6 @@ def _scripts(word: str) -> set[str]:
 
 
 def _looks(name: str) -> set[str]:
-    """How a name looks in small letters and in capitals, whatever its case and its blanks."""
     plain = " ".join(unicodedata.normalize("NFKC", name).casefold().split())
     looks = {plain, plain.translate(_table(_SMALL)), plain.translate(_table(_LARGE))}
     return {unicodedata.normalize("NFC", look) for look in looks} - {""}

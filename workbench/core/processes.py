@@ -187,7 +187,6 @@ def started(pid: int) -> int | None:
 
 
 def _life_here(pid: int, began: int) -> Life:
-    """Whether a process of this boot and these namespaces lives; of one whose start isn't known, whether any does."""
     try:
         found = started(pid)
     except OSError:
@@ -234,7 +233,6 @@ def _own_start_seen(pid: int) -> int:
 
 @lru_cache(maxsize=4)
 def _place(boot: str, spaces: str, machine: str) -> str:
-    """A digest of where a process's number means something."""
     return hashlib.sha256(f"{boot}\n{spaces}\n{machine}".encode()).hexdigest()[:8]
 
 

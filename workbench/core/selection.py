@@ -240,7 +240,6 @@ def crossing(by: str) -> tuple[str, ...]:
 
 
 def _parts(by: str) -> tuple[str, ...]:
-    """What stands between commas; one that is nothing else belongs to the name of the column before it."""
     parts: list[str] = []
     for part in by.split(","):
         known = part.strip() in GROUPS or part.lstrip().startswith(COLUMN)

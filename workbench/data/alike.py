@@ -26,9 +26,7 @@ ROWS: Final = 1024
 class Similarities(Protocol):
     """Cosines of texts with each other."""
 
-    def __len__(self) -> int:
-        """How many texts there are."""
-        ...
+    def __len__(self) -> int: ...
 
     def rows(self, places: IntArray, of: IntArray) -> FloatArray:
         """The cosines of some texts with others, a row a place."""

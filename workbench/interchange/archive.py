@@ -143,7 +143,6 @@ def _add(archive: ZipFile, member: Rows) -> Member:
 
 
 def _info(name: str) -> ZipInfo:
-    """An entry that says nothing of when and where it was made."""
     info = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
     info.compress_type = ZIP_DEFLATED
     info.create_system = _UNIX
@@ -194,7 +193,6 @@ def _rows(reader: archiving.Connection, part: ArchiveTable, conditions: archivin
 
 
 def _readable(rows: Iterable[Row], names: Sequence[str], database: Path) -> Iterator[Row]:
-    """Label events, as long as they could be read back."""
     for row in rows:
         try:
             require_event(dict(zip(names, row, strict=True)))

@@ -211,7 +211,6 @@ def _writer(format: ExportFormat, table: Table) -> Writer:
 
 
 def _require_options(request: Request) -> None:
-    """Refuse what this format would not heed."""
     for name in sorted({name for found in _WRITERS.values() for name in found.options}):
         known = {other: found for other, found in _WRITERS.items() if name in found.options}
         if getattr(request.options, name) != _NOTHING_SAID[name] and request.format not in known:
@@ -444,7 +443,6 @@ def archive(request: Request) -> ExportReport:
 
 
 def _tool(request: Request, element: _Element) -> ExportReport:
-    """A JSON list of the chosen items."""
     lines = _lines(request)
     written = 0
     with new_file(request.options.file, force=request.options.force) as file:

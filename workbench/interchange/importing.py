@@ -217,7 +217,6 @@ def _preview(record: ItemRecord | QuestionRecord | ProblemRecord) -> PreviewRow:
 
 
 def _looked_over(plan: FilePlan) -> GraderColumns | None:
-    """What the columns of verdicts hold."""
     columns = plan.grader_columns()
     if columns is not None:
         deque(read_grades(plan, columns), maxlen=0)
@@ -257,7 +256,6 @@ def _require_in(database: Database | None, name: str) -> None:
 
 
 def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
-    """The data set that holds the problems of files of solutions."""
     wanted = dict.fromkeys(task_id for plan in plans for task_id in first_task_ids(plan))
     found = holding(database.reader(), wanted) if database is not None else []
     if not found:
@@ -362,7 +360,6 @@ def _read(
 
 
 def _missing(record: Record, columns: Mapping[str, str]) -> list[str]:
-    """The columns of fields in which a row says nothing."""
     if not isinstance(record, ItemRecord):
         return []
     return [columns[field] for field in _MAY_MISS if field in columns and getattr(record, field) is None]

@@ -222,12 +222,10 @@ class _Work:
         self._opened: list[Partitions] = []
 
     def close(self) -> None:
-        """Let others go on with what is not whole."""
         for parts in self._opened:
             parts.close()
 
     def of_file(self, source: Path, target: Path) -> Iterator[_Target]:
-        """A single one."""
         if not target.name.endswith(_ENDINGS):
             raise FormatError(f"{target} is no name for rows.", f"Names end in {', '.join(_ENDINGS)}.")
         if target.is_dir():
@@ -239,7 +237,6 @@ class _Work:
         return iter([self._target(source, target, lambda _: None)])
 
     def of_folder(self, source: Path, target: Path, report: JudgedFiles) -> Iterator[_Target]:
-        """The files of a folder, but for those that were judged before."""
         if target.resolve().is_relative_to(source.resolve()):
             raise FormatError(f"{target} lies in {source}.", "Name a folder elsewhere.")
         there = [path for path in sorted(source.rglob("*")) if _is_seen(path, source)]
@@ -330,7 +327,6 @@ class _FolderState(Struct):
         return found
 
     def write(self, folder: Path) -> None:
-        """Write it down."""
         with new_file(folder / _STATE, force=True) as out:
             out.write(msgspec.json.format(msgspec.json.encode(self)) + b"\n")
 
@@ -341,7 +337,6 @@ def _is_seen(path: Path, folder: Path) -> bool:
 
 
 def _stamp(path: Path) -> list[int]:
-    """What tells that a file is another one."""
     try:
         about = path.stat()
     except OSError as error:
@@ -371,7 +366,6 @@ class _OpenPartition:
 
     @property
     def size(self) -> int:
-        """Rows that were read."""
         return len(self.rows) + len(self.refused)
 
     def add(self, row: HeldRow | Refusal) -> int:
@@ -396,11 +390,9 @@ class _OpenPartition:
 
     @property
     def is_judged(self) -> bool:
-        """Whether no verdict is missing."""
         return self.closed and len(self.found) == len(self.rows)
 
     def put(self) -> None:
-        """Write it; the last one of a file makes the file."""
         if self.size:
             judged = [(row, self.found[self.first + place]) for place, row in enumerate(self.rows)]
             self.target.parts.put(self.target.file, judged, self.refused, self.last)
@@ -430,13 +422,11 @@ class _PartitionSink:
         self._known = RecentVerdicts()
 
     def has_room(self) -> bool:
-        """Whether more rows may be read: a slow one at the beginning keeps all in memory that stand behind it."""
         waiting = iter(self._open)
         first = next(waiting, None)
         return first is None or first.behind_first_missing + sum(part.bytes for part in waiting) < _AHEAD
 
     def chunks(self) -> Iterator[list[VerifierInput]]:
-        """All items of all files that have no verdict yet."""
         number, characters, chunk = 0, 0, list[VerifierInput]()
         for target in self._works:
             self._count(target.parts.found, reused=True)
@@ -493,7 +483,6 @@ class _PartitionSink:
         self._settle()
 
     def finish(self) -> None:
-        """Write what is left once all verdicts are there."""
         self._settle()
         assert not self._open
 

@@ -91,7 +91,6 @@ class _RunMerge:
         )
 
     def take(self) -> MergedRun:
-        """Take what is new, some hundred items at a time."""
         merged, run = self._merged, self._run
         with self._project.database.write() as connection:
             merged.refused = self._refusal(connection)
@@ -109,7 +108,6 @@ class _RunMerge:
         return merged
 
     def _refusal(self, connection: Connection) -> str:
-        """Why nothing of the run can be taken; "" where it can."""
         verifier = self._run.verifier
         bound = stored_runs.verifier_named(connection, verifier.name)
         if bound is None:
@@ -124,7 +122,6 @@ class _RunMerge:
         return ""
 
     def _bound(self, connection: Connection) -> tuple[int, bool]:
-        """The run here, made if need be."""
         verifier = self._run.verifier
         bound = stored_runs.verifier_named(connection, verifier.name)
         number = (
@@ -189,7 +186,6 @@ class _RunMerge:
         self._report.name(self._merged.verifier, one.name, why)
 
     def _settle(self, connection: Connection, number: int, *, is_new: bool) -> None:
-        """Say what the run is asked for now, and whether it is complete; where nothing has changed, nothing is said."""
         row = stored_runs.get(connection, number)
         assert row is not None
         mine = self._run.selection if is_new else row.selection
@@ -217,7 +213,6 @@ class _RunMerge:
 
 
 def _said(connection: Connection, run: int, items: list[int]) -> dict[int, _Here]:
-    """What the run's verdicts here say, by item."""
     outcomes = verdicts.letters(connection, run, items)
     return {
         item: _Here(found.outcome.code, found.score, found.reason, outcomes.get(item, {}))
@@ -232,7 +227,6 @@ def _says(found: ForeignVerdict) -> _Here:
 
 
 def _put(connection: Connection, run: int, new: dict[int, ForeignVerdict]) -> None:
-    """Store verdicts that are new here, with all that hangs on them."""
     if not new:
         return
     verdicts.put_samples(

@@ -108,7 +108,6 @@ def _take(
 def _ours(
     connection: Connection, theirs: Connection, row: EvolutionRow, question: int, steps: Sequence[Step]
 ) -> list[Step]:
-    """The steps with our row ids of the pool's solutions."""
     pool, *rest = steps
     assert isinstance(pool, PoolStep)
     found = []

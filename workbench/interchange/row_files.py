@@ -203,7 +203,6 @@ class ParquetTable(RowFile):
 def _by_batch(
     judged: Sequence[tuple[Any, RowVerdict]],
 ) -> Iterator[tuple[RecordBatch, list[tuple[int, RowVerdict]]]]:
-    """Rows of the same piece of the file that follow upon one another, by their places in it."""
     for _, some in groupby(judged, key=lambda one: id(one[0][0])):
         rows = list(some)
         yield rows[0][0][0], [(place, found) for (_, place), found in rows]

@@ -26,7 +26,6 @@ _GOLD: Final = {True: "correct", False: "incorrect", None: "none"}
 
 
 def _by_question(request: Request, judges: tuple[str, ...] = ()) -> Iterator[list[StoredItem]]:
-    """The chosen items, a question's completions together."""
     reader = request.project.database.reader()
     items = store.stream_items(reader, request.selection, request.options.gold, by_question=True, judges=judges)
     return (list(found) for _, found in groupby(items, key=lambda item: (item.dataset, item.question_key)))
@@ -95,7 +94,6 @@ class SftLines:
         )
 
     def _drawn(self, items: list[StoredItem]) -> list[StoredItem]:
-        """At most so many of a question's completions, in the order of import."""
         if self._request.options.per_question is None:
             return items
         order = in_drawn_order(items, self._request.options.seed, _known_by)
@@ -118,7 +116,6 @@ class SftLines:
 
 
 def _different(items: Iterable[StoredItem]) -> list[StoredItem]:
-    """The first item of each text."""
     found: dict[str, StoredItem] = {}
     for item in items:
         found.setdefault(item.completion, item)

@@ -175,7 +175,6 @@ class AdjudicationSession:
             return self._keep(conflict, ruling, at, error)
 
     def _keep(self, conflict: Conflict, ruling: Ruling, at: str, why: StoreError) -> str:
-        """Keep a decision until the file is back; what stood when it was opened still can be read."""
         event = self._decision(self._held, conflict, ruling, at)
         lines = list(history_lines(label_lines.placed(self._held, [event])))
         self._project.kept.keep(lines, [event], why)

@@ -232,7 +232,6 @@ class AnnotationSession:
             return item
 
     def _know(self, item: AnnotationItem) -> None:
-        """Remember where answers would stand, for as long as the file is away."""
         with explained(self._database.path):
             found = {(task, subject_of(task, item)): standing(self._held, self.person.id, task, item) for task in TASKS}
         self._known |= found
@@ -300,7 +299,6 @@ class AnnotationSession:
         return stored
 
     def _keep(self, item: AnnotationItem, answer: Answer, at: str, why: StoreError) -> list[str]:
-        """Keep an answer until the file is back; what stood when it was opened still can be read, or is known."""
         answer = replace(answer, guideline=answer.guideline or item.guideline)
         given: list[tuple[Task, object]] = [("correctness", answer.verdict), ("type", answer.subtype)]
         placed = []

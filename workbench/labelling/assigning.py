@@ -131,7 +131,6 @@ def _whoever_has_room(people: Sequence[int], subject: SlotSubject, left: Mapping
 
 
 def _use(left: dict[int, int], chosen: Sequence[int]) -> bool:
-    """Take one item off each person's room; whether somebody's is used up now."""
     for person in chosen:
         if person in left:
             left[person] -= 1
@@ -341,7 +340,6 @@ def _why_nothing(
 
 
 def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int) -> tuple[SamplingFrame, Sample]:
-    """The items of the batch, and how they were chosen."""
     if ordering.ranked is not None:
         found = found.of(ordering.ranked(found, seed))
     if limit is None or limit >= len(found.item):
@@ -352,7 +350,6 @@ def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int
 
 
 def _join(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
-    """Add the team to the batches whose slots are still open on the items."""
     standing = assignments.open_on(connection, (item.completion for item in items))
     if assignments.adjudicators(connection, standing).intersection(team.annotators):
         raise UsageError("One of these people is to settle conflicts of these items.", "Name others to label them.")
@@ -396,7 +393,6 @@ def _subject(item: BatchItem, standing: SubjectSlots, per_item: int) -> SlotSubj
 def _question_slots(
     connection: people.Connection, per_item: int, items: Sequence[BatchItem], places: Mapping[int, int]
 ) -> Iterator[NewSlot]:
-    """A question's type comes with the first of its items, to whoever has that; one that was settled needs nobody."""
     first: dict[int, int] = {}
     for item in items:
         first[item.question] = min(places[item.completion], first.get(item.question, places[item.completion]))

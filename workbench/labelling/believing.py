@@ -232,7 +232,6 @@ def check_not_after(text: str, latest: datetime) -> None:
 
 
 def _check_answer(event: LabelEvent) -> None:
-    """Whether what is said fits the task and the kind of event."""
     if event.kind == "answer" and (event.task != "correctness" or not event.note or not event.seen):
         raise MalformedError("note", "an answer is to flags on a completion, and says something")
     if event.kind == "exclusion" and (event.task, event.verdict) != ("correctness", "unsuitable"):
@@ -416,7 +415,6 @@ def _is_short(text: str) -> bool:
 
 
 def _without_pass(ours: events.Connection, theirs: events.Connection) -> Believed:
-    """A bundle that an earlier version made: of somebody who had one when this database was brought up to date."""
     names = {name for name, _ in foreign.people(theirs).values() if isinstance(name, str)}
     called = {(task, item.completion or item.question) for (task, _), item in foreign.subjects(theirs).items()}
     for held in bundling.unsealed(ours, names):

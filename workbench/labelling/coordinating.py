@@ -134,7 +134,6 @@ def _each(
     by: str,
     decide: Callable[[events.Connection, int, Task, int], bool],
 ) -> tuple[int, int]:
-    """Decide on every subject, some hundred items a transaction; returns how many were touched and how many not."""
     completions = chosen_ids(project.database.reader(), items) if isinstance(items, Selection) else list(items)
     touched, decided = set[tuple[Task, int]](), 0
     for some in some_at_a_time(completions):

@@ -134,7 +134,6 @@ def _truncated(question: str, completion: str) -> ExclusionCandidate | None:
 
 
 def _excerpt(text: str, found: re.Match[str]) -> str:
-    """The place that was found, on one line, with a little of what follows."""
     begin = next((found.start(name) for name in ("said", "other") if found.groupdict().get(name)), found.start())
     said = " ".join(text[begin : max(found.end(), begin + _WHY_CHARACTERS)].split())
     return f"“{said[:_WHY_CHARACTERS]}”"

@@ -250,7 +250,6 @@ def add_case(project: Project, case: str, *, by: str = "") -> Version:
 
 
 def _add(connection: people.Connection, text: str, by: str, *, is_case: bool = False) -> Version:
-    """Store a version; who adds a case to a text that they have not opened has not read it by that."""
     text = text.strip() + "\n"
     if not text.strip():
         raise UsageError("The guidelines are empty.")

@@ -150,7 +150,6 @@ class Incoming:
         return found
 
     def _of(self, row: Mapping[str, object]) -> tuple[str, str]:
-        """Who is said to have made a refused event, and its kind."""
         name, _ = self._people.get(cast("int", row["annotator_id"]), ("", ""))
         return name, str(row["kind"])
 
@@ -198,7 +197,6 @@ class Incoming:
         return found | bundling.recognise(self._ours, missing)
 
     def _check_text(self, subject: Subject, event: LabelEvent) -> None:
-        """Whether the event's item says here what it says there, and what its maker was shown."""
         if subject not in self._texts:
             ours = foreign.texts(self._ours, *subject)
             theirs = foreign.texts(self._theirs, event.task, event.subject)
@@ -210,7 +208,6 @@ class Incoming:
             raise MalformedError("content_hash", "it was given for another text")
 
     def _passes(self, arrival: Arrival, found: dict[str, Arrival]) -> bool:
-        """Whether what the event speaks of is its maker's to speak of; said where it is not."""
         event = arrival.event
         if event.uuid in self._here:
             return True
@@ -245,7 +242,6 @@ def _people(theirs: events.Connection) -> Iterable[tuple[int, tuple[str, str]]]:
 
 
 def _is_of(arrival: Arrival, held: Arrival) -> bool:
-    """Whether two events are of one person, on one item."""
     return arrival.name == held.name and _subject(arrival) == _subject(held)
 
 

@@ -46,7 +46,6 @@ def export_labels(project: Project, path: Path, *, history: bool = False, force:
 
 
 def _cells(line: LabelLine) -> list[object]:
-    """A line as cells; values of which there may be several stand with blanks between them."""
     line.round = 1 if line.round is UNSET else line.round
     cells = structs.astuple(line)
     return [None if cell is UNSET else " ".join(cell) if isinstance(cell, tuple) else cell for cell in cells]
@@ -91,7 +90,6 @@ def _whole(row: Placed) -> LabelLine:
 
 
 def _current(placed: list[Placed]) -> Iterator[LabelLine]:
-    """What stands, a line a person and completion; a type stands on the lines of its question's completions."""
     in_force = _in_force(placed)
     before = {row.event.uuid: row.event.supersedes for row in placed}
     types = {_of_question(row): row for row in in_force if row.event.task == "type" and row.event.kind in _ANSWERS}
@@ -120,7 +118,6 @@ def _of_question(row: Placed) -> tuple[int, str, str, str]:
 
 
 def _in_force(placed: list[Placed]) -> list[Placed]:
-    """Labels, adjudications and exclusions that count, and what began their round, in order of arrival."""
     by_subject: dict[tuple[str, int], list[LabelEvent]] = {}
     for row in placed:
         by_subject.setdefault((row.event.task, row.event.subject), []).append(row.event)

@@ -116,7 +116,6 @@ def _checked(number: int, raw: bytes, line: LabelLine) -> LabelLine | Refusal:
 
 
 def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
-    """Fields, and what is wrong with the answer in them."""
     if not line.completion_id:
         yield from _question_faults(line)
     if line.verdict not in (None, *get_args(LabelVerdict)):
@@ -135,7 +134,6 @@ def _answer_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
 
 
 def _question_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
-    """Fields, and what is wrong, of a line that names no completion."""
     if not line.question_id:
         yield "completion_id", "a line needs the id of a completion, or question_id and an answer_subtype"
     elif line.verdict is not None or line.task == "correctness" or (line.kind is not UNSET and line.task is UNSET):
@@ -143,7 +141,6 @@ def _question_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
 
 
 def _other_faults(line: LabelLine) -> Iterator[tuple[str, str]]:
-    """Fields, and what is wrong with what stands beside the answer."""
     if line.kind == "reopen" and not line.note:
         yield "note", "a reopening needs a note: why"
     if line.kind == "reopen" and (line.round is UNSET or line.round == 1):
@@ -170,7 +167,6 @@ def _answer_of(line: LabelLine) -> str | None:
 
 
 def _utc(text: str) -> str | None:
-    """A time in UTC: those sort as text. One without an offset is taken as UTC."""
     try:
         time = datetime.fromisoformat(text)
         if time.utcoffset():
@@ -312,7 +308,6 @@ def _refuse(report: LabelsImported, number: int, field: str | None, message: str
 def _take(
     connection: events.Connection, report: LabelsImported, number: int, line: LabelLine, first: Before | None
 ) -> set[int]:
-    """Store a line or refuse it; returns whose answer to a check it is."""
     stored: list[LabelEvent] = []
     connection.execute("SAVEPOINT line")
     try:
@@ -342,7 +337,6 @@ def _contradicts(line: LabelLine) -> bool:
 
 
 def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent]:
-    """Store what a line says; returns the events that were new."""
     completion, question, dataset, question_key = _place(connection, line)
     name = people.tidy(line.annotator)
     people.require_distinct(connection, name)
@@ -411,7 +405,6 @@ def _kind(line: LabelLine) -> EventKind:
 def _said(
     connection: events.Connection, line: LabelLine, task: Task, subject: int, person: int, key: tuple[str, ...]
 ) -> LabelEvent:
-    """A label or an adjudication that a line gives; what it leaves out follows from what stands."""
     is_type, kind = task == "type", _kind(line)
     return LabelEvent(
         uuid=_uuid(line, key, suffix="type" if is_type else ""),
@@ -445,7 +438,6 @@ def _whole(
     person: int,
     key: tuple[str, ...],
 ) -> LabelEvent:
-    """The event that a line of a history is; it comes from another database and counts as merged."""
     given = structs.asdict(line)
     optional = ("tags", "seen", "flagged", "unblinded", "round", "partial", "guideline", "schema", "supersedes", "view")
     numbers = ("open_ms", "focused_ms", "wait_ms", "keys")
@@ -573,7 +565,6 @@ def _seen(connection: events.Connection, line: LabelLine, task: Task, subject: i
 
 
 def _content(line: LabelLine, event: LabelEvent) -> object:
-    """What must be the same where a uuid is there already: of a history everything, else what was said."""
     if line.kind is not UNSET:
         at = event.created_at if line.created_at else ""
         return structs.replace(event, merged=True, created_at=at)

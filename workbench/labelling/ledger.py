@@ -56,7 +56,6 @@ def record_merged(
 
 
 def _bears_on_state(event: LabelEvent) -> bool:
-    """Whether the state of its subject may follow from it: no flag, answer, look, repeat or check bears on one."""
     return event.kind not in ("flag", "answer", "reveal", "repeat", "check") or event.supersedes is not None
 
 
@@ -102,7 +101,6 @@ def _put(connection: events.Connection, task: Task, subject: int, state: TaskSta
 
 
 def _together(connection: events.Connection, completion: int) -> ItemState:
-    """Both tasks of a completion, as their states are stored."""
     question, types_labelled = states.question_of(connection, completion)
     return item_state(
         states.get_task(connection, "correctness", completion),

@@ -205,7 +205,6 @@ def _take(project: Project, found: _ReadFile, tell: Tell | None) -> Merged:
 
 
 def _all_of(other: Path, why: str) -> list[RefusedEvent]:
-    """The events of a file of which nothing is taken, by person and kind."""
     said = Counter[tuple[str, str]]()
     with foreign.opened(other) as theirs:
         names = {row: str(name)[:100] for row, (name, _) in foreign.people(theirs).items()}
@@ -222,7 +221,6 @@ _NAMED = 50
 
 
 def _chunks(arrivals: dict[Subject, list[Arrival]]) -> Iterator[list[tuple[Subject, list[Arrival]]]]:
-    """Whole subjects, as many as make some hundred events; what was said last comes last, and is undone first."""
     chunk: list[tuple[Subject, list[Arrival]]] = []
     size = 0
     for subject, arrived in sorted(arrivals.items(), key=_last_said):
@@ -260,7 +258,6 @@ class _Taking:
             yield connection
 
     def guidelines(self, texts: Sequence[Guideline]) -> None:
-        """Store the versions of the guidelines that are not here."""
         with self._transaction() as connection:
             held = {row.version: row.text for row in guidelines.every(connection)}
             for row, name, role in texts:
@@ -276,7 +273,6 @@ class _Taking:
                     self._incoming.refuse(f"guideline {row.version}", "text", "the version has another text here")
 
     def subjects(self, chunk: Sequence[tuple[Subject, list[Arrival]]]) -> None:
-        """Store the new events of some subjects, with all that follows from them, in one transaction."""
         with self._transaction() as connection:
             answered: set[int] = set()
             for subject, arrived in chunk:
@@ -311,7 +307,6 @@ class _Taking:
         return new
 
     def _as_ours(self, event: LabelEvent, person: int) -> LabelEvent:
-        """In a bundle a check looks like any item: its label becomes what it is here."""
         is_check = event.kind == "label" and (event.task, event.subject, person) in self._checks
         return replace(event, annotator=person, kind="check" if is_check else event.kind)
 
@@ -352,7 +347,6 @@ class _Taking:
 
 
 def _begun(known: Sequence[LabelEvent]) -> int:
-    """The last round that was begun, here or there; one follows on the other."""
     begun = 1
     for number in sorted(event.round for event in known if event.kind == "reopen"):
         begun = max(begun, number) if number <= begun + 1 else begun

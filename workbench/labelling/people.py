@@ -207,7 +207,6 @@ def _count_earlier_labels(connection: people.Connection) -> int:
 
 
 def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
-    """Give every person with a label in force on the subject a slot, as long as there are open ones; how many."""
     return sum(
         assignments.take(connection, task, subject, person)
         for person in states.labellers(connection, task, subject)

@@ -123,7 +123,6 @@ def mixed_in(
 
 
 def _before(policy: AnnotationPolicy, at: float) -> str:
-    """The newest time a label may be of to be asked for once more."""
     return stamp(at - policy.repeat_after_hours * 3600)
 
 
@@ -135,7 +134,6 @@ def _lease_type(
     at: float,
     ahead_of: int | None,
 ) -> None:
-    """Lease what the person needs to answer the question's type, as far as it is open to them."""
     question, _ = states.question_of(connection, completion)
     purpose = assignments.purpose_of(connection, "correctness", completion, person, answered=False)
     if purpose == "repeat":
@@ -162,7 +160,6 @@ def _lease_open_type(connection: people.Connection, question: int, person: int, 
 def _checked_type(
     connection: people.Connection, question: int, person: int, at: float, ahead_of: int | None
 ) -> int | None:
-    """A check's type is asked where that of the item it comes ahead of is: that others have given all would show."""
     if ahead_of is None:
         asked = assignments.has_own(connection, "check", "type", question, person)
     else:

@@ -228,7 +228,6 @@ class Caller:
         return None
 
     def _refused(self, prepared: PreparedRequest) -> CallFailed | None:
-        """How a request was refused for good before; a server that is asked again says the same."""
         return next(filter(None, map(self._journal.refused, prepared.keys.values())), None)
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
@@ -262,7 +261,6 @@ class Caller:
         return StoredReply(reply=reply, key=key, reused=True)
 
     async def _lead(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
-        """Ask, on behalf of everybody who waits for the same reply."""
         flight: asyncio.Future[_Led] = asyncio.get_running_loop().create_future()
         self._flights[prepared.key] = flight
         try:
@@ -280,7 +278,6 @@ class Caller:
         return led
 
     async def _persist(self, lane: Lane, item: int, prepared: PreparedRequest) -> _Led:
-        """Ask until there is a reply or no hope."""
         patience = Patience(self.clock)
         await lane.trial.begin()
         try:
@@ -333,7 +330,6 @@ class Caller:
             allowed.budgets.settle(estimate, usage, sent=sent)
 
     async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
-        """Journal and send one attempt; one that is cancelled stays journalled as sent."""
         address = lane.choose()
         call = lane.call(prepared, address)
         address.in_flight += 1
@@ -462,7 +458,6 @@ def understood(
 
 
 def _with_cause(halt: Halt, failure: AttemptFailed | None) -> Halt:
-    """A budget that failed calls have used up says how they failed."""
     if failure is None:
         return halt
     return Halt(halt.code, f"{halt.message} The last call that failed: {failure.detail}.")

@@ -141,7 +141,6 @@ async def check(
 
 
 def _about(lane: Lane, key: str | None, *, is_chat: bool) -> list[ServerFinding]:
-    """What is known without asking."""
     profile, model = lane.profile, lane.server.model
     name = lane.key_place
     findings = [
@@ -183,7 +182,6 @@ def _about_chat(profile: Profile, plain: str) -> list[ServerFinding]:
 
 
 def _about_kind(profile: Profile, kind: str | None) -> list[ServerFinding]:
-    """What follows from what a server turned out to be."""
     if kind is None or kind == profile.name:
         return []
     found = PROFILES[kind]
@@ -339,7 +337,6 @@ _SHOWN_TOKENS: Final = 3
 
 
 def _advice(failure: CallFailed) -> str:
-    """What to do about a call that failed."""
     told = (advice for words, advice in _FIELD_ADVICE if re.search(words, failure.detail, re.IGNORECASE))
     general = _ADVICE.get(failure.code, "")
     return next(told, general) if failure.code == "bad_request" else general
@@ -379,5 +376,4 @@ def _about_tokens(reply: Reply, ms: float) -> ServerFinding:
 
 
 def _quoted(text: str) -> str:
-    """Somebody else's words as they are, but for characters that would do something to a terminal."""
     return f"'{inert(one_line(text))}'"

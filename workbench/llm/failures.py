@@ -266,7 +266,6 @@ _GONE = re.compile(r"\b(?:fail(?:ed|ure) to load|error loading|out of memory|no 
 
 
 def _is_busy(status: int, whole: str, wait: float | None) -> bool:
-    """Whether a server that loads its model, or has too much to do, asks to be waited for."""
     if status == 503:
         return wait is not None or not _GONE.search(whole)
     says = status >= 400 and status not in {401, 402, 403, 429} and _BUSY.search(whole) is not None
@@ -297,7 +296,6 @@ _PASSING: Final = frozenset({409, 424, 425, 499})
 
 
 def _limit(status: int, whole: str, wait: float | None) -> FailureCode | None:
-    """Which kind of limit is reached, if it is one."""
     if _MINUTES.search(whole):
         return "rate_limit"
     if status == 402:
@@ -393,7 +391,6 @@ def _is_delay(name: str) -> bool:
 
 
 def _words(data: Any) -> str:
-    """The sentence for people, wherever it stands; that of a provider behind the server goes before the server's."""
     for _ in range(_DEEPEST):
         data = _unwrapped(data)
         if not isinstance(data, dict):
@@ -411,7 +408,6 @@ def _words(data: Any) -> str:
 
 
 def _inner(data: dict[str, Any]) -> Any:
-    """What stands inside an error object, nearest to its cause."""
     metadata = data.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     return next(
@@ -421,7 +417,6 @@ def _inner(data: dict[str, Any]) -> Any:
 
 
 def _unwrapped(data: Any) -> Any:
-    """What stands in a list of one, in a list of fields that are wrong, or in JSON inside of a text."""
     if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
         try:
             data = decoded_json(data)
@@ -438,7 +433,6 @@ def _place(loc: Any) -> str:
 
 
 def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
-    """Names and texts of all fields, those of JSON inside of texts too."""
     if isinstance(data, str) and data.lstrip().startswith(("{", "[")):
         data = _unwrapped(data)
     if depth > _DEEPEST:

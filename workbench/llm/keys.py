@@ -96,7 +96,6 @@ class KeySource:
 
 
 def _printed(command: tuple[str, ...]) -> bytes:
-    """What a program prints; what it says of errors may hold secrets and is not shown."""
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,

@@ -253,7 +253,6 @@ class Lane:
         return CallEstimate(prompt=prompt, completion=reply, cost=max(cost or 0.0 for cost in costs))
 
     def _places(self, built: Built, address: ServerAddress) -> tuple[str, ...]:
-        """A name goes before addresses, whose replies it takes over."""
         own = urls.place_of(self.url(built, address.base), built.path)
         return (own,) if self.server.name is None else (self.server.name, own)
 

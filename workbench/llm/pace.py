@@ -111,7 +111,6 @@ class Budget:
         self._freed.set()
 
     def _exceeded(self, estimate: CallEstimate) -> str | None:
-        """Which limit the call might go over, in words."""
         limits = self._limits
         if limits.max_calls is not None and self._calls + 1 > limits.max_calls:
             return f"{self._calls} of {limits.max_calls} calls were made"

@@ -100,7 +100,6 @@ def _price(entry: Any, date: str) -> Price | None:
 
 
 def _steps(entry: Any) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The fields of an entry, and those of its steps, each with the length of a prompt above which they hold."""
     if isinstance(entry, dict):
         yield 0, entry
         steps = entry.get(_STEPS)

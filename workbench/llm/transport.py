@@ -181,7 +181,6 @@ class Transport:
             raise _failure(error) from None
 
     async def _streamed(self, request: httpx.Request, idle_s: float, route: Route) -> Received:
-        """A response of which something has to come all the time."""
         silence = partial(self._within, idle_s, "nothing more came of the reply")
         async with self._within(max(LONGEST_STREAM_S, idle_s), "no whole reply"):
             async with silence():
@@ -214,7 +213,6 @@ class _Within:
 
 
 def _received(response: httpx.Response, body: bytes) -> Received:
-    """A response; a reply that came as a stream is made one body."""
     headers = _lower(response)
     if 200 <= response.status_code < 300:
         body = unstreamed(body, headers.get("content-type", ""))
@@ -257,7 +255,6 @@ async def _take(
     sink: BinaryIO,
     within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> None:
-    """The body, unpacked where a gateway has packed it although the request asked it not to."""
     unpacking = _Unpacking(response.headers.get("content-encoding", ""))
     size = 0
     pieces = aiter(cast("httpx.AsyncByteStream", response.stream))
@@ -287,7 +284,6 @@ class _Unpacking:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing of what came."""
         return self._inner is None or self._inner.eof
 
     def take(self, packed: bytes, most: int) -> bytes:
@@ -346,7 +342,6 @@ _OWN = {
 
 
 def _own_trouble(error: BaseException) -> str | None:
-    """What is wrong in this process or on this machine, behind an error of the transport."""
     import aiohttp
 
     cause: BaseException | None = error
@@ -367,7 +362,6 @@ def _own_trouble(error: BaseException) -> str | None:
 
 
 def _failure(error: Exception) -> AttemptFailed:
-    """What an error of the transport means; aiohttp's own, behind httpx's, tells more."""
     import aiohttp
 
     cause = error.__cause__ or error

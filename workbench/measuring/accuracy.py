@@ -165,7 +165,6 @@ def accuracy(
 
 
 def _counted(entries: Entries, gold: dict[str, int], seed: int | None) -> AccuracyReport:
-    """The report without its sentences."""
     asked = entries.asked
     rows, averages, tests = [], [], {}
     for entry in entries.everyone:
@@ -210,7 +209,6 @@ class _CountedEntry:
 
 
 def _figures(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]:
-    """One entry's rows and its averages."""
     from workbench.statistics.accuracy import accuracy_rows
 
     asked, columns = of.asked, of.measured.columns
@@ -223,7 +221,6 @@ def _figures(of: _CountedEntry) -> tuple[list[AccuracyRow], AverageRow]:
 
 
 def _tests(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
-    """The tests of one entry's cells."""
     return tests_of(of.measured.columns, of.pieces(), seed)
 
 
@@ -241,13 +238,11 @@ def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) 
 
 
 def _marked(project: Project, rows: list[AccuracyRow], entries: Entries) -> list[AccuracyRow]:
-    """The rows, with a mark at judges that helped to choose the items."""
     chose = selected_by.choosers(project, entries.asked.selection, entries.datasets())
     return [structs.replace(row, selection_judge=row.verifier in chose) for row in rows]
 
 
 def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> list[Ceiling]:
-    """How high label noise lets a verifier be measured, where gold is people's."""
     from workbench.labelling.agreement.measuring import ceilings
 
     if report.gold_choice == "imported" or not report.gold["agreed"] + report.gold["adjudicated"]:

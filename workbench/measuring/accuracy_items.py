@@ -129,7 +129,6 @@ class JudgedItems:
         return [self._row(item, places[item.id]) for item in self._table.rows(ids) if item.id in places]
 
     def _of(self, which: Which) -> IntArray:
-        """The places of one kind of items."""
         import numpy as np
 
         kinds: dict[Which, BoolArray] = {
@@ -173,7 +172,6 @@ def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
 
 
 def _chosen(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
-    """Which items the cell is about, judged or not."""
     import numpy as np
 
     known = entries.everything

@@ -40,7 +40,6 @@ def _transfers(report: AccuracyReport) -> tuple[Table, ...]:
 
 
 def _noise(report: AccuracyReport) -> tuple[Table, ...]:
-    """The verifiers against labels without error."""
     if not report.label_noise:
         return ()
     columns: Columns[NoisyRow] = (
@@ -74,7 +73,6 @@ def _main(report: AccuracyReport) -> Table:
 
 
 def _lines(report: AccuracyReport) -> Iterator[_Line]:
-    """The rows of each verifier; the macro average stands below the row of all items."""
     averages = {row.verifier: row for row in report.averages if row.groups > 1}
     for row in report.rows:
         yield row
@@ -114,7 +112,6 @@ def _chose(line: _Line) -> bool:
 
 
 def _group(line: _Line, by: str | None) -> str:
-    """The group in words; an average says which one it is."""
     if isinstance(line, AverageRow):
         return f"macro over {line.groups} {'groups' if ',' in line.over else f'{line.over}s'}"
     return "all (micro)" if line.group is None else group_name(line.group, by)
@@ -126,7 +123,6 @@ def _caption(report: AccuracyReport, what: str = "Accuracy") -> str:
 
 
 def _notes(report: AccuracyReport) -> tuple[str, ...]:
-    """How the figures came about, then what to know of them."""
     means = "Micro is the mean over items"
     if any(one.macro is not None and one.groups > 1 for one in report.averages):
         means += ", macro the mean over groups"
@@ -148,7 +144,6 @@ def tests_in_words(tests: CellTests) -> str:
 
 
 def _transfer(report: AccuracyReport) -> Table:
-    """The verifiers where another share of completions is correct, or is accepted."""
     first = report.transfer[0]
     expected, accepted = first.prevalence is not None, first.accept_rate is not None
     columns: Columns[TransferRow] = (
@@ -224,7 +219,6 @@ def _cell(code: str, line: _Across) -> Cell:
 
 
 def _legend(report: AccuracyReport, codes: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
-    """What columns and marks are, and how many items each type has."""
     made = "?: undecided verdicts. Intervals: 95 %, clustered by question."
     if not codes:
         return (made,)
@@ -265,7 +259,6 @@ def accuracy_csv(report: AccuracyReport) -> str:
 
 
 def _line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) -> dict[str, object]:
-    """A line of the CSV; its columns stand in the order in which they came into being."""
     low, high = row.ci or (None, None)
     balanced_low, balanced_high = row.balanced_accuracy_ci or (None, None)
     mcc_low, mcc_high = row.mcc_ci or (None, None)
@@ -331,7 +324,6 @@ def _everything(report: AccuracyReport) -> list[AccuracyRow]:
 
 
 def _rank(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:
-    """Verifiers before baselines, those with the figure first, better before worse."""
     name = row.verifier.casefold()
     if key == "name":
         return row.kind == "baseline", False, 0.0, name
@@ -348,7 +340,6 @@ def _rank(row: AccuracyRow, key: SortKey) -> tuple[bool, bool, float, str]:
 
 
 def _reasons_in_words(report: AccuracyReport) -> str:
-    """What the reason codes of a report by reason mean; "" where there is nothing to say."""
     codes = sorted({row.group for row in report.rows if row.group is not None}) if report.by == "reason" else []
     known = [(code, reasons.title(code)) for code in codes if reasons.title(code)]
     width = max((len(code) for code, _ in known), default=0)

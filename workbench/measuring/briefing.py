@@ -211,7 +211,6 @@ def _nobodys_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _able(people: Iterable[PersonProgress]) -> Iterator[PersonProgress]:
-    """Who may settle conflicts and is not paused."""
     return (person for person in people if person.conflicts and not person.paused)
 
 
@@ -357,7 +356,6 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _errs_most(facts: ProjectFacts, best: AccuracyRow) -> AccuracyRow | None:
-    """The least accurate verifier, where it is less accurate than the best one that errs."""
     least = min(facts.measured, key=lambda row: row.accuracy or 0.0)
     return least if (least.accuracy or 0.0) < (best.accuracy or 0.0) else None
 
@@ -410,7 +408,6 @@ def _running(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _duration(seconds: float) -> str:
-    """A time to wait, in words."""
     for size, noun, until in ((1, "second", 100), (60, "minute", 6_000), (3_600, "hour", 48 * 3_600)):
         if seconds < until:
             return counted(max(round(seconds / size), 1), noun)
@@ -483,7 +480,6 @@ def _tests(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _executions(facts: ProjectFacts) -> list[RunInfo]:
-    """Runs of solutions against their tests that have been complete."""
     return [run for run in facts.runs if run.kind == "execution" and run.completed_at]
 
 
@@ -580,6 +576,5 @@ def briefed(project: Project) -> Status:
 
 
 def _beginning(said: str) -> str:
-    """What somebody else wrote, in one line and no longer than a sentence takes."""
     line = " ".join(said.split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST].rstrip()}…"

@@ -60,7 +60,6 @@ def read_verdicts(database: Database, connection: Connection, run: int, items: I
 
 
 def _bounds(number: int) -> list[int]:
-    """Where the shares of so many items begin and end."""
     many = max(min(os.cpu_count() or 1, _MOST, number // _WORTH), 1)
     return [number * share // many for share in range(many + 1)]
 

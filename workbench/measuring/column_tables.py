@@ -129,7 +129,6 @@ def of_part(part: ColumnPart) -> ColumnTable | None:
 
 
 def _bounds(head: ColumnHeader) -> dict[str, tuple[int, int]]:
-    """What the values of each whole-numbered column of a part lie between."""
     codes = {name: (0, max(len(names) - 1, 0)) for name, names in head.names.items()}
     if head.run is not None:
         return {"outcome": (-1, max(OutcomeCode)), **codes}
@@ -204,7 +203,6 @@ def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
 
 
 def _coded(place: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
-    """Codes for places in a list of names, of which some may be the same."""
     import numpy as np
 
     known: dict[str, int] = {}
@@ -213,7 +211,6 @@ def _coded(place: Array, names: Sequence[str]) -> tuple[Array, tuple[str, ...]]:
 
 
 def _recoded(part: ColumnTable, column: str, known: dict[str, tuple[str, ...]]) -> Array:
-    """A part's codes by a column's known names, behind which new ones are put."""
     import numpy as np
 
     values, names = part.columns[column], part.names[column]

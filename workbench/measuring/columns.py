@@ -199,7 +199,6 @@ class ColumnMemory:
         return RememberedPart(table, item, now, len(item))
 
     def _let_go(self) -> None:
-        """Keep the items, and of the runs those that were asked for last, the newest in any case."""
         runs = [run for run in self._kept if run is not None]
         taken = {run: bytes_of(self._kept[run].table) for run in runs}
         while len(runs) > 1 and sum(taken[run] for run in runs) > VERDICTS_BYTES:
@@ -217,13 +216,11 @@ class ColumnMemory:
         return RememberedPart(table, item, part.head.mark, 0)
 
     def _to_file(self, run: int | None, kept: RememberedPart) -> RememberedPart:
-        """Write a part to its file. Where that can't be done it is tried again after as many more rows."""
         part = tables.to_part(kept.table, run, kept.mark, migrations.latest_version(), self._checksum(kept.item))
         column_files.write(self._folder / column_files.name(run), part)
         return kept._replace(unsaved=0)
 
     def _checksum(self, item: IntArray, known: int | None = None) -> int:
-        """What the items are known by in the files of runs."""
         return self.derived.get("checksum", (item,), lambda: zlib.crc32(item.data) if known is None else known)
 
 
@@ -257,7 +254,6 @@ def _rows(items: IntArray, span: Range) -> slice:
 
 
 def _added(old: IntArray, new: IntArray) -> list[Range]:
-    """Where items stand that were not there before."""
     import numpy as np
 
     found = np.setdiff1d(new, old, assume_unique=True)
@@ -466,7 +462,6 @@ class Columns:
         return self._memory.figures.get(name, sources, make)
 
     def _meets(self, condition: Condition) -> BoolArray:
-        """Which items meet a condition, decided once for each name."""
         import numpy as np
 
         compared, wanted = _OPERATORS[condition.operator], value_of(condition)
@@ -493,7 +488,6 @@ class Columns:
         return found
 
     def _source(self, field: str, run: int | None) -> object:
-        """What the groups of a property are made from."""
         if field == REASON:
             return self.item if run is None else self._of(run).columns[REASON]
         if field.startswith(COLUMN) or field in TOLD:

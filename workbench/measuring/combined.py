@@ -161,7 +161,6 @@ def _undefined(one: EnsembleRow) -> Iterator[str]:
 
 
 def _of_member(headline: str, one: MemberRow) -> RowWords:
-    """What an ensemble would be without a member: better means that the member helps."""
     if one.help is None:
         return RowWords(words=(f"No item counts for {headline} both with and without it.",))
     return RowWords(_standing(one.help), (told(one.help, headline, f"the same without {one.verifier}"),))
@@ -174,7 +173,6 @@ def _standing(figures: PairedFigures, *, possible: bool = True) -> Standing:
 
 
 def _of_pick(one: BestOfRow) -> RowWords:
-    """A verifier's picks against random ones."""
     if one.reason is not None:
         return RowWords(words=(one.reason,))
     if one.n == 1:
@@ -189,14 +187,12 @@ def _of_pick(one: BestOfRow) -> RowWords:
 
 
 def _of_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:
-    """The verdict on the first row; of the others why predictions are no help."""
     if one is report.rows[0]:
         return RowWords(words=(verdict(report),))
     return RowWords(words=() if one.reason is None else (one.reason,))
 
 
 def _of_point(one: DownstreamPoint) -> RowWords:
-    """A verifier's accuracy and score."""
     missing = []
     if one.accuracy is None:
         missing.append("No item counts here under this protocol.")
@@ -206,7 +202,6 @@ def _of_point(one: DownstreamPoint) -> RowWords:
 
 
 def _of_association(one: DownstreamRow) -> RowWords:
-    """A rank correlation."""
     return RowWords(words=() if one.reason is None else (one.reason,))
 
 

@@ -222,7 +222,6 @@ def ensemble(
 
 
 def _rules(items: VotedItems, k: int | None, weighted: bool) -> list[_Rule]:
-    """The members, the floor, the best single verifier, and the ensembles."""
     import numpy as np
 
     from workbench.statistics.ensembles import at_least, singles, weighted_outside
@@ -292,7 +291,6 @@ def _rows(items: VotedItems, rules: list[_Rule]) -> list[EnsembleRow]:
 
 
 def _kinds_by_luck(items: VotedItems) -> frozenset[RuleKind]:
-    """Rules whose difference to the best single verifier depends on a choice, or a fit, that luck may have made."""
     from workbench.statistics.ensembles import every_k, singles
 
     votes = items.ballots.votes
@@ -335,7 +333,6 @@ def _rows_of(items: VotedItems, rule: _Rule, best: IntArray, by_luck: bool) -> l
 
 
 def _against_each(items: VotedItems, rule: _Rule, members: list[IntArray], inside: BoolArray) -> float:
-    """The chance of a rule's lead over the best member, or lag behind it, on some items."""
     from workbench.statistics.compare import against_each
     from workbench.statistics.confusion import grade
 
@@ -354,7 +351,6 @@ def _paired(items: VotedItems, a: IntArray, b: IntArray, inside: BoolArray) -> P
 
 
 def _members(items: VotedItems, whole: _Rule) -> tuple[float | None, list[MemberRow]]:
-    """The constant of the weights if there are any, and each member with what the ensemble loses without it."""
     import numpy as np
 
     from workbench.statistics.confusion import grade
@@ -387,7 +383,6 @@ def _members(items: VotedItems, whole: _Rule) -> tuple[float | None, list[Member
 
 
 def _is_plain(rule: _Rule, items: VotedItems, member: int) -> bool:
-    """Whether no luck chooses a rule, neither with a member nor without it."""
     from workbench.statistics.ensembles import every_k
 
     without = items.ballots.without(member).votes
@@ -396,7 +391,6 @@ def _is_plain(rule: _Rule, items: VotedItems, member: int) -> bool:
 
 
 def _refitted(rule: _Rule) -> Callable[[Ballots, Protocol3], IntArray]:
-    """What gives the outcomes of the same kind of rule among fewer members."""
     from workbench.statistics.ensembles import at_least, weighted_outside
 
     if rule.kind == "weighted":
@@ -459,7 +453,6 @@ def rules_table(report: EnsembleReport) -> Table:
 def _added(
     heading: str, shown: Callable[[PairedFigures | None], str], by: Callable[[PairedFigures], Any]
 ) -> Column[EnsembleRow]:
-    """What an ensemble adds to the best single verifier."""
     return text(
         heading,
         lambda one: _of_ensemble(one, shown(one.against)),
@@ -485,7 +478,6 @@ def _p(against: PairedFigures | None) -> str:
 
 
 def _fitted(report: EnsembleReport) -> Iterator[str]:
-    """What was fitted, how, and what came of it."""
     best = Counter(fold.best_single for fold in report.folds)
     yield f"Best single in {len(report.folds)} folds: {_often(best)}."
     kinds = {one.kind for one in report.rows}

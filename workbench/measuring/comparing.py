@@ -185,7 +185,6 @@ def _cells(items: PairedItems) -> Quadrants:
 
 
 def _figures(items: PairedItems, cells: Quadrants, counts: _PairedCounts) -> dict[str, Any]:
-    """The fields of a report that are counted."""
     from workbench.statistics.compare import compare as paired
     from workbench.statistics.compare import metric_differences
 
@@ -226,7 +225,6 @@ def _places(found: JudgedSelection, a: str, b: str) -> tuple[int, int]:
 
 
 def _paired(found: JudgedSelection, order: tuple[int, int], protocol: Protocol3) -> tuple[PairedItems, _PairedCounts]:
-    """The items that count for both verifiers."""
     import numpy as np
 
     from workbench.statistics.compare import PairedItems
@@ -301,5 +299,4 @@ def joint_errors(
 
 
 def _rank(name: str, verifiers: tuple[str, ...]) -> int:
-    """Verifiers in the order they were named in; those of no name in that of their runs."""
     return verifiers.index(name) if name in verifiers else 0

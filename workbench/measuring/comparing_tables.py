@@ -172,7 +172,6 @@ def _mcnemar(report: CompareReport) -> str:
 
 
 def _undefined(report: CompareReport) -> Iterator[str]:
-    """Which figures and intervals there are not, and why."""
     without = [METRICS[metric.metric] for metric in report.metrics if metric.difference is None]
     open_ended = [METRICS[one.metric] for one in report.metrics if one.difference is not None and one.ci is None]
     if without:
@@ -234,7 +233,6 @@ def is_clear(figures: PairedFigures) -> bool:
 
 
 def _signs(figures: PairedFigures) -> tuple[bool, bool]:
-    """Whether the test, and the interval, say that a difference is no chance."""
     return figures.permutation_p < LEVEL, not figures.ci[0] <= 0 <= figures.ci[1]
 
 

@@ -152,7 +152,6 @@ class _Constant(NamedTuple):
 
 
 def _constant(row: AccuracyRow) -> _Constant:
-    """The better constant verdict on the items of a row."""
     rights = zip(CONSTANTS, (row.fp + row.tn, row.tp + row.fn), strict=True)
     right, name = max((right, name) for name, right in rights)
     return _Constant(name, right / row.n if row.n else 0.0)
@@ -176,5 +175,4 @@ def in_words(row: AccuracyRow) -> str:
 
 
 def _and_others(ties: int) -> str:
-    """How many more are like what was named."""
     return f" and {counted(ties, 'other')}" if ties else ""

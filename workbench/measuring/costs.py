@@ -185,7 +185,6 @@ def _leads(point: Point, points: Sequence[Point]) -> bool | None:
 
 
 def _beats(one: Point, other: Point) -> bool:
-    """Whether one is at least as good in both, and better in either."""
     if one[0] is None or one[1] is None or other[0] is None or other[1] is None:
         return False
     return one[0] >= other[0] and one[1] <= other[1] and one != other

@@ -197,7 +197,6 @@ def _accuracies(
 
 
 def _scores(lines: Sequence[DownstreamLine]) -> list[_BenchmarkScores]:
-    """The scores of each benchmark in the order of the file, then the mean ranks where there are several."""
     by_benchmark: dict[str, dict[str, list[DownstreamLine]]] = {}
     for line in lines:
         by_benchmark.setdefault(line.benchmark, {}).setdefault(line.verifier, []).append(line)
@@ -217,7 +216,6 @@ def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _Benchm
 
 
 def _ranked(found: Sequence[_BenchmarkScores]) -> _BenchmarkScores:
-    """The mean of the ranks on all benchmarks, of the verifiers that have a score on each."""
     import numpy as np
     from scipy.stats import rankdata
 
@@ -334,12 +332,10 @@ def scores_table(report: DownstreamReport) -> Table:
 
 
 def _score(point: DownstreamPoint) -> str:
-    """The score, or a mean rank."""
     return f"{point.score:g}" if point.benchmark is not None else f"{point.score:.1f}"
 
 
 def _refusals(report: DownstreamReport) -> Iterator[str]:
-    """What mean ranks are, and which lines were not taken."""
     if any(point.benchmark is None for point in report.points):
         yield f"{_ALL}: the mean of the ranks, 1 being the lowest score."
     for line in report.refusals[:_REFUSALS]:
@@ -349,7 +345,6 @@ def _refusals(report: DownstreamReport) -> Iterator[str]:
 
 
 def _plot(points: Sequence[DownstreamPoint]) -> str:
-    """One line a verifier, the most accurate first: do the bars on the right shrink with those on the left?"""
     benchmark = points[0].benchmark
     low, high = min(0.0, *(point.score for point in points)), max(point.score for point in points)
     lines = [
@@ -381,7 +376,6 @@ def associations_table(report: DownstreamReport) -> Table:
 
 
 def _association(name: str, found: Callable[[DownstreamRow], Association]) -> Columns[DownstreamRow]:
-    """A coefficient with what is known of it."""
     return (
         column("coefficient", lambda one: found(one).coefficient, _coefficient, over=name),
         column("p", lambda one: found(one).p, p_value, over=name),
@@ -405,7 +399,6 @@ def _scores_of(steps: Sequence[DownstreamStep]) -> dict[str, list[float]]:
 
 
 def _notes(report: DownstreamReport) -> Iterator[str]:
-    """What the figures can tell, and what they leave out."""
     fewest = min((one for one in report.rows if one.spearman.least_p), key=lambda one: one.verifiers, default=None)
     words = "p is one-sided: does a more accurate verifier go with a higher score?"
     if fewest is not None and fewest.spearman.least_p is not None:

@@ -336,7 +336,6 @@ class Entries:
         return slice(None) if self._kept is None else self._kept
 
     def _baselines(self) -> tuple[dict[str, IntArray], tuple[str, ...]]:
-        """What each baseline says of every item, and the types in which gold gives no majority."""
         import numpy as np
 
         from workbench.statistics.accuracy import always, majority

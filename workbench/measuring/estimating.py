@@ -62,7 +62,6 @@ class _EstimatedShare(Struct, frozen=True, kw_only=True, eq=False):
     place: IntArray
 
     def of(self, chosen: BoolArray) -> _EstimatedShare:
-        """The same of some of the items."""
         if chosen.all():
             return self
         names = ("truth", "predicted", "question", "group", "place")
@@ -165,7 +164,6 @@ def _groups(everything: Columns, wanted: Selection, by: str) -> Groups:
 
 
 def _kept(project: Project, found: JudgedSelection, outcome: IntArray) -> BoolArray:
-    """Items with a verdict that are no checks."""
     import numpy as np
 
     checks = np.asarray(check_items.ids(project.database.reader()), dtype=np.int64)
@@ -181,7 +179,6 @@ def _shares(
     protocol: Protocol3,
     kept: BoolArray,
 ) -> tuple[_EstimatedShare, _EstimatedShare]:
-    """What is to be estimated: where the verifier is right, on the items that count, and what is correct, on all."""
     import numpy as np
 
     from workbench.statistics.confusion import grade
@@ -221,12 +218,10 @@ def _votes(outcomes: list[IntArray]) -> FloatArray:
 
 
 def _regrouped(share: _EstimatedShare, groups: Groups) -> _EstimatedShare:
-    """The same in other groups."""
     return structs.replace(share, group=groups.code[share.place], names=groups.names)
 
 
 def _check(everything: Columns, wanted: Selection, share: _EstimatedShare, by: str) -> SampleCheck:
-    """Whether labelled items are as mixed as the others."""
     import numpy as np
 
     from workbench.statistics.prediction_powered import mix_p
@@ -243,12 +238,10 @@ def _uneven(checks: Sequence[SampleCheck]) -> list[str]:
 
 
 def _strata(uneven: Sequence[str]) -> str:
-    """Everything that the labelled items are another mix by, each once; "" for nothing."""
     return ",".join(dict.fromkeys(",".join(uneven).split(",")))
 
 
 def _weighed(share: _EstimatedShare, groups: Groups, strata: str) -> EstimateRow:
-    """All items, stratified by several properties at once."""
     from workbench.statistics.intervals import compact
 
     regrouped = _regrouped(share, groups)
@@ -256,7 +249,6 @@ def _weighed(share: _EstimatedShare, groups: Groups, strata: str) -> EstimateRow
 
 
 def _headline(rows: Sequence[EstimateRow], uneven: Sequence[str]) -> int | None:
-    """The row of accuracy on all items that may be quoted."""
     wanted = _strata(uneven) or None
     for place, one in enumerate(rows):
         if (one.quantity, one.group, one.strata) == ("accuracy", None, wanted) and one.estimate is not None:
@@ -265,7 +257,6 @@ def _headline(rows: Sequence[EstimateRow], uneven: Sequence[str]) -> int | None:
 
 
 def _rows(share: _EstimatedShare, by: str | None) -> Iterator[EstimateRow]:
-    """All items, the same stratified, then each group."""
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
@@ -342,7 +333,6 @@ def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | Non
 
 
 def _mix(share: _EstimatedShare) -> list[MixRow]:
-    """How many questions with labels and without each group has."""
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
@@ -406,7 +396,6 @@ def verdict(report: EstimateReport) -> str:
 
 
 def _why_none(report: EstimateReport) -> str:
-    """Why nothing may be quoted for all items."""
     if not report.uneven:
         return report.rows[0].reason or ""
     strata = _strata(report.uneven)
@@ -456,7 +445,6 @@ def mix_table(report: EstimateReport) -> Table:
 
 
 def _notes(report: EstimateReport) -> Iterator[str]:
-    """What is assumed, and what speaks against it."""
     yield (
         "Labelled items are taken for a random sample of all. trust: how far predictions count, 0 to 1; worth: labels "
         "that would tell as much without them. Intervals by question."

@@ -119,7 +119,6 @@ class _VerifierFigures(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def _standings(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFigures]:
-    """The most accurate first."""
     standings = [
         _VerifierFigures.of(judge, outcome, found.gold, found.question, protocol)
         for judge, outcome in zip(found.judges, found.outcomes, strict=True)
@@ -128,7 +127,6 @@ def _standings(found: JudgedSelection, protocol: Protocol3) -> list[_VerifierFig
 
 
 def _pairs(standings: list[_VerifierFigures], question: IntArray, against: str | None) -> list[FamilyPair]:
-    """The pairs with items in common, with p-values adjusted over all of them."""
     from workbench.statistics.compare import compare_graded
     from workbench.statistics.subgroups import benjamini_hochberg, holm
 
@@ -442,7 +440,6 @@ def plain_tables(tables: Sequence[Table]) -> list[str]:
 
 
 def _matrix(names: Sequence[str], cell: Callable[[str, str], str], caption: str) -> Table:
-    """Names by names; columns carry the numbers of the rows."""
     places = {name: str(place) for place, name in enumerate(names, 1)}
 
     def other(name: str) -> Column[str]:

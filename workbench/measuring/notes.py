@@ -87,7 +87,6 @@ def judged(row: AccuracyRow, protocol: str) -> int:
 
 
 def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
-    """Whose runs failed, and on how much: what a server refuses says nothing of a verifier."""
     for row in everything:
         if not row.error:
             continue
@@ -103,7 +102,6 @@ def _failed(everything: Sequence[AccuracyRow], protocol: str) -> Iterator[str]:
 
 
 def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
-    """Who is right more often than one verdict for all, on the same items."""
     shares = {row.verifier: row.accuracy for row in everything if row.verifier in CONSTANTS}
     known = {name: share for name, share in shares.items() if share is not None}
     if not known:
@@ -131,7 +129,6 @@ def _constant(everything: Sequence[AccuracyRow], verifiers: Sequence[AccuracyRow
 
 
 def _beside(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str, PairedFigures]:
-    """Each that is measured and a constant, on the items that count for both."""
     by_name = {entry.name: entry for entry in entries.everyone}
     pairs = {name: (by_name[name], by_name[constant]) for name in rivals}
     found = {
@@ -142,7 +139,6 @@ def _beside(constant: str, rivals: Sequence[str], entries: Entries) -> dict[str,
 
 
 def _sure(found: Mapping[str, PairedFigures]) -> list[str]:
-    """Those that are right more often by the paired permutation test by question, with Holm's correction over all."""
     from workbench.statistics.subgroups import holm
 
     chances = holm([one.permutation_p for one in found.values()])
@@ -155,7 +151,6 @@ def _no_chance(clear: Sequence[str]) -> str:
 
 
 def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[str]:
-    """What difference between the two best such data could show."""
     ranked = sorted(verifiers, key=lambda row: row.accuracy or 0.0, reverse=True)
     if len(ranked) < 2:
         return
@@ -214,28 +209,24 @@ def cells_in_words(report: AccuracyReport) -> Iterator[str]:
 
 
 def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    """How high a verifier without any error would be measured."""
     for found in ceilings:
         at = [row.verifier for row in verifiers if row.accuracy is not None and row.accuracy >= found.highest_ci[0]]
         yield ceiling_in_words(found) + (f" So high: {_names(at)}." if at else "")
 
 
 def _shares(verifiers: Sequence[AccuracyRow], shares: Mapping[str, str]) -> Iterator[str]:
-    """Whose run is a part of one that is shared among machines."""
     for row in verifiers:
         if row.verifier in shares:
             yield f"The run of {row.verifier} is a part: it judges share {shares[row.verifier]} of the items."
 
 
 def _own_gold(everything: Sequence[AccuracyRow], own: Mapping[str, int]) -> Iterator[str]:
-    """Whose verdicts gold was read from: against them it would be right by definition."""
     for name, items in ((row.verifier, own.get(row.verifier, 0)) for row in everything):
         if items:
             yield f"{name} is not measured on {counted(items, 'item')}: their gold was read from its column."
 
 
 def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, entries: Entries) -> Iterator[str]:
-    """Whose figures are of fewer items than others'."""
     items, own, protocol = entries.items, entries.own, report.protocol
     lacking = {row.verifier: items - judged(row, protocol) - own.get(row.verifier, 0) for row in verifiers}
     first, *others = [f"{name} has no verdict on {number:,}" for name, number in lacking.items() if number] or [""]
@@ -245,7 +236,6 @@ def _partial(verifiers: Sequence[AccuracyRow], report: AccuracyReport, entries: 
 
 
 def _examples(verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping[str, Sequence[int]]) -> Iterator[str]:
-    """Whose requests show settled items that are measured here, too."""
     by_name = {entry.name: entry for entry in entries.verifiers}
     for name in (row.verifier for row in verifiers if row.verifier in shown):
         among = entries.counted_among(by_name[name], shown[name])
@@ -255,7 +245,6 @@ def _examples(verifiers: Sequence[AccuracyRow], entries: Entries, shown: Mapping
 
 
 def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
-    """Which rows have no interval for want of questions."""
     lacking = [row for row in rows if row.n and row.ci is None and row.kind == "verifier"]
     if any(row.group is None for row in lacking):
         yield "Too few questions to say how sure accuracy is: items of one question go together."
@@ -264,7 +253,6 @@ def _too_few(rows: Sequence[AccuracyRow]) -> Iterator[str]:
 
 
 def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    """Whether a few questions outweigh the others."""
     heavy = [row for row in verifiers if row.ci is not None and row.effective_questions < row.questions / _HEAVY]
     if heavy:
         row = min(heavy, key=lambda one: one.effective_questions)
@@ -275,19 +263,16 @@ def _heavy(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
 
 
 def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
-    """Whose verdicts made the set what it is."""
     yield from what_marks_mean([row.verifier for row in verifiers if row.selection_judge])
 
 
 def _majority(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
-    """What the one baseline that is no constant rests on."""
     if any(row.verifier == MAJORITY and row.kind == "baseline" for row in everything):
         ties = f" Tied, and taken as incorrect: {_names(tied)}." if tied else ""
         yield f"{MAJORITY} knows the gold it is measured on: it says of each type what is most frequent there.{ties}"
 
 
 def _ahead(report: AccuracyReport) -> Iterator[str]:
-    """Who is to be expected ahead at which prevalence."""
     if report.best_at:
         stretches = [
             f"{one.verifier} from {percent(one.low)} to {percent(one.high)} % correct" for one in report.best_at
@@ -312,7 +297,6 @@ def unknown_words(found: UnknownTypes, items: int, field: TypeField) -> str:
 
 
 def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence[int]], Untyped]) -> Iterator[str]:
-    """What stands apart from the types that count, where items are untyped for want of them."""
     fields = crossing(report.by) if report.by is not None else ()
     if not {"type", "subtype"} & set(fields) or not any(UNTYPED in row.groups and row.n for row in report.rows):
         return
@@ -397,7 +381,6 @@ def of_sets(project: Project, selection: Selection) -> set[str]:
 
 
 def _names_behind(verifier: ConfiguredVerifier) -> set[str]:
-    """Its own name and that of its model, made plain."""
     return {plain_name(name) for name in (verifier.name, model_of(verifier)) if name}
 
 

@@ -92,7 +92,6 @@ class _CompletionPair(Struct, frozen=True, kw_only=True):
 
 
 def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator[_CompletionPair]:
-    """Every pair once, although it is stored with both of its completions."""
     from workbench.verifiers.duel.pairwise import PairOutcome
 
     seen: set[frozenset[int]] = set()
@@ -105,7 +104,6 @@ def _pairs(found: Sequence[tuple[int, int, str | None, str | None]]) -> Iterator
 
 
 def _graded(project: Project, pairs: Sequence[_CompletionPair], gold: GoldChoice) -> Iterator[_CompletionPair]:
-    """The pairs beside gold."""
     everything = columns(project)
     labels = dict(zip(everything.item.tolist(), everything.gold(gold).tolist(), strict=True))
     for one in pairs:

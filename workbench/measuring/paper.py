@@ -132,8 +132,6 @@ def _verifier_columns(
     groups: Mapping[str, Sequence[str]],
     chose: Collection[str],
 ) -> Columns[str]:
-    """Verifiers by name, and their accuracy on each data set by answer type and over all."""
-
     def of(dataset: str, group: str | None) -> Column[str]:
         return column(_short(group), lambda name: cells.get((dataset, name, group)), _share, over=dataset)
 
@@ -146,7 +144,6 @@ def _share(row: AccuracyRow | PairRow | None) -> str:
 
 
 def _families(kinds: Mapping[str, str], configured: Mapping[str, str]) -> Iterable[tuple[str, list[str]]]:
-    """The verifiers under their titles, rules first and baselines last."""
     titles = {kind: title for title, members in _FAMILIES for kind in members}
     under: dict[str, list[str]] = {title: [] for title in (_RULES, *(title for title, _ in _FAMILIES), _BASELINES)}
     for name, kind in kinds.items():
@@ -233,7 +230,6 @@ def _pairwise(table: PairwiseTable) -> list[Table]:
 
 
 def _elsewhere(scores: Sequence[BenchmarkScore]) -> Iterable[Column[str]]:
-    """The columns of other benchmarks, as their file has them."""
     said = {(score.benchmark, score.verifier): score.score for score in scores}
 
     def of(benchmark: str) -> Column[str]:
@@ -245,7 +241,6 @@ def _elsewhere(scores: Sequence[BenchmarkScore]) -> Iterable[Column[str]]:
 
 
 def _strangers(table: PairwiseTable) -> Iterable[str]:
-    """What a file of scores says of verifiers that stand in no row."""
     here = {report.verifier for found in table.sets for report in found.reports}
     for name in dict.fromkeys(score.verifier for score in table.elsewhere if score.verifier not in here):
         yield f"{name} has scores on other benchmarks, but none on a pair here."
@@ -305,7 +300,6 @@ def _subtype_cell(row: AccuracyRow | None, is_type: bool) -> Cell:
 
 
 def _groups(rows: Iterable[AccuracyRow | PairRow]) -> list[str]:
-    """The answer types of some rows: codes of one letter, then what is untyped."""
     names = {row.group for row in rows if row.group is not None and (len(row.group) == 1 or row.group == UNTYPED)}
     return sorted(names, key=group_order)
 
@@ -315,7 +309,6 @@ def _short(group: str | None) -> str:
 
 
 def _sizes(sets: Sequence[DatasetAccuracy]) -> str:
-    """How many items each data set counts, by type."""
     return "; ".join(f"n {found.dataset} {_size(found.rows)}" for found in sets)
 
 
@@ -326,7 +319,6 @@ def _size(rows: Sequence[AccuracyRow]) -> str:
 
 
 def _fewer(sets: Sequence[DatasetAccuracy]) -> Iterable[str]:
-    """Verifiers that have judged fewer items than others have."""
     for found in sets:
         sizes = {row.verifier: row.n for row in found.rows if row.group is None}
         most = max(sizes.values(), default=0)
@@ -336,12 +328,10 @@ def _fewer(sets: Sequence[DatasetAccuracy]) -> Iterable[str]:
 
 
 def _choosers(sets: Sequence[DatasetAccuracy]) -> list[str]:
-    """Verifiers that helped to choose the items of a data set."""
     return _named([row.verifier] for found in sets for row in found.rows if row.selection_judge)
 
 
 def _named(names: Iterable[Iterable[str]]) -> list[str]:
-    """All names, each once."""
     return list(dict.fromkeys(chain.from_iterable(names)))
 
 
@@ -460,7 +450,6 @@ class PaperFigures:
         return SubtypeTable(protocol=self.protocol, gold_choice=self.gold, sets=sets)
 
     def _decided(self, by: str) -> tuple[list[DatasetAccuracy], list[str]]:
-        """Rows of the verifiers that decide at all, by data set, and the names of the others."""
         reports = [
             accuracy(
                 self.project,
@@ -493,7 +482,6 @@ class PaperFigures:
         return {known.name: known.kind for known in runs.verifiers(self.project.database.reader())}
 
     def _reference_pairs(self) -> list[tuple[str, str]]:
-        """Pairs that were given, then judges whose configurations differ in nothing but the reference."""
         complete = {judge.name for judge in judges_of(self.project)}
         judges = [
             known
@@ -568,7 +556,6 @@ def paper_tables(figures: PaperFigures, numbers: Sequence[PaperNumber] = PAPER_N
 
 
 def _types_before_subtypes(by_type: list[AccuracyRow], by_subtype: list[AccuracyRow]) -> list[AccuracyRow]:
-    """Each verifier's rows: all items, its types, its subtypes."""
     rows = []
     for name in dict.fromkeys(row.verifier for row in by_type):
         rows += [row for row in by_type if row.verifier == name]

@@ -240,7 +240,6 @@ class _Lacking(NamedTuple):
 
 
 def _least(begun: Sequence[Begun], items: int, per_item: int) -> _Lacking:
-    """What so many items of a group take: those that were begun first, of these those that take least."""
     taken = sorted(begun, key=lambda one: _missing(one, per_item))[:items]
     return _Lacking(
         labels=sum(_missing(one, per_item) for one in taken) + (items - len(taken)) * per_item,
@@ -250,12 +249,10 @@ def _least(begun: Sequence[Begun], items: int, per_item: int) -> _Lacking:
 
 
 def _missing(one: Begun, per_item: int) -> int:
-    """Labels an item lacks; at least one while it is undecided and nobody differs."""
     return 0 if one.differs else max(per_item - one.labels, 1)
 
 
 def _open_items(known: Columns, chosen: BoolArray | None, checks: list[int], gold: GoldChoice) -> BoolArray:
-    """Items that could still be given to people: neither checks, nor excluded, and without gold."""
     import numpy as np
 
     excluded = known.chosen(Selection((Condition("state", "=", "excluded"),)))
@@ -287,7 +284,6 @@ def _begun(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By)
 
 
 def _samples(project: Project, known: Columns, chosen: BoolArray | None, gold: GoldChoice) -> list[BatchSample]:
-    """The batches whose labels the accuracies rest on, though they are no random sample."""
     labelled = known.gold(gold) >= 0
     return uneven_samples(project, known, known.item[labelled if chosen is None else labelled & chosen])
 
@@ -318,7 +314,6 @@ def plan_text(plan: Plan) -> str:
 
 
 def _sentences(plan: Plan) -> list[str]:
-    """What the labels come to, and what was assumed."""
     lines = [f"{counted(plan.labels, 'label')} to make, {plan.per_item} an item."]
     if plan.adjudications:
         rate = plan.conflict_rate or 0.0
@@ -418,14 +413,12 @@ def _uncertainty(connection: people.Connection, known: Columns, run: int, items:
 
 
 def _of(items: IntArray, known: Columns, values: Array) -> Array:
-    """A column's values for some items, all of which have one."""
     import numpy as np
 
     return values[np.searchsorted(known.item, items)]
 
 
 def _threshold(connection: people.Connection, run: int, score: FloatArray) -> float | None:
-    """The verifier's own threshold; for shares (the votes of a judge, a probability) one half."""
     import numpy as np
 
     row = runs.get(connection, run)

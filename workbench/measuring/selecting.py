@@ -139,7 +139,6 @@ def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfR
 
 
 def _gain(accuracy: float | None, random: float | None) -> float | None:
-    """What picking adds: nothing, not a rounding error, where there is nothing to pick from."""
     if accuracy is None or random is None:
         return None
     return 0.0 if abs(accuracy - random) < _NOTHING else accuracy - random

@@ -129,7 +129,6 @@ def _require(names: tuple[str, ...], reference: str | None) -> None:
 
 
 def _price(items: StackItems, against: Price | None) -> Price:
-    """What is set against accuracy: what is known of all verifiers, and is not nothing for all of them."""
     known: list[Price] = [one for one in _PRICES if _is_known(items, one)]
     if against is not None and against not in known:
         raise UsageError(
@@ -185,7 +184,6 @@ class _Desk:
     def choice(
         self, wanted: Literal["best", "under", "not_worse", "front"], cap: float | None, choose: Choose
     ) -> StackChoice:
-        """What a way to choose gives, and comes to."""
         from workbench.statistics.stack_search import CandidateStage, cross_fitted
 
         items, found = self._items, cross_fitted(self._search, choose)
@@ -234,7 +232,6 @@ def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
 
 
 def _type(subtype: str) -> str:
-    """The type by which a stage would be asked."""
     return subtype[:1] if subtype[:1] in TYPES else UNTYPED
 
 

@@ -316,7 +316,6 @@ def _of_judge(
 def _exposures(
     project: Project, rows: _ChosenItems, seen: Forms, judge: VerifierRun, outcome: IntArray
 ) -> list[tuple[Check, IntArray, BoolArray]]:
-    """Checks that compare: each with the places of the items it is about, and which of those are of the kind."""
     import numpy as np
 
     usable = (rows.gold >= 0) & (outcome >= 0)
@@ -338,7 +337,6 @@ def _exposures(
 
 
 def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
-    """Whether each of these completions is longer than the median of those of its gold and type."""
     import numpy as np
 
     from workbench.statistics.intervals import compact
@@ -366,7 +364,6 @@ def _own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> Bool
 
 
 def _has_no_known_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> bool:
-    """Whether verdicts came in a file that names no model, under a name that no completion's model has."""
     verifier = runs.verifier_named(project.database.reader(), judge.name)
     if verifier is None or verifier.kind != IMPORTED or verifier.config.get("model"):
         return False
@@ -384,7 +381,6 @@ def _unknown_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> 
 
 
 def _said(check: Check, outcome: IntArray) -> BoolArray:
-    """What a check counts: that a completion is left undecided, or that it is accepted."""
     return outcome >= OutcomeCode.ABSTAIN if check == "undecided-by-gold" else outcome == OutcomeCode.CORRECT
 
 
@@ -475,7 +471,6 @@ def _flips(
 def _flipped(
     check: Check, rows: _ChosenItems, verifier: str, twice: BoolArray, differ: BoolArray, between: str
 ) -> ValidityFinding | None:
-    """How often decided verdicts contradict each other, of the items that have two."""
     from workbench.statistics.intervals import share_interval
 
     if not twice.any():
@@ -495,7 +490,6 @@ def _flipped(
 
 
 def _selected(judge: VerifierRun, chosen: Mapping[str, list[str]]) -> list[ValidityFinding]:
-    """That a judge helped to choose the data."""
     datasets = chosen.get(judge.name)
     if not datasets:
         return []

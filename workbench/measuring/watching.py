@@ -210,7 +210,6 @@ def _drift(steps: Sequence[JudgedStep], audited: _Audited) -> DriftAlarm | None:
 
 
 def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
-    """The place of the first step that is tested: behind a quarter of the steps, with labels enough before it."""
     import numpy as np
 
     labels = np.cumsum([int((known.step == step.step).sum()) for step in steps])

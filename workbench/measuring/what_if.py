@@ -323,7 +323,6 @@ def _changes(options: WhatIfOptions) -> dict[str, str | None]:
 
 
 def _by_scores(asked: _Asked, threshold: float) -> _NewOutcomes:
-    """What the scores make; an item that the run failed on would be judged again."""
     import numpy as np
 
     from workbench.statistics.scores import at_threshold
@@ -434,7 +433,6 @@ def _counts(asked: _Asked, found: _NewOutcomes) -> RejudgedItems:
 
 
 def _ordered(asked: _Asked, found: _NewOutcomes, report: WhatIfReport) -> tuple[IntArray, list[int]]:
-    """Every item's kind of change, and the row ids of those that have one, kind by kind."""
     import numpy as np
 
     from workbench.statistics.flips import flips

@@ -77,7 +77,6 @@ class BatchDesk:
         return self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
 
     async def _see_to(self, batch: BatchRow) -> bool:
-        """Send a batch, or look how it stands; whether it has ended."""
         lane = self._caller.lanes[batch.role]
         try:
             if batch.state != "open":
@@ -153,7 +152,6 @@ class BatchDesk:
     # -- looking, and reading what came
 
     async def _look(self, batch: BatchRow) -> bool:
-        """How a batch stands; what it has brought is stored."""
         assert batch.name is not None
         server, api = self._server(batch)
         status = await api.status(server, batch.name)
@@ -188,7 +186,6 @@ class BatchDesk:
         self._tell_of(batch)
 
     async def _read(self, batch: BatchRow, lane: Lane, api: BatchApi, file: BinaryIO, seen: set[int], ms: float) -> int:
-        """Store a file's results; how many belong to no call of the batch."""
         unknown = 0
         for count, line in enumerate(lines_of(file)):
             try:
@@ -202,7 +199,6 @@ class BatchDesk:
         return unknown
 
     def _store(self, batch: BatchRow, lane: Lane, result: BatchResult, seen: set[int], ms: float) -> bool:
-        """Store a result; whether it belongs to the batch. One that was stored before is passed over."""
         token, _, number = result.call.partition("-")
         if token != batch.token or not (number.isascii() and number.isdigit() and len(number) < 19):
             return False
@@ -259,7 +255,6 @@ class BatchDesk:
         )
 
     def _tell_of(self, batch: BatchRow) -> None:
-        """Say how many calls of a batch are asked again, and why."""
         codes: Counter[str] = Counter(batches.failed_codes(self._reader, batch.id))
         again = {code: count for code, count in codes.items() if code in REPEATED or code == "cancelled"}
         if again:

@@ -111,8 +111,6 @@ class _BatchedRun:
         self._desk = BatchDesk(database, lease, servers.run, self._client)
 
     async def work(self, chunks: Callable[[], Iterable[list[VerifierInput]]], check: Callable[[], None]) -> None:
-        """Judge every item, or as many as can be."""
-
         async def look() -> None:
             check()
 
@@ -137,7 +135,6 @@ class _BatchedRun:
             await self._wait()
 
     async def _wait(self) -> None:
-        """Send what is gathered, and wait until a batch has ended."""
         while not await self._desk.attend():
             if runs.others_are_due(self._reader, self._run, self._desk.due()):
                 raise Postponed
@@ -261,7 +258,6 @@ class _Rounds:
 
     @property
     def _has_answered(self) -> bool:
-        """Whether any call of the run had a reply, in this start or before."""
         used = self._journal.usage
         return bool(used.answered or used.reused or self._caller.reused)
 
@@ -313,7 +309,6 @@ class _Gathering:
         self._found: list[GatheredCall] = []
 
     async def add(self, item: int, prepared: PreparedRequest) -> None:
-        """Put a call into the batch, or into a new one."""
         size = len(self._api.line(_LONGEST_NAME, prepared.built.body, prepared.built.path)) + 1
         if self._calls and (self._calls >= self._most or self._bytes + size > self._api.most_bytes):
             await self.store()
@@ -327,7 +322,6 @@ class _Gathering:
             await self.store()
 
     async def store(self) -> None:
-        """Commit what has come."""
         found, self._found = self._found, []
         if not found:
             return

@@ -96,7 +96,6 @@ def choose(project: Project, kind: str, options: Mapping[str, str], name: str | 
 
 
 def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> dict[str, str]:
-    """The options, with what the name is bound to beside them: what was begun goes on as it is."""
     stored = stored_runs.verifier_named(project.database.reader(), name)
     bound = {} if stored is None or stored.kind != kind else stored.options
     asked = _filled_in(project, kind, given, bound)
@@ -106,7 +105,6 @@ def _as_bound(project: Project, kind: str, given: dict[str, str], name: str) -> 
 
 
 def _filled_in(project: Project, kind: str, options: dict[str, str], bound: Mapping[str, str]) -> dict[str, str]:
-    """The options with what the project has of what they name: examples, members, stages."""
     asked = {name: value for name, value in options.items() if name not in _FILLED_IN}
     if kind == PANEL and MEMBERS in asked:
         return {**asked, MEMBERS_MADE: _members(project, asked[MEMBERS])}
@@ -122,7 +120,6 @@ def _filled_in(project: Project, kind: str, options: dict[str, str], bound: Mapp
 
 
 def _members(project: Project, names: str) -> str:
-    """A panel's members, each a verifier that the settings file or the database configures under its name."""
     found = []
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         kind = _configured_kind(project, name)
@@ -136,7 +133,6 @@ def _members(project: Project, names: str) -> str:
 
 
 def _stages(project: Project, text: str) -> str:
-    """A stack's verifiers, each once: one of the project under its name, or a kind that needs no options."""
     found = []
     for name in dict.fromkeys(stage.name for stage in _spelt(text)):
         kind = _configured_kind(project, name) or (name if Registry().knows(name) else None)
@@ -158,7 +154,6 @@ def _spelt(text: str) -> tuple[Stage, ...]:
 
 
 def _configured_kind(project: Project, name: str) -> str | None:
-    """The kind of what the settings file or the database has under a name."""
     written = named_verifier(project.path, name)
     stored = stored_runs.verifier_named(project.database.reader(), name)
     return written.kind if written is not None else stored.kind if stored is not None else None
@@ -232,7 +227,6 @@ def written(project: Project, kinds: Iterable[VerifierKind]) -> tuple[list[Named
 
 
 def _problem(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str, str]]) -> UsageError | None:
-    """What is wrong with an entry, as far as its kind can tell without being made; no value is repeated."""
     if name in options:
         return UsageError(f"{entry.place} has the name of a kind of verifier.", "Give it another name.")
     if entry.kind not in options:
@@ -245,6 +239,5 @@ def _problem(name: str, entry: NamedVerifier, options: Mapping[str, Mapping[str,
 
 
 def _with_whole_path(options: Mapping[str, str]) -> dict[str, str]:
-    """The options; the path of a template or a folder holds wherever the runner works."""
     named = {option: str(Path(options[option]).absolute()) for option in OWN_PROMPTS & options.keys()}
     return {**options, **named}

@@ -261,7 +261,6 @@ class Nodes:
                 node.held.clear()
 
     def _hand_out(self, feed: Feed[Any, Any]) -> bool:
-        """Give every node what it can take; whether anything is left to wait for."""
         for node in [node for node in self._nodes.values() if node.ready]:
             while node.calls < AHEAD and (lease := feed.take(node.use.workers, len(self._nodes))):
                 self._give(node, lease)
@@ -285,7 +284,6 @@ class Nodes:
         self._asked[node.actor.work.remote(sent)] = node
 
     def _turn(self) -> list[NodeAbout | _Found | _Lost]:
-        """What has come back meanwhile."""
         self._sink.check()
         self._join()
         self._note()
@@ -320,7 +318,6 @@ class Nodes:
         )
 
     def _failed(self, node: _Node, error: Any) -> _Lost:
-        """What works on a node says that it can't; others are asked in its place."""
         self._refuse(node, str(error.cause))
         lost = self._lost(node)
         with suppress(Exception):
@@ -328,7 +325,6 @@ class Nodes:
         return lost
 
     def _lost(self, node: _Node) -> _Lost:
-        """A node or its actor has died: what it had is to be asked again."""
         self._asked = {ref: other for ref, other in self._asked.items() if other is not node}
         self._nodes.pop(node.id, None)
         node.use.lost += len(node.held)
@@ -353,7 +349,6 @@ class Nodes:
         self._refused[node.id] = f"{node.use.name}: {why}"
 
     def _join(self) -> None:
-        """Take in nodes that have come, or whose actor died."""
         now = time.monotonic()
         if now - self._joined < _JOIN_S:
             return
@@ -394,7 +389,6 @@ def _able_nodes(ray: Any) -> dict[str, tuple[str, int]]:
 
 
 def _on_node(ray: Any, id: str) -> Callable[[Any], Any]:
-    """What makes of a class or a function one that works on a node, beside what else works there."""
     stays = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(id, soft=False)
     return lambda made: ray.remote(num_cpus=0, scheduling_strategy=stays)(made)
 

@@ -68,7 +68,6 @@ def _draw(project: Project, plan: ExamplePlan) -> DrawnExamples:
 
 
 def _short(project: Project, one: SettledItem) -> FewShotExample | None:
-    """An item as an example, if its texts together are short enough to be shown."""
     (texts,) = inputs(project.database, [one.item])
     if texts.characters > MOST_CHARACTERS or not texts.completion.strip():
         return None

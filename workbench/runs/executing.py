@@ -55,15 +55,11 @@ class ExecutionSink(Protocol):
 class ProgramPool(Protocol):
     """What runs programs against their tests, as `SandboxPool` does."""
 
-    def __enter__(self) -> Self:
-        """It is made."""
-        ...
+    def __enter__(self) -> Self: ...
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
-    ) -> None:
-        """Nothing of it lives afterwards."""
-        ...
+    ) -> None: ...
 
     def provenance(self) -> Provenance:
         """What the outcomes depend on besides the texts."""
@@ -162,7 +158,6 @@ class _SolutionDispatcher:
         self._stored = time.monotonic()
 
     def judge(self, works: Iterable[SolutionWork], pools: Sequence[ProgramPool]) -> None:
-        """Run each solution in every pool, and store what is done."""
         jobs: Iterator[tuple[Key, Program]] = self._jobs(works, len(pools))
         if len(pools) == 1:
             jobs = PacedIterator(jobs, self._has_room)
@@ -173,7 +168,6 @@ class _SolutionDispatcher:
                 self._add(self._busy[item], place, suite, execution)
 
     def store(self) -> None:
-        """Commit what is done."""
         self._sink.store_executed(self._judged, self._results)
         self._judged, self._results, self._stored = [], [], time.monotonic()
 
@@ -185,7 +179,6 @@ class _SolutionDispatcher:
         return self._room()
 
     def _jobs(self, works: Iterable[SolutionWork], seeds: int) -> Iterator[tuple[Key, Program]]:
-        """The programs of each solution; one with nothing to run is done at once."""
         for work in works:
             verifier, item = self._verifier, work.item
             if work.problem is not None:
@@ -200,7 +193,6 @@ class _SolutionDispatcher:
                 yield from _jobs(work)
 
     def _trouble(self, language: str) -> str:
-        """Why programs of a language can't be run here; "" where they can."""
         if language not in self._troubles:
             try:
                 require(language, self._level, scratch=self._verifier.scratch > 0)
@@ -233,7 +225,6 @@ class _SolutionDispatcher:
         self._heed()
 
     def _heed(self) -> None:
-        """Commit what has waited long enough, then look whether to go on."""
         if len(self._judged) >= GROUP or time.monotonic() - self._stored > _GROUP_S:
             self.store()
             self._sink.check()
@@ -246,7 +237,6 @@ def _jobs(work: SolutionWork) -> Iterator[tuple[Key, Program]]:
 def _works(
     database: Database, suites: Sequence[str], chunks: Iterable[list[VerifierInput]], sink: ExecutionSink
 ) -> Iterator[list[SolutionWork]]:
-    """Solutions with their problems, a chunk at a time."""
     known: dict[int, Problem | None] = {}
     for chunk in chunks:
         sink.check()
@@ -269,5 +259,4 @@ def _works(
 
 
 def _with_own(problem: Problem | None, own: dict[str, tuple[CodeTest, ...]]) -> Problem | None:
-    """The problem as a solution meets it that has tests of its own in some suites."""
     return structs.replace(problem, suites={**problem.suites, **own}) if problem and own else problem

@@ -179,7 +179,6 @@ class LocalExecutor:
             self._thread.start()
 
     def _work(self) -> None:
-        """Look after one pool of workers after the other, until the executor is closed."""
         while not self._closed:
             try:
                 with SecondStage(self._start, self._known.get, self._commit) as second:
@@ -218,13 +217,11 @@ class LocalExecutor:
             self._answers.pop(item).set_result(verdict)
 
     def _wait_for_an_item(self) -> None:
-        """Workers that can't start are tried again when somebody wants them, or after a while."""
         if not self._closed:
             with contextlib.suppress(queue.Empty):
                 self._inbox.put(self._inbox.get(timeout=_AGAIN_S))
 
     def _fail(self, error: Exception) -> None:
-        """Tell everyone who waits that there will be no answer."""
         with contextlib.suppress(queue.Empty):
             while True:
                 if (ask := self._inbox.get_nowait()) is not None:
@@ -279,7 +276,6 @@ def is_text(item: VerifierInput) -> bool:
 
 
 def _key(item: VerifierInput) -> bytes:
-    """Where there is no first stage: the whole item."""
     texts = [item.question, item.reference, item.completion, item.subtype or "", item.example or ""]
     return hashlib.sha256(msgspec.msgpack.encode(texts)).digest()
 

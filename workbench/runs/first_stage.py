@@ -172,7 +172,6 @@ class ReaderProcess:
 
 
 def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """A process, and the socket on which it is asked."""
     with ExitStack() as opened:
         try:
             ours, theirs = map(opened.enter_context, socket.socketpair())
@@ -196,7 +195,6 @@ def _started(spec: Spec, niceness: int) -> tuple[socket.socket, subprocess.Popen
 
 
 def _batch(left: Iterator[VerifierInput]) -> list[VerifierInput]:
-    """The next items, few of them if they are long."""
     items, characters = list[VerifierInput](), 0
     for item in islice(left, BATCH):
         items.append(item)
@@ -293,7 +291,6 @@ class Readers:
         return not self._closed and self._read >= MANY and len(self._batches) < self._wanted
 
     def _give(self, batch: _SharedBatch) -> None:
-        """Leave a batch to whichever process is free."""
         while len(self._helpers) < self._wanted:
             helper = threading.Thread(target=self._help, daemon=True)
             helper.start()
@@ -309,7 +306,6 @@ class Readers:
             return None if self._closed else self._batches.popleft()
 
     def _taken_back(self, done: _Done) -> list[VerifierInput]:
-        """What no process has begun with; what an earlier caller has left is dropped."""
         with self._changed:
             while self._batches:
                 if (batch := self._batches.popleft()).done is done:
@@ -317,7 +313,6 @@ class Readers:
         return []
 
     def _help(self) -> None:
-        """Have a process read until this is closed, or the process has ended."""
         if (process := self._started()) is None:
             return
         with suppress(VerifierError):
@@ -495,7 +490,6 @@ class AsyncReaders:
             self._busy -= 1
 
     async def _start(self) -> None:
-        """One process more; it has loaded when it has answered."""
         with suppress(VerifierError):
             async with self._places:
                 process = AsyncReaderProcess(self._spec, NICENESS)
@@ -507,7 +501,6 @@ class AsyncReaders:
                 self._free.append(process)
 
     def _idle(self) -> AsyncReaderProcess | None:
-        """A process that nobody waits for; those that ended meanwhile, killed for their memory say, are let go."""
         while self._free:
             process = self._free.pop()
             if process.lives:

@@ -119,7 +119,6 @@ class Servers:
         return RunError("The calls to model servers have ended.", _GO_ON)
 
     def _waits(self, asked: Future[None]) -> bool:
-        """Wait a moment; whether there is still something to wait for."""
         alive = self._thread.is_alive()
         try:
             asked.result(LOOK_S)
@@ -138,7 +137,6 @@ class Servers:
                 self._opened.set_exception(error)
 
     async def _open(self) -> None:
-        """Show life until nothing more is wanted."""
         loop = asyncio.get_running_loop()
         async with opened_session(self._database, self._lease, [self._run]) as session:
             over = loop.create_future()
@@ -159,7 +157,6 @@ class _ThreadSession(Struct, frozen=True):
 
 
 async def _ask(session: Session, wanted: Sequence[ReplyRequest], found: list[Found | None]) -> None:
-    """Fill in what comes of each; when one can't succeed now, calls in flight still have their time."""
     (client,) = session.clients
     feed = TaskSource([enumerate(wanted)])
     tasks = [session.start(_answer(client, feed, found)) for _ in range(min(client.places, len(wanted)))]
@@ -333,18 +330,15 @@ class _ModelCompletions:
         self._tasks = client.places
 
     def start(self, session: Session) -> list[asyncio.Task[None]]:
-        """Ask for everything, until there is no hope for this model."""
         feed = TaskSource(self._wanted())
         return [session.start(self._ask_on(feed)) for _ in range(self._tasks)]
 
     def look(self) -> ModelProgress:
-        """How far it is now."""
         if self._client.journal.closing:
             self.progress.awaited = self._client.caller.in_flight
         return self.progress
 
     def through(self, part: int) -> bool:
-        """Whether no reply to a part will come any more."""
         return self.progress.over or (self._part > part and all(one > part for one in self._open))
 
     def recall(self, wanted: CompletionRequest) -> Reply | None:
@@ -406,7 +400,6 @@ class _Completions:
             session.watch = lambda: watch({model.name: model.look() for model in models})
 
     async def write(self) -> None:
-        """Until every model is through and everything is stored."""
         tasks = [task for model in self._models for task in model.start(self._session)]
         await self._session.wait(tasks, partial(self._store_ready, patient=False))
         while self._next < self._work.parts:
@@ -431,7 +424,6 @@ class _Completions:
             self._session.look()
 
     def _replies(self, part: int) -> Iterator[tuple[str, CompletionRequest, Reply]]:
-        """What was answered to a part: by question, then by model as the plan has them, then by sample."""
         wanted = [
             (one, place) for place, model in enumerate(self._models) for one in self._work.wanted(model.name, part)
         ]

@@ -315,7 +315,6 @@ class RunJournal:
             self._timer = self._loop.call_later(after, self._commit)
 
     def _commit(self) -> None:
-        """Store the next group; one that can't be stored now is tried again as it is."""
         self._timer = None
         self._batch = batch = self._batch or self._gathered()
         try:
@@ -342,7 +341,6 @@ class RunJournal:
             self._schedule(0.0 if len(self._entries) >= GROUP else self._gather)
 
     def _write_back(self) -> None:
-        """Once a second, in a thread: the disk would keep the event loop waiting."""
         busy = self._writing_back is not None and not self._writing_back.done()
         if not busy and self._committed - self._written_back >= _WRITE_BACK_S:
             self._written_back = self._committed
@@ -351,7 +349,6 @@ class RunJournal:
             self._writing_back.add_done_callback(lambda done: done.cancelled() or done.exception())
 
     def _gathered(self) -> _Transaction:
-        """The oldest entries, taken out of the queue and added to the sums."""
         batch = _Transaction()
         for _ in range(min(GROUP, len(self._entries))):
             match self._entries.popleft():
@@ -396,7 +393,6 @@ class RunJournal:
         calls.put(connection, run, self.usage)
 
     def _break(self, error: BaseException) -> None:
-        """Nothing can be stored any more: whoever waits hears why."""
         self._broken = error
         waiting = [*(self._batch.waiters if self._batch else ()), *self._gathered_waiters()]
         for waiter in waiting:

@@ -181,7 +181,6 @@ class Lease:
                 time.sleep(_PAUSE_S)
 
     def _meet(self, error: StoreError) -> None:
-        """Nothing could be stored: say why where that can be read, once for each cause."""
         if self._trouble is None:
             self._trouble = Trouble(error)
         trouble = self._trouble
@@ -204,7 +203,6 @@ class Lease:
 
 
 def _lives(database: Database) -> bool:
-    """Whether a runner lives; of one that can't be seen from here, whether it shows life while this one looks on."""
     row = runs.lease(database.reader())
     if is_alive(row, database.path):
         return True

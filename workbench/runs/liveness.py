@@ -183,7 +183,6 @@ def _notice(text: bytes) -> Notice | None:
 
 
 def _is_own(handle: int) -> bool:
-    """Whether it is a file of this user's and no other name of another file, which would be written over."""
     found = os.fstat(handle)
     return stat.S_ISREG(found.st_mode) and found.st_nlink == 1 and found.st_uid == os.geteuid()
 
@@ -324,7 +323,6 @@ def _has_begun(database: Database, pid: int) -> bool:
 
 
 def _spawn(database: Path) -> subprocess.Popen[bytes]:
-    """Start the runner in a session of its own, where no key press and no closed terminal reaches it."""
     try:
         with append_own(log_path(database), _LOG_BYTES) as stream:
             return subprocess.Popen(

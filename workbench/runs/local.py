@@ -138,7 +138,6 @@ class SecondStage:
 
 
 def _is_repeatable(verdict: Verdict) -> bool:
-    """Whether the same comparison would be answered like this again, on any machine."""
     return verdict.outcome is not Outcome.ERROR and verdict.reason not in ("timeout", "worker_died")
 
 
@@ -224,7 +223,6 @@ class _LocalRun:
         self._second.__exit__()
 
     def take(self, item: VerifierInput, answer: FirstAnswer) -> None:
-        """Keep the first stage's verdict on an item or put it in line; wait while too many stand there."""
         verdict = self._second.take(item, answer) if isinstance(answer, LeftToWorker) else answer
         if verdict is not None:
             self._ready.append((item.item, verdict))
@@ -240,13 +238,11 @@ class _LocalRun:
             self._turn(0)
 
     def finish(self) -> None:
-        """Wait for the workers and store what is left."""
         while self._second.count:
             self._turn(_WAIT_S)
         self._store({})
 
     def _is_full(self) -> bool:
-        """Whether nothing more may be taken before workers have answered."""
         if self._second.count >= MOST_WAITING or self._second.characters >= MOST_CHARACTERS:
             return True
         if self._has_room():
@@ -260,7 +256,6 @@ class _LocalRun:
         self._turned = time.monotonic()
 
     def _key(self, key: bytes) -> bytes:
-        """A comparison's key among those of all verifiers."""
         digest = self._identity.copy()
         digest.update(key)
         return digest.digest()

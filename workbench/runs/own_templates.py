@@ -238,7 +238,6 @@ def _checked_role(path: Path) -> CheckedTemplate:
 
 
 def _published_option(path: Path, prompt: PublishedPrompt) -> str:
-    """What asks by a released prompt, and where it must lie for that if it lies somewhere else."""
     folder = Path(os.path.abspath(path)).parent
     without = "" if prompt.shows_reference else " -o reference=false"
     if f"{folder.name}/{path.name}" != prompt.file:
@@ -332,7 +331,6 @@ def _require_replaceable(project: Project, draft: TemplateDraft, path: Path, the
 
 
 def _asking_by(project: Project, path: Path) -> list[str]:
-    """The verifiers whose template a file is."""
     stored = {one.name: one.options for one in stored_runs.verifiers(project.database.reader())}
     written = {
         name: entry.options for name, entry in verifiers(project.path).items() if isinstance(entry, NamedVerifier)
@@ -370,7 +368,6 @@ def _slug(name: str) -> str:
 
 
 def _free(project: Project, name: str) -> str:
-    """A file's name after a verifier's that nothing has beside the database."""
     names = (f"{_slug(name)}{'' if number == 1 else f'-{number}'}{_ENDING}" for number in count(1))
     taken = project.path.parent
     return next(one for one in names if one != FILE_NAME and not (taken / one).exists())

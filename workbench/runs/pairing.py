@@ -30,7 +30,6 @@ def paired(
 
 
 def _rivals(database: Database, item: int, count: int) -> tuple[Rival, ...]:
-    """Those next to it in the order of import, the last one beside the first: whoever is one's rival has it as one."""
     reader = database.reader()
     circle = verdicts.beside(reader, item)
     if item not in circle:

@@ -214,7 +214,6 @@ async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
 
 
 def _telling(requests: list[Request]) -> list[Request]:
-    """The first request, and of those that are drawn otherwise (with another longest reply, say) the first each."""
     kinds = {
         msgspec.json.encode(one.sampling if isinstance(one, Chat) else one.task): one for one in reversed(requests)
     }

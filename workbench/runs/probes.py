@@ -193,7 +193,6 @@ def run(
 
 
 def _judge(project: Project, planned: ProbingPlan, subjects: Iterable[Subject], collector: Collector) -> int:
-    """Judge everything; returns how many calls to model servers were sent."""
     if planned.verifier.isolation != "served":
         workers = planned.workers or os.cpu_count() or 1
         judge_locally(planned.verifier, (planned.kind, planned.options), workers, collector.inputs(subjects), collector)
@@ -262,7 +261,6 @@ def report(plan: ProbingPlan, collector: Collector, *, calls: int, seconds: floa
 
 
 def _let_in(judged: Iterable[JudgedSubject]) -> dict[str, dict[str, int]]:
-    """How many probes each stage of a stack has let in, by family."""
     found: dict[str, dict[str, int]] = {}
     for one in accepted_probes(judged):
         of_stage = found.setdefault((one.rule or "").removeprefix(RULE), {})
@@ -296,7 +294,6 @@ def _role(one: JudgedSubject) -> str | None:
 
 
 def _variants(plan: ProbingPlan, collector: Collector) -> dict[str, list[VariantJudgements]]:
-    """Verdicts by family and payload, in the suite's order."""
     made = {
         (family.family, payload.id): VariantJudgements(
             variant=payload.id,

@@ -204,7 +204,6 @@ def _trajectory(trace: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _said(call: CallRow) -> str:
-    """A reply with what was thought before it."""
     stored = Response(
         profile=call.profile, task=call.task, body=call.response, usage=Usage(), ms=call.ms, origin=call.origin
     )

@@ -56,19 +56,16 @@ class _VerdictRelay:
         self.stopping = False
 
     def put(self, message: Beat | RejudgingNotice | Rejudged | Over) -> None:
-        """Pass something on; from any thread."""
         with self._lock:
             self._stream.write(pack(message))
             self._stream.flush()
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
-        """Pass verdicts on; what workers found by key is kept for as long as this process lives."""
         self._found.update(found or {})
         for item, verdict in results:
             self.put(Rejudged(item, verdict))
 
     def recall(self, key: bytes) -> Verdict | None:
-        """What a worker has found for a key, now or in whichever run."""
         return self._found.get(key) or verdicts.get(self._database.reader(), key)
 
     def check(self) -> None:
@@ -84,8 +81,6 @@ class _VerdictRelay:
             self.put(Beat())
 
     def record(self, journal: RunJournal, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
-        """Pass a verdict on once the replies it rests on are committed."""
-
         async def put() -> None:
             await journal.flush()
             self.put(Rejudged(item, judged.verdict))

@@ -271,7 +271,6 @@ def start(project: Project, variant: Variant, *, trust: bool = False) -> RunInfo
 
 @contextmanager
 def _started(job: RejudgingJob) -> Iterator[subprocess.Popen[bytes]]:
-    """The process at work; it ends with the work, or when nobody waits for it."""
     try:
         process = subprocess.Popen(
             [sys.executable, "-P", "-m", "workbench.runs.rejudger"],

@@ -213,7 +213,6 @@ class Book:
         return None
 
     def _candidates(self, text: str) -> set[int]:
-        """Places of the sayings that may fit: the end of their longest text occurs, found in time of the request's."""
         return {
             place
             for length in self._lengths
@@ -257,7 +256,6 @@ def _bare(request: bytes) -> tuple[bytes, bytes]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a JSON document, in their order."""
     waiting = [value]
     while waiting:
         match waiting.pop():
@@ -270,7 +268,6 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _shaped(path: str, saying: Saying, asked: object) -> dict[str, Any]:
-    """A saying as the server asked would put it; what the recording doesn't tell, such as tokens, is left out."""
     model = saying.model or asked
     used = saying.usage
     if path.endswith(_MESSAGES):

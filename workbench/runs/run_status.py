@@ -66,7 +66,6 @@ def run_info(project: Project, run: int) -> RunInfo:
 
 
 def _failures(connection: sqlite3.Connection, run: int) -> list[str]:
-    """The servers' and programs' own words on a run's errors, each with how often."""
     found = stored_verdicts.failures(connection, run, _MOST_FAILURES)
     return [f"{count:,} × {reason}: {words}" if words else f"{count:,} × {reason}" for reason, words, count in found]
 
@@ -85,7 +84,6 @@ def runs(project: Project) -> list[RunInfo]:
 
 
 def _with_new(info: RunInfo, items: int) -> RunInfo:
-    """A run beside all the items there are by now."""
     if info.state != "complete" or info.kind in (GENERATION, IMPORTED) or info.selection != str(Selection()):
         return info
     return info if items <= info.items else structs.replace(info, new=items - info.items)
@@ -175,7 +173,6 @@ def light_info(project: Project, run: int) -> RunInfo:
 
 
 def _summary(project: Project, row: RunRow, lease: LeaseRow | None) -> RunInfo:
-    """What is known without counting by word; a complete run's verdicts were counted when it ended."""
     connection = project.database.reader()
     done = row.items if row.state == "complete" else stored_verdicts.count(connection, row.id)
     worked_on = row.state == "running" and lease is not None
@@ -212,7 +209,6 @@ def _waiting(connection: sqlite3.Connection, lease: LeaseRow | None, database: P
 
 
 def _batch_words(connection: sqlite3.Connection, run: int) -> str | None:
-    """What a run waits for whose provider answers its calls together."""
     sent = batches.sent(connection, run)
     if not sent:
         return None
@@ -266,7 +262,6 @@ def run_costs(project: Project, info: RunInfo) -> RunCosts:
 
 
 def _like(used: RunUsage, count: int) -> Amount:
-    """So many calls like those that were answered."""
     share = count / used.answered if used.answered else 0.0
     tokens = round((used.prompt_tokens + used.completion_tokens) * share)
     return Amount(calls=count, tokens=tokens, cost=None if used.unpriced else (used.cost or 0.0) * share)
@@ -334,7 +329,6 @@ def estimate_of(
 async def _calls_about(
     project: Project, verifier: ServedVerifier, items: Iterable[VerifierInput], *, in_batches: bool
 ) -> list[CallEstimate]:
-    """What the calls about some items take, each by itself."""
     from workbench.llm.clock import Clock
     from workbench.llm.lane import Lane
     from workbench.verifiers.judges.verifier import preview

@@ -115,7 +115,6 @@ class Runner:
         return self._lease.store(runs.take_next)
 
     def _take_out_trials(self) -> None:
-        """Leave nothing of trials that nobody waits for any more."""
         for trial in runs.broken_off(self._database.reader()):
             self._lease.store(partial(runs.remove, run=trial.id))
 
@@ -216,7 +215,6 @@ class _Sink:
         self.heed()
 
     def heed(self) -> None:
-        """Raise what ends the work early, without a wait."""
         self._runner.heed()
         request = runs.request_of(self._database.reader(), self._run)
         if request is not None:
@@ -240,7 +238,6 @@ class _Sink:
         self._lease.store(lambda connection: runs.put_cluster(connection, self._run, use))
 
     def serve_in_batches(self, verifier: ServedVerifier, selection: Selection) -> None:
-        """Judge on model servers that answer calls in batches; its journal stores."""
         from workbench.runs.batching import judge_in_batches
         from workbench.runs.serving import reader_of, servers_of
 
@@ -249,7 +246,6 @@ class _Sink:
         self.stored += judge_in_batches(self._database, self._lease, servers, verifier, chunks, self.heed)
 
     def serve(self, verifier: ServedVerifier, chunks: Iterable[list[VerifierInput]], workers: int) -> None:
-        """Judge on model servers; its journal stores."""
         # The client's libraries are for those runs alone that call servers.
         from workbench.runs.serving import judge_on_servers, reader_of, servers_of
 

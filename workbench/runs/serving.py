@@ -100,7 +100,6 @@ class _ItemCalls:
         return answer.reply
 
     def made(self) -> list[MadeCall]:
-        """The calls with a reply."""
         return [call for call in self._made if call is not None]
 
 
@@ -170,8 +169,6 @@ class _ServedRun:
         self._held: list[tuple[int, Judged, list[MadeCall]]] = []
 
     async def judge(self, chunks: Iterable[list[VerifierInput]], check: Callable[[], None]) -> None:
-        """Judge every item, or as many as can be."""
-
         async def look() -> None:
             check()
 
@@ -212,7 +209,6 @@ class _ServedRun:
             await recorded
 
     def _has_answered(self) -> bool:
-        """Whether any call of the run had a reply, in this start or before."""
         used = self._journal.usage
         return bool(used.answered or used.reused or self._caller.reused)
 
@@ -349,7 +345,6 @@ class VerifierSession:
         return judged.verdict
 
     def _end(self, error: RunError) -> RunError:
-        """Make no more calls; returns what was wrong first."""
         self._journal.begin_no_more()
         self.trouble = self.trouble or error
         return self.trouble

@@ -228,7 +228,6 @@ async def opened_session(
 
 
 def _used_by(database: Database, run: RunServers, stage: StageLimits) -> RunUsed:
-    """What a stage has used in earlier starts; where two ask the same model at the same place, it counts for both."""
     used = calls.used_by_server(database.reader(), run.run)
     mine = (one.used for one in used if any(one.is_of(run.servers[role]) for role in stage.roles))
     return sum(mine, RunUsed())

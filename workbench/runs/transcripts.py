@@ -82,7 +82,6 @@ def transcript(project: Project, run: int, item: int) -> Transcript:
 
 
 def _votes(reader: Connection, run: int, item: int, account: dict[str, Any] | None) -> list[Vote]:
-    """A verdict's votes; a stack's are by the verifiers that its account names."""
     found = calls.votes_of(reader, run, item)
     names = account["votes"] if account is not None and account.get("judge") == STACK else [None] * len(found)
     return [
@@ -133,7 +132,6 @@ def _count_broken_tokens(request: bytes) -> int:
 
 
 def _reply(row: CallRow) -> Reply:
-    """A stored response as it is read today; one that can't be read any more is shown as it came."""
     from workbench.llm.dialects import reread
 
     stored = Response(

@@ -69,7 +69,6 @@ def try_out(
 
 
 def _of_trial(message: str | None) -> str | None:
-    """Why a trial stopped: nothing of it is left that could be resumed."""
     if message is None:
         return None
     return message.replace(RESUME, _AGAIN).replace(RESUME.capitalize(), _AGAIN.capitalize())

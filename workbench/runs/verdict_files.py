@@ -63,7 +63,6 @@ def _of_sheet(sheet: VerdictSheet) -> Iterator[tuple[int, VerdictRow | Refusal]]
 
 
 def _fault(line: VerdictRow) -> tuple[str, str] | None:
-    """A field, and what is wrong with it."""
     if line.verdict is None and line.score is None:
         return "verdict", "a line needs a verdict (correct, incorrect, abstain, error), a score, or both"
     if line.score is not None and not is_figure(line.score):
@@ -265,7 +264,6 @@ def _verdict(row: VerdictRow) -> Verdict:
 
 
 def _store(connection: Connection, report: VerdictsImported, lines: list[_PlacedVerdict]) -> None:
-    """Store what is new of some lines; what another line or an earlier file said of an item stands."""
     wanted = defaultdict(list)
     for line in lines:
         wanted[line.run].append(line)

@@ -296,7 +296,6 @@ def obeyed(project: Project, run: int) -> RunInfo:
 
 
 def _require_suites(project: Project, suites: Sequence[str]) -> None:
-    """A misspelt suite would be an abstention on every item."""
     known = tests.suite_names(project.database.reader())
     unknown = [name for name in suites if name not in known]
     if unknown:
@@ -312,7 +311,6 @@ def _default_version(registry: Registry, kind: str) -> str | None:
 
 
 def _set_way(connection: sqlite3.Connection, database: Path, run: int, *, in_batches: bool) -> None:
-    """Say how a run's calls are asked; a batch that is on its way is waited for."""
     row = run_row(connection, run)
     if row.in_batches == in_batches:
         return
@@ -337,7 +335,6 @@ def _require_cluster(verifier: AnyVerifier, on: str, workers: int | None) -> Non
 
 
 def _set_place(connection: sqlite3.Connection, database: Path, run: int, on: str | None) -> None:
-    """Say where a run is judged; what the nodes of the same cluster have done is kept."""
     row = run_row(connection, run)
     if on == (None if row.cluster is None else row.cluster.address):
         return
@@ -385,7 +382,6 @@ def _at_work(connection: sqlite3.Connection, database: Path, row: RunRow) -> boo
 def _queue(
     connection: sqlite3.Connection, run: int, selection: Selection, stored: int, pending: int, workers: int
 ) -> None:
-    """Queue a run; one that has nothing to do is complete at once."""
     stored_runs.queue(connection, run, selection, stored + pending, workers)
     if not pending:
         stored_runs.complete(connection, run, stored)

@@ -222,7 +222,6 @@ class _Certainty(NamedTuple):
 
 
 def _certainty(judged: IntArray, group: IntArray, groups: int) -> _Certainty:
-    """Intervals of each group's figures; arrays with one value a cluster."""
     sizes, right = judged.sum(axis=(1, 2)), judged[:, :, 1].sum(axis=1)
     known = design_effects(sizes, right, group, groups)
     n, k = (np.bincount(group, weights=each, minlength=groups) for each in (sizes, right))
@@ -231,7 +230,6 @@ def _certainty(judged: IntArray, group: IntArray, groups: int) -> _Certainty:
 
 
 def _of_all(found: ClusterCounts, judged: IntArray) -> _Certainty:
-    """The same over all items: the clusters are whole questions."""
     question, number = found.clusters.question, found.clusters.questions
     kinds = judged.reshape(-1, 4).T
     whole = np.stack([np.bincount(question, weights=each, minlength=number) for each in kinds], axis=1)

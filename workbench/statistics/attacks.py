@@ -119,7 +119,6 @@ def family_figures(
 
 
 def _above(judgements: Sequence[Judgement], controls: Sequence[Judgement]) -> float | None:
-    """The share of scores above the score of the question's control."""
     known = {one.question: one.score for one in controls if one.score is not None}
     above = [one.score > known[one.question] for one in judgements if one.score is not None and one.question in known]
     return sum(above) / len(above) if above else None

@@ -164,7 +164,6 @@ def alike_clusters(
 
 
 def _rows_in_order(table: IntArray) -> tuple[IntArray, IntArray]:
-    """Distinct rows in order, and how often each occurs; numpy's own way compares row with row."""
     rows = table[np.lexsort(table.T[::-1])]
     first = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
     return rows[first], np.diff(first, append=len(rows))
@@ -186,7 +185,6 @@ def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> s
 def _draw(
     often: IntArray, samples: int, generator: np.random.Generator, precision: np.dtype[Any] = _DOUBLE
 ) -> FloatArray:
-    """How many clusters of each kind are among as many as there are, drawn with replacement; samples x kinds."""
     total = int(often.sum())
     if len(often) * _FEW < total:
         return generator.multinomial(total, often / total, size=samples).astype(precision)

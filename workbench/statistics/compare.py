@@ -94,7 +94,6 @@ def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:
 
 
 def _greatest(first: IntArray, width: int, sizes: IntArray, counts: IntArray, points: int) -> FloatArray:
-    """The logarithm of a bound of the product in each stretch of angles; the product itself for single ones."""
     found = np.zeros(len(first))
     middle, reach = first + (width - 1) / 2, (width - 1) / 2
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
@@ -117,7 +116,6 @@ def _kernel(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
 
 
 def _turned(place: IntArray, points: int) -> FloatArray:
-    """The angle that so many parts of a full turn make."""
     return np.asarray(place % points * (2 * pi / points), dtype=np.float64)
 
 
@@ -351,7 +349,6 @@ class _Shares(NamedTuple):
 
 
 def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
-    """Shares from each question's counts and items: shares x questions."""
     number, questions = counts.shape
     known = design_effects(sizes.ravel(), counts.ravel(), np.repeat(np.arange(number), questions), number)
     n = sizes.sum(axis=1)
@@ -510,7 +507,6 @@ def _of_metric(metric: Metric, a: FloatArray, b: FloatArray, ends: Ends | None) 
 
 
 def _both(figure: Figure, totals: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A figure of A and of B in each of the samples x cells; NaN where undefined."""
     counts = totals.reshape(-1, 2, 2, 2)
     of_gold = counts.sum(axis=(2, 3))
     return figure(counts[:, :, 1, :].sum(axis=2), of_gold), figure(counts[:, :, :, 1].sum(axis=2), of_gold)

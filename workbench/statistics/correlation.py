@@ -157,7 +157,6 @@ def _taken(signs: tuple[FloatArray, FloatArray], of_x: IntArray, of_y: IntArray)
 
 
 def _orders(things: int) -> Iterator[IntArray]:
-    """All orders, or random ones, in blocks of rows."""
     if is_exact(things):
         yield np.array(list(permutations(range(things))))
         return
@@ -177,7 +176,6 @@ def _intervals(signs: tuple[FloatArray, FloatArray], things: int) -> list[tuple[
 
 
 def _blocks(rows: int, things: int) -> Iterator[int]:
-    """Sizes of blocks of rows that are held at a time."""
     size = max(1, _BLOCK // things**2)
     for start in range(0, rows, size):
         yield min(size, rows - start)

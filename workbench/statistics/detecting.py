@@ -162,7 +162,6 @@ def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> 
 
 
 def _raw(mean: FloatArray, correlation: float) -> FloatArray:
-    """The first four raw moments of beta distributions, along a new first axis."""
     step = np.arange(1, 4)[:, None] * correlation
     left = 1 - correlation
     return np.cumprod(np.vstack([mean, (mean * left + step) / (left + step)]), axis=0)

@@ -219,7 +219,6 @@ def weighted_outside(ballots: Ballots) -> IntArray:
 
 
 def _indicators(votes: IntArray) -> FloatArray:
-    """A constant, whether each member accepts, whether each one refuses; one row a pattern."""
     return np.column_stack([np.ones(len(votes)), votes == 1, votes == -1]).astype(np.float64)
 
 

@@ -180,7 +180,6 @@ def _scores(right: FloatArray, n: FloatArray, z: FloatArray) -> tuple[FloatArray
 
 
 def _exact(right: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Clopper and Pearson's intervals; numbers may be fractional, as effective ones are."""
     from scipy.special import betaincinv
 
     wrong = np.maximum(n - right, 0.0)

@@ -76,7 +76,6 @@ def judge_pair(a: str, b: str, verdicts: Verdicts) -> JudgePair:
 
 
 def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
-    """Agreement, kappa and its interval, whatever is true."""
     if not len(a):
         return dict.fromkeys(("agreement", "kappa", "kappa_ci"))
     found, errors = kappa_of(a, b, question, _SAID)
@@ -97,7 +96,6 @@ def _phi(faults: FloatArray) -> FloatArray:
 
 
 def _joint(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointErrors:
-    """The figures of some items, from where A and where B errs."""
     kind = 2 * wrong_a.astype(np.int8) + wrong_b
     counts = np.bincount(kind, minlength=4)
     (neither, only_b, only_a, both), n = counts.tolist(), len(kind)

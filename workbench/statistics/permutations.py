@@ -125,7 +125,6 @@ class _Cell(NamedTuple):
     blocks: _Blocks | None
 
     def as_far(self, excess: FloatArray, variance: FloatArray) -> BoolArray:
-        """Which deals set the group at least as far apart."""
         own = abs(self.excess) / sqrt(self.variance) if self.variance > _ROUNDING else 0.0
         found: BoolArray = np.abs(excess) >= own * np.sqrt(variance) * (1 - _ROUNDING) - _ROUNDING
         return found & ((variance > _ROUNDING) | (own == 0))
@@ -210,7 +209,6 @@ def _cell(whole: Pieces, excess: FloatArray, variance: FloatArray, single: BoolA
 def _blocks(
     question: IntArray, kind: IntArray, excess: FloatArray, variance: FloatArray, shared: BoolArray, own: BoolArray
 ) -> _Blocks | None:
-    """The questions that the group shares, those alike counted."""
     concerned = np.zeros(int(question.max()) + 1, dtype=np.bool_)
     concerned[question[shared & own]] = True
     kept = np.flatnonzero(concerned[question])
@@ -237,7 +235,6 @@ def _blocks(
 
 
 def _test(cell: _Cell, seed: list[int] | None) -> tuple[float, How]:
-    """The test's chance, and how it was found."""
     pool = cell.pool
     drawn = min(pool.drawn, int(pool.often.sum()) - pool.drawn)
     if cell.blocks is None and prod(min(one, drawn) + 1 for one in sorted(pool.often.tolist())[:-1]) <= MOST_WAYS:
@@ -301,7 +298,6 @@ def _drawn(cell: _Cell, generator: np.random.Generator) -> float:
 
 
 def _deal(cell: _Cell, deals: int, generator: np.random.Generator) -> Totals:
-    """The group's totals in so many deals."""
     pool, blocks = cell.pool, cell.blocks
     excess, variance = np.zeros(deals), np.zeros(deals)
     if pool.drawn:

@@ -210,7 +210,6 @@ def _influence(
     predicting: FloatArray,
     means: FloatArray,
 ) -> _Influence:
-    """What each question contributes; labelled and other items of a stratum have means of their own."""
     place, known = compact(question)
     off = predicted - means[cells.of_item]
     off *= predicting.ravel()[cells.of_item]

@@ -244,5 +244,4 @@ def _slope(known: Rates) -> float:
 
 
 def _meeting(one: Rates, steeper: Rates) -> float:
-    """The prevalence at which both lines are equally high."""
     return (one.tnr - steeper.tnr) / (_slope(steeper) - _slope(one))

@@ -205,7 +205,6 @@ class StackSearch:
         cost: FloatArray,
         stages: int,
     ) -> Iterator[tuple[Candidate, FloatArray, FloatArray, FloatArray]]:
-        """Every stack that begins with some stages, with what comes of it by fold."""
         used = {place.verifier for place in before}
         for verifier in range(len(self.costs)):
             if verifier in used:
@@ -254,7 +253,6 @@ class StackSearch:
 
 
 def _menu(score: FloatArray | None) -> list[Rule]:
-    """What may settle at a stage that isn't the last: one side, both, and scores beyond thresholds."""
     rules = [Rule((Outcome.CORRECT,)), Rule((Outcome.INCORRECT,)), BOTH]
     if score is None or np.isnan(score).all():
         return rules
@@ -267,7 +265,6 @@ def _menu(score: FloatArray | None) -> list[Rule]:
 
 
 def _patterns(pool: Pool, menus: Sequence[Sequence[Rule]]) -> tuple[IntArray, IntArray]:
-    """An item of each pattern, and each item's pattern."""
     parts = [pool.gold.astype(np.int64), pool.type.astype(np.int64), *(one.astype(np.int64) for one in pool.outcomes)]
     for score, menu in zip(pool.scores, menus, strict=True):
         if score is not None:

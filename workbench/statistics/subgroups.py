@@ -187,7 +187,6 @@ def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntA
 
 
 def _influences(weights: FloatArray, shares: FloatArray, n: IntArray) -> FloatArray:
-    """An item's w (y - p) / n of its side and stratum, against its side's sign: strata x sides x y."""
     signed = np.array([-1.0, 1.0])[None, :] * weights[:, None]
     influences: FloatArray = signed[:, :, None] * (np.array([0.0, 1.0]) - shares[:, :, None]) / n[:, :, None]
     return influences
@@ -208,7 +207,6 @@ def _design_effect(influence: FloatArray, question: IntArray) -> float:
 
 
 def _by_side(kind: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
-    """Of the exposed, then of the others: the stratum and side of each, and which of all they are."""
     for side in (1, 0):
         of = (kind & 1) == side
         yield kind[of], of
@@ -229,7 +227,6 @@ def _quantile(mass: FloatArray, question: IntArray) -> float | None:
 
 
 def _side(shares: FloatArray, effective: FloatArray, weights: FloatArray, z: float) -> tuple[float, float, float]:
-    """One side's share over strata, and the ends of its interval."""
     # Where all or none are accepted the variance is that of Wilson's centre: it must not vanish.
     centre = (shares * effective + z**2 / 2) / (effective + z**2)
     errors = np.sqrt(centre * (1 - centre) / (effective + z**2))

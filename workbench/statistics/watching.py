@@ -58,7 +58,6 @@ def weighted_share(hit: BoolArray, weight: FloatArray, question: IntArray) -> We
 
 
 def _design_effect(hit: BoolArray, weight: FloatArray, cluster: IntArray, share: float) -> float:
-    """How many times the variance of as many items that were taken with equal chances; Kish's where nothing varies."""
     n, total = len(hit), float(weight.sum())
     kish = n * float(weight @ weight) / total**2
     plain = share * (1 - share) / n

@@ -37,7 +37,6 @@ def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
 
 
 def _plain(name: str) -> str:
-    """A heading as a person may type it: neither case nor signs count, as long as there is a letter or digit."""
     return "".join(filter(str.isalnum, name)).casefold() or name.strip()
 
 
@@ -65,7 +64,6 @@ def _with_columns(table: Table, places: Sequence[int]) -> Table:
 
 
 def _with_heads(line: Sequence[Head], places: Sequence[int]) -> tuple[Head, ...]:
-    """The headings over some columns; one over several stays one over those of its columns that are neighbours."""
     over = [number for number, heading in enumerate(line) for _ in range(heading.span)]
     return tuple(
         Head(line[number].text, len(list(group))) for number, group in groupby(over[place] for place in places)

@@ -144,7 +144,6 @@ def _cell(cell: Cell, place: int, left: int) -> Markup:
 
 
 def _word_kinds(words: str) -> tuple[str, ...]:
-    """How a cell of words may be broken into lines."""
     longest = max(map(len, words.split()), default=0)
     return ("word", "long" if longest > _LONG_WORD else "short" if len(words) <= _LONG_WORD else "")
 
@@ -278,7 +277,6 @@ def _interval(point: Point, label: str, axis: _Axis, y: float) -> Iterator[Marku
 
 
 def _range(plot: Intervals) -> tuple[float, float]:
-    """The part of the axis that is drawn: what the plot says, else whole tenths around all there is to see."""
     if plot.axis is not None:
         return plot.axis
     marks = [] if plot.mark is None else [plot.mark]
@@ -316,7 +314,6 @@ def _scatter(plot: Scatter) -> Markup:
 
 
 def _square(plot: Scatter, across: _Axis, up: _Axis) -> Iterator[Markup]:
-    """The two axes with their grid."""
     for tick in _tenths(0.0, across.high):
         x, y = across.at(tick), up.at(tick)
         yield _line(x, up.first, x, up.last, "grid")
@@ -330,7 +327,6 @@ def _square(plot: Scatter, across: _Axis, up: _Axis) -> Iterator[Markup]:
 
 
 def _labels(dots: Sequence[Dot], across: _Axis, up: _Axis, numbered: bool) -> Iterator[tuple[float, float, str]]:
-    """Where labels stand; dots too near each other for labels of their own have one together."""
     anchors: list[tuple[float, float, list[str]]] = []
     for number, dot in enumerate(dots, 1):
         x, y = across.at(dot.x), up.at(dot.y)
@@ -344,12 +340,10 @@ def _labels(dots: Sequence[Dot], across: _Axis, up: _Axis, numbered: bool) -> It
 
 
 def _joined(labels: Sequence[str]) -> str:
-    """Labels of one place: the first and the last where there are many."""
     return ", ".join(labels) if len(labels) < 4 else f"{labels[0]}, {labels[1]}, … {labels[-1]}"
 
 
 def _legend(dots: Sequence[Dot], x: float) -> tuple[float, list[Markup]]:
-    """The list of what is numbered, and where it ends."""
     labels = [f"{number} {_cut(dot.label)}" for number, dot in enumerate(dots, 1)]
     parts = [_words(x, _TOP + _ROW * (place + 0.5), label, "label", "start") for place, label in enumerate(labels)]
     return x + max(map(len, labels)) * _LETTER, parts
@@ -399,7 +393,6 @@ def _lines(plot: Lines) -> Markup:
 
 
 def _series(one: Series, number: int, across: _Axis, up: _Axis) -> Iterator[Markup]:
-    """A line with its dots, and its entry in the list beside the plot; colours and dashes tell nine apart."""
     kind = f"line c{number % 3} d{number // 3 % 3}"
     found = [(across.at(place), up.at(value)) for place, value in enumerate(one.values) if value is not None]
     points = " ".join(f"{_number(x)},{_number(y)}" for x, y in found)

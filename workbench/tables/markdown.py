@@ -61,7 +61,6 @@ def markdown_table(table: Table) -> str:
 
 
 def _unlinked(match: re.Match[str]) -> str:
-    """The beginning of an address with its sign spelled out, so that nobody makes a link of it."""
     return f"{match[1]}&#{ord(match[2])};"
 
 
@@ -141,7 +140,6 @@ def _(block: Group) -> str:
 
 
 def _fenced(text: str) -> str:
-    """A code block whose fence is longer than any in the text."""
     fence = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     return f"{fence}text\n{text}\n{fence}"
 

@@ -130,12 +130,10 @@ def _axes(figure: Figure, width: float, height: float) -> Axes:
 
 
 def _plain(text: str) -> str:
-    """A name, cut where it is long."""
     return _letters(text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…")
 
 
 def _letters(text: str) -> str:
-    """A text in letters that the font has, others by their numbers."""
     from matplotlib.font_manager import findfont, get_font
 
     there = get_font(findfont("DejaVu Sans")).get_charmap()
@@ -167,7 +165,6 @@ def _coefficients(drawn: Coefficients, figure: Figure) -> None:
 
 
 def _points(figure: Figure, points: Sequence[Point], *, scale: float, shown: Any) -> Axes:
-    """Points with their intervals, one below the other, and what they are in figures beside the axis."""
     axes = _axes(figure, _WIDTH, _ROW * len(points) + 0.1)
     for place, point in enumerate(points):
         axes.plot([scale * point.low, scale * point.high], [place, place], color="black", linewidth=1, marker="|")
@@ -231,7 +228,6 @@ class _NameBox(Struct, frozen=True):
     height: float = 9.0
 
     def cost(self, taken: Sequence[_NameBox], dots: Sequence[tuple[float, float]]) -> float:
-        """How many names and dots it covers, then how far it is from its own."""
         names = sum(
             self.x < other.x + other.width
             and other.x < self.x + self.width

@@ -29,7 +29,6 @@ def plain_table(table: Table) -> str:
 
 
 def _body(table: Table) -> list[str]:
-    """The head and the rows as lines."""
     rows = [row for row in table.rows if row.kind != "section"]
     small = [max((width(inert(row.cells[place].small)) for row in rows), default=0) for place in _places(table)]
     texts = [
@@ -54,7 +53,6 @@ def _texts(cells: Iterable[Cell], small: Sequence[int], left: int) -> list[str]:
 
 
 def _over(line: Sequence[Head], widths: list[int]) -> str:
-    """Headings in the middle of the columns they stand over; a column is widened where they need it."""
     parts, at = [], 0
     for heading in line:
         text = inert(heading.text)
@@ -171,7 +169,6 @@ def _latex(text: str) -> str:
 
 
 def _latex_row(cells: Iterable[str]) -> str:
-    """Cells as a row. Behind the end of another row a bracket or an asterisk would be an argument of it."""
     text = " & ".join(cells)
     return ("{}" if text.startswith(("[", "*")) else "") + text + r" \\"
 
@@ -188,7 +185,6 @@ def _latex_cell(cell: Cell) -> str:
 
 
 def _rules(line: Sequence[Head]) -> list[str]:
-    """A rule under each heading that spans columns."""
     rules, at = [], 1
     for heading in line:
         if heading.span > 1 and heading.text:

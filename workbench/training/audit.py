@@ -214,7 +214,6 @@ class Watcher:
             self._take_one(item, verdict, step, counts)
 
     def _step_of(self, judged: _Judged) -> int:
-        """The step, or which call it is; calls with few completions are counted together."""
         if judged.step is not None:
             return judged.step
         if self._of_step >= _BATCH:
@@ -242,7 +241,6 @@ class Watcher:
         self._alarms += self._wordings.close(step, self._give_way)
 
     def _give_way(self) -> None:
-        """Wait until no reward is under way, or as long as leaves it nearly all the time."""
         waited = 0.0
         while self._busy and waited < _PATIENCE_S and not self._ending:
             time.sleep(_PIECE_S)
@@ -254,7 +252,6 @@ class Watcher:
             self._store()
 
     def _store(self) -> None:
-        """Store what is held; what can't be stored now is tried again, and dropped once it is too much."""
         with self._lock:
             dropped, self._unsaid = self._unsaid, 0
         if dropped:
@@ -291,12 +288,10 @@ class Watcher:
             self._held = []
 
     def _is_to_be_kept(self) -> bool:
-        """Whether what is known of wordings has changed, and some time has passed or this ends."""
         due = self._ending or time.monotonic() - self._kept_at >= _KEEP_S
         return due and self._wordings.steps != self._kept_steps
 
     def _let_go(self) -> None:
-        """Of what waits to be stored the oldest give way to the newest."""
         over = self._held[: -10 * _HELD]
         self._held = self._held[-10 * _HELD :]
         for one in over:

@@ -155,7 +155,6 @@ def _said(items: Sequence[VerifierInput | None], verdicts: Sequence[Verdict]) ->
 
 
 def _columns_of(batch: Any) -> Mapping[str, Any]:
-    """The columns of a batch, each of which gives plain values by row."""
     if isinstance(batch, Mapping):
         return batch
     if hasattr(batch, "column_names") and hasattr(batch, "append_column"):
@@ -166,7 +165,6 @@ def _columns_of(batch: Any) -> Mapping[str, Any]:
 
 
 def _with(batch: Any, new: Mapping[str, list[Any]]) -> Any:
-    """The batch with more columns behind its own."""
     if not isinstance(batch, Mapping):
         return _with_arrow(batch, new) if hasattr(batch, "append_column") else batch.assign(**new)
     if not any(hasattr(values, "dtype") for values in batch.values()):

@@ -120,7 +120,6 @@ def chosen(
 
 
 def _unnamed(kind: str, given: dict[str, str], journal: Path | None) -> RewardVerifier:
-    """A kind with the caller's own options; one that asks model servers takes a journal."""
     verifier = Registry().load(kind, given)
     if verifier.isolation != "served":
         local = verifier if verifier.isolation == "sandbox" else require_local(verifier)

@@ -87,7 +87,6 @@ def completion_of(query: str, prompt: str) -> str:
 
 @cache
 def _ends() -> re.Pattern[str]:
-    """The tokens with which chat formats mark turns, and white space behind them, in a text read backwards."""
     backwards = sorted((re.escape(token[::-1]) for token in _BARE), key=len, reverse=True)
     return re.compile(rf"(?:\s*+(?:{_BARRED}|{'|'.join(backwards)}))++")
 

@@ -40,7 +40,6 @@ def judged(type: str | None = None, verifier: str = "rules", settings: dict[str,
 
 
 def _question(state: TaskState) -> str:
-    """What is asked, with the choices in the order that the target and the log speak of."""
     letters = chain(ascii_uppercase, map(str, count(1)))
     choices = sorted(state.choices, key=lambda choice: choice.original_position)
     options = (f"({letter}) {one.value}" for letter, one in zip(letters, choices, strict=False))

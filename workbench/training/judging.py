@@ -126,7 +126,6 @@ class Judging:
         return tests
 
     def _references(self, reference: object) -> list[tuple[str, object]]:
-        """References by their names in messages."""
         plain = reference.tolist() if hasattr(reference, "tolist") else reference
         if self._reward.by_tests:
             return [("reference", _tests(plain))]
@@ -173,7 +172,6 @@ def said_of(verdict: Verdict) -> dict[str, str | None]:
 
 
 def _tests(given: object) -> str:
-    """Tests as text; of a list of one text that text."""
     from workbench.verifiers.execution.given import tests_text
 
     only = given[0] if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 1 else given

@@ -58,7 +58,6 @@ def _summary(probe: ProbeReport) -> ProbeSummary:
 
 
 def _warnings(name: str, version: str, probe: ProbeReport | None) -> tuple[str, ...]:
-    """Why a policy could learn to hack it, as far as anybody has looked."""
     if probe is None:
         return (f"{name} was never probed here for what it accepts that answers nothing: workbench probe DB {name}",)
     found = [

@@ -68,7 +68,6 @@ class CallingExecutor:
         thread.join()
 
     def _started(self) -> Future[tuple[asyncio.AbstractEventLoop, AnyJudge]]:
-        """What is at work, started by whoever comes first, and again where it could not start."""
         with self._lock:
             if self._closed:
                 raise ExecutorClosed

@@ -65,7 +65,6 @@ class NodesExecutor(SolutionExecutor):
         return _EACH * max(1, sum(node.workers for node in self._use.nodes if not node.refused))
 
     def _work(self) -> None:
-        """Have nodes run what comes; a cluster that fails is tried again after a while."""
         settings = self._verifier.settings(self._verifier.seeds[0])
         while not self._over.is_set():
             try:
@@ -85,7 +84,6 @@ class NodesExecutor(SolutionExecutor):
                 self._refuse(self.trouble, time.monotonic() + _AGAIN_S)
 
     def _refuse(self, trouble: str, until: float) -> None:
-        """Tell whoever comes meanwhile at once, however many they are: to look for a cluster may take half a minute."""
         while not self._over.is_set() and (left := until - time.monotonic()) > 0:
             with suppress(queue.Empty):
                 if (job := self._jobs.get(timeout=left)) is not None:

@@ -95,7 +95,6 @@ class RewardClient:
         self._connection.close()
 
     def _sent(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
-        """The status and body of an answer; a connection that was closed meanwhile is opened anew."""
         for last in (False, True):
             try:
                 self._connection.request(method, self._path + path, body, self._headers)

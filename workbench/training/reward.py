@@ -280,7 +280,6 @@ class Reward:
         return _remade, (self._made_of,)
 
     def _own_executor(self) -> Executor:
-        """This process's own: a child that was forked has the parent's, without the thread that looks after it."""
         with self._lock:
             if self._executor is None or self._executor[0] != os.getpid():
                 self._executor = (os.getpid(), self._made_executor())
@@ -296,13 +295,11 @@ class Reward:
             return self._watcher[1]
 
     def _with_tests(self, completions: Any, columns: dict[str, Any]) -> dict[str, Any]:
-        """A data set's columns with tests in the place of references."""
         from workbench.training.tested import with_tests
 
         return with_tests(columns, self._reference, len(column("completions", completions)))
 
     def _truth(self, given: Any, place: str = "") -> Any:
-        """What stands for a reference; tests become text."""
         if not self._chosen.by_tests:
             return given
         from workbench.verifiers.execution.given import tests_text
@@ -325,7 +322,6 @@ class Reward:
     def _log(
         self, rows: Sequence[VerifierInput | None], verdicts: Sequence[Verdict], columns: Mapping[str, Any]
     ) -> None:
-        """Add verdicts to the completions that TRL logs, and how many are undecided to its figures."""
         if callable(log_extra := columns.get("log_extra")):
             log_extra(f"{self.name} verdict", frameworks.filled([verdict.outcome.word for verdict in verdicts], rows))
             log_extra(f"{self.name} reason", frameworks.filled([verdict.reason for verdict in verdicts], rows))
@@ -362,6 +358,5 @@ def _remade(made_of: dict[str, Any]) -> Reward:
 
 
 def _tensor(numbers: list[float]) -> Any:
-    """A tensor where the trainer has loaded torch."""
     torch = sys.modules.get("torch")
     return numbers if torch is None else torch.tensor(numbers)

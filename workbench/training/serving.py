@@ -133,7 +133,6 @@ async def asking(
 
 
 def _begun(project: Project, chosen: RewardVerifier, verifier: ServedVerifier) -> int:
-    """The run that counts the calls, made if need be; it is paused until the server has ended well."""
     name = PREFIX + chosen.name
     require_free(name)
     identity = Identity({**verifier.config(), "verifier": chosen.kind}, verifier.version)
@@ -214,7 +213,6 @@ class AsyncVerifier:
         await asyncio.to_thread(self._executor.close)
 
     async def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """What the first stage says of each item; the loop gets its turn in between."""
         long = [item for item in items if self._is_long(item)]
         short = [item for item in items if not self._is_long(item)]
         with self._line.room(long):
@@ -224,7 +222,6 @@ class AsyncVerifier:
         return [self._executor.recalled(next(read)) if self._is_long(item) else next(known) for item in items]
 
     async def _short(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """Of many items processes read some, while the loop reads the others; a process helps once it has loaded."""
         if len(items) <= _FEW or self._executor.isolation != "staged":
             return await self._here(items)
         left = deque(enumerate(list(items[at : at + _PIECE]) for at in range(0, len(items), _PIECE)))
@@ -278,7 +275,6 @@ class AsyncVerifier:
             raise Busy from error
 
     async def _judged(self, item: VerifierInput, left: LeftToWorker) -> Verdict:
-        """The verdict of a worker, when its turn has come."""
         async with AsyncExitStack() as exits:
             with self.stages.of("line"):
                 await exits.enter_async_context(self._turns.place())
@@ -286,7 +282,6 @@ class AsyncVerifier:
                 return await asyncio.wrap_future(self._executor.later(item, left))
 
     def _is_long(self, item: VerifierInput) -> bool:
-        """Whether its first stage would hold the loop up."""
         return self._executor.isolation != "process" and item.characters > LONG
 
 

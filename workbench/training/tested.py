@@ -58,7 +58,6 @@ def suite_verdict(verdict: Verdict, given: GivenProblem, runs: Mapping[str, Exec
 
 
 def _weight(given: GivenProblem, suite: str, place: int) -> float:
-    """A test that nobody fails still weighs a little: who fails it has not solved the problem."""
     if given.rates is None or suite != BASE:
         return 1.0
     return max(1 - given.rates[place], _LEAST)

@@ -167,7 +167,6 @@ class SolutionExecutor:
                 thread.start()
 
     def _work(self) -> None:
-        """Run what comes in a sandbox, another one where that can't be started, until it is closed."""
         while not self._over.is_set():
             try:
                 with SandboxPool(self.level, 1, settings=self._verifier.settings(self._verifier.seeds[0])) as pool:
@@ -212,7 +211,6 @@ class SolutionExecutor:
         return self._judged(job, runs)
 
     def _programs(self, job: SolutionJob) -> dict[str, Program] | Verdict:
-        """What is to be run of a solution, by suite; the verdict where that is nothing."""
         problem = job.given.problem
         found = self._verifier.programs(problem, job.item.completion, None)
         if found and (trouble := self._trouble(problem.language)):
@@ -220,7 +218,6 @@ class SolutionExecutor:
         return {suite: self._timed(one) for suite, one in found.items()} or self._judged(job, {})
 
     def _judged(self, job: SolutionJob, runs: dict[str, Execution]) -> Verdict:
-        """What outcomes by suite say of a solution."""
         verdict = self._verifier.verdict(job.given.problem, job.item.completion, None, [runs]).verdict
         return suite_verdict(verdict, job.given, runs) if runs else verdict
 
@@ -228,7 +225,6 @@ class SolutionExecutor:
         return program if self._timeout is None else structs.replace(program, seconds=self._timeout)
 
     def _trouble(self, language: str) -> str:
-        """Why programs of a language can't be run here; "" where they can."""
         if language == "python":
             return ""
         try:

@@ -32,7 +32,6 @@ def judged_by(
     judging = judging_by(verifier, settings)
 
     async def judged(task: Any, trace: Any) -> float:
-        """Whether the last reply is correct."""
         row = {name: getattr(task, name) for name in judging.fields(reference) if hasattr(task, name)}
         wanted = judging.reference_in(row, reference)
         loop, asked = asyncio.get_running_loop(), (wanted, trace.last_reply, task.prompt_text)
@@ -50,5 +49,4 @@ judged = judged_by()
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    """Where completions wait; asyncio's own threads are a few a core."""
     return ThreadPoolExecutor(AT_ONCE, "workbench-judged")

@@ -35,7 +35,6 @@ def compute_scores(
 
 
 def _reward_of(kwargs: dict[str, Any]) -> Reward:
-    """The reward function that the configuration asks for; the trainer's own arguments are not for it."""
     given = {name: kwargs[name] for name in _ARGUMENTS if name in kwargs}
     if "options" in given:
         given["options"] = {str(key): str(value) for key, value in given["options"].items()}

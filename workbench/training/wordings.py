@@ -71,7 +71,6 @@ class _Known(Struct, array_like=True):
 
     @property
     def weight(self) -> float:
-        """The evidence as a number."""
         return float("-inf") if self.evidence is None else self.evidence
 
 
@@ -99,7 +98,6 @@ class _Side:
         self.counts: Counter[Wording] = Counter()
 
     def add(self, question: object, found: set[Wording]) -> set[Wording]:
-        """Count a completion; what its question had not yet."""
         known = self.of.setdefault(question, set())
         new = found - known
         known |= new
@@ -219,7 +217,6 @@ def _grown(evidence: float, count: int, questions: int, bound: float) -> float |
 
 
 def _ratio(count: int, questions: int, bound: float) -> float:
-    """The logarithm of the mean likelihood ratio of several alternatives against the bound."""
     found = [
         count * log(rate / bound) + (questions - count) * log((1 - rate) / (1 - bound)) for rate in _alternatives(bound)
     ]

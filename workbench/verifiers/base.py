@@ -206,7 +206,6 @@ def is_identity(verifier: Identified, known: str) -> bool:
 
 
 def _placeless(value: Any) -> Any:
-    """A configuration as it was when servers were no part of it."""
     if not isinstance(value, dict):
         return value
     return {name: _placeless(one) for name, one in value.items() if name not in (SERVER_AT, TEST_SERVER_AT)}

@@ -134,7 +134,6 @@ def _with_breaks(text: str, places: Iterable[int]) -> str:
 
 
 def _breaks(text: str) -> list[tuple[int, int, int]]:
-    """Where each token begins in a text, where its first character ends, and where the token ends."""
     plain, anchors = _folded(text)
 
     def end_of(place: int) -> int:
@@ -145,7 +144,6 @@ def _breaks(text: str) -> list[tuple[int, int, int]]:
 
 
 def _tokens(plain: str) -> list[tuple[int, int]]:
-    """Where the tokens are; they may overlap, so each is looked for at every place."""
     found, at = [], 0
     while (candidate := _CANDIDATE.search(plain, at)) is not None:
         at = candidate.start() + 1
@@ -170,7 +168,6 @@ def _is_token(text: str) -> bool:
 
 
 def _is_name(plain: str, start: int, end: int) -> bool:
-    """Whether an ambiguous token is an index, a list, a type's argument or a path in code."""
     look_back = max(0, start - _LOOK_BACK)
     return not plain.startswith("</", start) and any(
         plain[start] == first and before.search(plain, look_back, start) and behind.match(plain, end)
@@ -179,14 +176,12 @@ def _is_name(plain: str, start: int, end: int) -> bool:
 
 
 def _is_paired(token: str, counts: Counter[str], plain: str) -> bool:
-    """Whether an ambiguous token is a tag of HTML or XML: each that begins has its end."""
     name = token.strip("</>")
     begun = counts[f"<{name}>"] + plain.count(f"<{name} ")
     return begun == counts[f"</{name}>"] > 0
 
 
 def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """A text as the most lenient reader sees it, and from which of its places on characters end one by one where."""
     anchors = [(0, 1)]
 
     def fold(odd: re.Match[str]) -> str:
@@ -203,7 +198,6 @@ def _folded(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 @lru_cache(maxsize=4096)
 def _read(unit: str) -> str:
-    """A character or an HTML entity without escapes, width and style; "" for what is invisible."""
     while unit != (read := html.unescape(unit)):
         unit = read
     return "".join(

@@ -94,7 +94,6 @@ _PLAIN = {str, int, float, bool, NoneType}
 
 
 def _wrong(function: Callable[..., Any], isolation: Isolation, hints: dict[str, Any]) -> Iterator[str]:
-    """What a function has that a verifier made of it could not honour."""
     if isolation not in ("inline", "process"):
         yield f"{isolation!r} takes a class"
     if inspect.iscoroutinefunction(function):

@@ -42,7 +42,6 @@ def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | P
 
 
 def _asked(ask: Callable[[VerifierInput], object], item: VerifierInput) -> tuple[object, float]:
-    """What a verifier answers, and the milliseconds that took."""
     started = time.perf_counter()
     try:
         answer = ask(item)
@@ -173,6 +172,5 @@ def limit_cpu(seconds: float) -> None:
 
 
 def _lower(limit: int, value: int) -> None:
-    """Set a soft limit, no higher than the hard one."""
     _, hard = resource.getrlimit(limit)
     resource.setrlimit(limit, (value if hard == resource.RLIM_INFINITY else min(value, hard), hard))

@@ -29,7 +29,6 @@ class _Swallowed(logging.Handler):
     error: BaseException | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the exception; the message is of no interest."""
         if record.exc_info:
             self.error = record.exc_info[1]
 
@@ -95,7 +94,6 @@ def _undecided(reason: str, reference_final: str | None = None) -> Verdict:
 
 
 def _memory_ran_out() -> bool:
-    """Whether the library may have run into the memory limit: it treats MemoryError like any other."""
     return isinstance(_swallowed.error, MemoryError) or peak_kb() > _SUSPECT_KB
 
 
@@ -104,7 +102,6 @@ def _detail() -> str | None:
 
 
 def _text(forms: list[Any]) -> str | None:
-    """The answer's text as the library read it; printing a sympy object could take for ever."""
     texts = (form for form in forms if isinstance(form, str))
     found = next(texts, None)
     return found[:_SHOWN] if found is not None else None

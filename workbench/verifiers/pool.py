@@ -61,7 +61,6 @@ class _Worker:
 
     @property
     def pending(self) -> bool:
-        """Whether somebody waits for this worker: it loads, or owes an answer."""
         return not self.ready or (self.item is not None and not self.answered)
 
     def begin(self, seconds: float) -> None:
@@ -72,7 +71,6 @@ class _Worker:
             self.meter.restart()
 
     def kill(self) -> None:
-        """End the process and whatever it started, at once."""
         if self.pid is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -208,7 +206,6 @@ class WorkerPool:
             self._server.wait()
 
     def _step(self, end: float) -> list[tuple[VerifierInput, Verdict]]:
-        """Handle what the sockets bring before the next deadline, then that deadline."""
         looks = [worker.next_look for worker in self._workers if worker.pending]
         pause = max(0.0, min([end, *looks]) - time.monotonic())
         results = []
@@ -225,7 +222,6 @@ class WorkerPool:
         return results
 
     def _look_at(self, worker: _Worker, now: float) -> list[tuple[VerifierInput, Verdict]]:
-        """End a worker whose time is over; else see when that could be."""
         seconds = self._deadline if worker.ready else self._start_s
         if worker.meter is None:
             late: Cause | None = "wall"
@@ -241,11 +237,9 @@ class WorkerPool:
         return self._replace(worker, ended)
 
     def _is_full(self, worker: _Worker) -> bool:
-        """A worker that has had all its memory is late for that: it may be freeing it, or hide the MemoryError."""
         return worker.pid is not None and peak_of_process(worker.pid) > _FULL * self._memory_bytes
 
     def _why_gone(self, worker: _Worker) -> Verdict:
-        """The kernel ends a worker that has computed for much longer than it may."""
         long = time.monotonic() - worker.started >= self._deadline + CPU_SLACK_S
         return _out_of_time("cpu", self._deadline) if long and worker.ready else _DIED
 
@@ -286,7 +280,6 @@ class WorkerPool:
         return [(item, verdict)]
 
     def _replace(self, worker: _Worker, ended: Verdict) -> list[tuple[VerifierInput, Verdict]]:
-        """Start a worker in place of one that is gone, and answer the item it owed an answer for."""
         if not worker.ready:
             self._start_up_deaths += 1
         if self._start_up_deaths >= _START_UP_DEATHS:
@@ -302,7 +295,6 @@ class WorkerPool:
         return [(worker.item, structs.replace(ended, ms=ms))]
 
     def _start(self, item: VerifierInput | None = None) -> None:
-        """Have the server fork a worker; it keeps an answered item of its predecessor till its release."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:

@@ -215,7 +215,6 @@ def _require_identity(point: EntryPoint, verifier: Configured) -> None:
 
 
 def _import(point: EntryPoint) -> Any:
-    """The entry point's class; whatever a plug-in's import raises becomes a VerifierError."""
     try:
         # A module that prints when it is imported must not end up between the lines of a report.
         with _PRINTED.apart():

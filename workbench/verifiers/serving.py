@@ -168,7 +168,6 @@ def _api(options: Mapping[str, str], profile: str) -> Api | None:
 
 
 def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
-    """A JSON object; {} where the option isn't given."""
     try:
         found = msgspec.json.decode(options.get(name, "{}").encode())
     except (ValueError, RecursionError) as error:
@@ -179,7 +178,6 @@ def _object(options: Mapping[str, str], name: str) -> dict[str, Any]:
 
 
 def _headers(given: Mapping[str, object]) -> dict[str, str]:
-    """Headers as they are sent; one that may carry a secret takes it from a variable."""
     headers: dict[str, str] = {}
     for name, value in given.items():
         if not _HEADER.fullmatch(name) or not isinstance(value, str) or not (value.isascii() and value.isprintable()):
@@ -205,7 +203,6 @@ def line(options: Mapping[str, str], name: str) -> str | None:
 
 
 def _server_name(options: Mapping[str, str]) -> str | None:
-    """An address may serve as a name too, of servers that went on under others."""
     if "server_name" not in options:
         return None
     name = model_name(options, "server_name")
@@ -396,7 +393,6 @@ def number(
 
 
 def _quoted(text: str) -> str:
-    """A value in a message: short, and nothing in it is obeyed."""
     return ascii(text if len(text) <= _LONGEST_QUOTED else f"{text[:_LONGEST_QUOTED]}...")
 
 

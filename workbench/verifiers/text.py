@@ -165,7 +165,6 @@ def canonical_text(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    """The text without spaces, full stop and one pair of math delimiters around it."""
     text = text.strip().removesuffix(".").rstrip()
     for opening, closing in _DELIMITERS:
         inner = text[len(opening) : -len(closing)]

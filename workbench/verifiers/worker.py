@@ -63,7 +63,6 @@ def serve(setup: Setup) -> None:
 
 
 def _end_descendants() -> None:
-    """End the workers and what verifiers have started and left behind, also in the background."""
     for _ in range(_SWEEPS):
         descendants = psutil.Process().children(recursive=True)
         for process in descendants:
@@ -92,7 +91,6 @@ def _fork(sock: socket.socket, control: socket.socket, setup: Setup) -> None:
 
 
 def _die_with(server: int) -> None:
-    """Have the kernel kill this process when the server ends; lead a process group of its own."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     os.setsid()
     if sys.platform == "linux":
@@ -102,7 +100,6 @@ def _die_with(server: int) -> None:
 
 
 def _silence() -> None:
-    """From here on nothing is written: what a verifier prints for a million items would fill the runner's log."""
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, 1)
     os.dup2(null, 2)
@@ -129,7 +126,6 @@ def _work(sock: socket.socket, setup: Setup) -> None:
 
 
 def _answer_all(verifier: Verifier, sock: socket.socket, stream: BinaryIO, largest_kb: int, deadline: float) -> None:
-    """Answer items until the pool closes its end or this process has grown too large."""
     worker = os.getpid()
     last = False
     while not last and (body := read(stream)) is not None:

@@ -152,7 +152,6 @@ def main() -> None:
 
 
 def _prepare_streams() -> None:
-    """Characters that a terminal's encoding lacks are written as escapes; a closed stdout swallows everything."""
     if sys.stdout is None:
         sys.stdout = TextIOWrapper(BytesIO(), encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):

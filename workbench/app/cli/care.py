@@ -138,7 +138,6 @@ def _show(database: str, findings: list[Finding]) -> None:
 
 
 def _advise(database: str, findings: list[Finding]) -> None:
-    """What to do about what is wrong."""
     database = shlex.quote(database)
     if names := _named(findings, "rescue"):
         say(f"Hurt, and nowhere else in the file: {names}. Go back to a backup (workbench restore {database} BACKUP),")

@@ -308,7 +308,6 @@ def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Ou
 
 
 def _method(project: Project, options: CurateDuplicatesOptions) -> Callable[[bool, Watch | None], Method]:
-    """How questions are compared, for whether servers are trusted and who is told of calls."""
     from workbench.benchmarks.curating import duplicates
     from workbench.runs.generation import models_from
 

@@ -228,7 +228,6 @@ def _print_verdicts(report: ImportReport) -> None:
 
 
 def _say_guesses(plan: FilePlan, anew: str) -> None:
-    """Name the options that take columns which may have been meant for fields."""
     look, graders = first_look(plan.path), plan.graders.values()
     if meant := look.words_for(plan.columns, graders):
         fields = ", ".join(look.guesses(plan.columns, graders)) or ("" if "gold" in plan.columns else "gold")

@@ -98,7 +98,6 @@ def _show(row: Disagreement, *, final: bool) -> None:
 
 
 def _wrapped(text: str, indent: str = "") -> None:
-    """Sentences as lines that a terminal need not break."""
     lines = fill(inert(text), _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
     click.echo(lines)
 

@@ -337,7 +337,6 @@ class _Unended(TypedDict, total=False):
 
 
 def _unended(ended: RunInfo, database: str) -> _Unended:
-    """What is said of a run that didn't come to its end."""
     if ended.state == "complete":
         return {}
     why = ended.message or f"Run {ended.run} is {ended.state}."
@@ -418,7 +417,6 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
 
 
 def _telling(total: int, line: Callable[[str], None] | None) -> Watch:
-    """Shows how far a probing is on a line of its own, where there is one, and says once what its end waits for."""
     told = False
 
     def watch(done: int, awaited: int | None) -> None:

@@ -384,7 +384,6 @@ def _merged_runs(project: Project, options: MergeOptions) -> Output:
 
 
 def _tell(file: Path, trusted: Trusted) -> None:
-    """What a whole database is about to be believed."""
     say(f"{file} is believed as a whole: {_trusted(trusted)}.")
 
 

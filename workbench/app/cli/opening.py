@@ -78,7 +78,6 @@ def _demo(database: str) -> RecentProject | None:
 
 
 def _demo_text(database: str, report: AccuracyReport) -> str:
-    """Who is best and where it is weak, in a page with what to do next."""
     from workbench.measuring.accuracy_tables import overview
     from workbench.measuring.conclusions import conclusion
     from workbench.tables.table_text import plain_table
@@ -146,7 +145,6 @@ def open_command(options: OpenOptions) -> None:
 
 
 def _go_on(left: RecentProject | None) -> None:
-    """One project after the other, until the person leaves."""
     while left is not None:
         left = _begun(_chosen(None, left))
 
@@ -189,7 +187,6 @@ def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool =
 def _app(
     project: Project, annotator: str | None, settings: Settings, screen: str = "home", items: Sequence[int] = ()
 ) -> RecentProject | None:
-    """The app, until the person leaves; what was left, where that was for another project."""
     from workbench.app.tui.app import WorkbenchApp, run
     from workbench.app.tui.lending import LentApp, hold, is_lent
     from workbench.config.settings import RecentProject

@@ -182,7 +182,6 @@ def _lines(done: Assigned) -> Iterator[str]:
 
 
 def _types(done: Assigned) -> str:
-    """The slots for answer types, and which of them wait for nobody."""
     asked, given = done.type_slots - done.types_given, done.types_given
     for_asked = f", {asked:,} for the answer types of their questions" if asked else ""
     for_given = f", {given:,} for answer types, which came with the data: nobody is asked for them" if given else ""
@@ -190,7 +189,6 @@ def _types(done: Assigned) -> str:
 
 
 def _caps(text: str) -> dict[str, int] | int:
-    """One number, or one for each name."""
     if _is_number(text):
         return int(text)
     caps: dict[str, int] = {}
@@ -203,7 +201,6 @@ def _caps(text: str) -> dict[str, int] | int:
 
 
 def _is_number(text: str) -> bool:
-    """Whether a text is a number that SQLite's integers hold, too."""
     return text.strip().isdecimal() and len(text.strip()) <= 18
 
 

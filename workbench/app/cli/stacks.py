@@ -85,7 +85,6 @@ def stack_command(project: Project, options: StackOptions) -> Output:
 
 
 def _refuse_search(options: StackOptions) -> None:
-    """Refuse what is for a search beside a stack that is given."""
     given = {
         "--verifier": options.verifiers,
         "--against": options.against,

@@ -191,7 +191,6 @@ def _command(
 
 
 def _record(function: Function) -> type[Options]:
-    """The record that a function takes; its other annotations need not be there when it runs."""
     said = function.__annotations__["options"]
     found: type[Options] = function.__globals__[said] if isinstance(said, str) else said
     return found

@@ -126,7 +126,6 @@ def _show_answer(side: str, final: str | None, text: str, span: tuple[int, int] 
 
 
 def _transcript_lines(found: Transcript) -> Iterator[str]:
-    """A verdict's transcript for people: what was asked and answered, call by call."""
     yield f"{found.completion_id}  (question {found.question_id}, {found.dataset})  {found.verifier}, run {found.run}"
     yield "  " + ", ".join(_verdict_words(found))
     if found.detail:

@@ -169,7 +169,6 @@ def _show(ended: RunInfo, report: dict[str, Any], selection: Selection) -> None:
 
 
 def _after(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[list[str], int]:
-    """What is said of a run that is over, and the exit code."""
     failed = verdicts["error"]
     said = [f"  Warning: {ended.untested}."] if ended.untested else []
     said += [f"  Error: {words}" for words in ended.failures] if failed else []

@@ -226,7 +226,6 @@ class WorkbenchApp(App[None]):
             await super().on_event(event)
 
     async def _take_key(self, key: events.Key) -> None:
-        """It counts as pressed when it was, however long it has waited for those before it."""
         self.at_work.press(age_of(key))
         await super().on_event(key)
 
@@ -295,7 +294,6 @@ class WorkbenchApp(App[None]):
         self.call_from_thread(setattr, self, "indexed", None)
 
     def _bring_in(self) -> None:
-        """Store the labels that were given while the file was away, in windows that are closed; in a thread."""
         if not left(self.project.path):
             return
         from workbench.labelling.merging import bring_in_left
@@ -544,18 +542,15 @@ class WorkbenchApp(App[None]):
                 yield command
 
     def _runner(self, action: Action, screen: WorkbenchScreen) -> Callable[[], object]:
-        """What the palette calls: the action, run on the screen once the palette has closed."""
         return lambda: self.call_later(self.run_action, action.run, screen.doer_of(action))
 
     def _handle_exception(self, error: Exception) -> None:
-        """What misses a widget while the app ends is no error: they are closed one after the other."""
         cause = error.error if isinstance(error, WorkerFailed) else error
         ends = self.leaving or not self._running
         if not (ends and isinstance(cause, NoMatches | MountError)):
             super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        """End with a message instead of a traceback, which would show data; the traceback goes to the log."""
         LOG.critical("the app has ended", exc_info=True)
         self.panic(Text(f"The app has met an error and ended. What happened stands in {app_log(self.project)}"))
 

@@ -58,7 +58,6 @@ def _document(item: ItemDetail) -> str:
 
 
 def _fenced(text: str) -> str:
-    """The exact text in a fence that nothing in it closes."""
     fence = "```"
     while fence in text:
         fence += "`"

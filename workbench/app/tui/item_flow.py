@@ -158,7 +158,6 @@ class ItemFlow(JudgingScreen):
     ROLE: ClassVar[Role] = "annotator"
 
     def __init__(self, completion: int | None = None) -> None:
-        """Begin with the next item, or with one of the person's own."""
         super().__init__()
         self._wanted = completion
         self._desk: ItemFeed | None = None
@@ -263,7 +262,6 @@ class ItemFlow(JudgingScreen):
             self.in_background(self._desk.session.answers, self._answered, group="annotate-answers")
 
     def _answered(self, answers: list[OwnAnswer]) -> None:
-        """What the coordinator has answered; what is new is told once."""
         told = {answer.uuid for answer in self._answers}
         new = [answer for answer in answers if answer.uuid not in told and not answer.heard]
         self._answers = answers
@@ -337,7 +335,6 @@ class ItemFlow(JudgingScreen):
             self._wait_ms, self._left_at = round(1000 * (self._seen_at - self._left_at)), None
 
     def _show_next(self, texts: CardTexts) -> None:
-        """Show an item to label; one that is labelled lacks its type."""
         self._show(texts)
         if texts.item.verdict is not None:
             self.ask_type()
@@ -347,13 +344,11 @@ class ItemFlow(JudgingScreen):
         self._show(texts, revisiting=True)
 
     def _park(self) -> None:
-        """Keep an item that is not done, and what was said beside it, for later; one gone back to needs no keeping."""
         if self._current is not None and not self._revisiting and not self._complete(self._current):
             item = structs.replace(self._current.item, note=self._note, **structs.asdict(self._marks))
             self._waiting.insert(0, self._current._replace(item=item))
 
     def _advance(self) -> None:
-        """Go on to the next item, or wait for it."""
         if self._waiting:
             self._show_next(self._waiting.pop(0))
             return
@@ -362,7 +357,6 @@ class ItemFlow(JudgingScreen):
         self._fetch()
 
     def _fetch(self) -> None:
-        """Claim and render one item ahead."""
         if self._desk is None or self._fetching or self._waiting:
             return
         self._fetching = True

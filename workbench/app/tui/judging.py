@@ -237,7 +237,6 @@ class JudgingScreen(InSight, PersonScreen):
             self.in_background(work, self._guided, group="judging-guidelines")
 
     def _guided(self, found: Guideline | None) -> None:
-        """Another text is in force than the one at hand; who goes by an older one is told."""
         if found is None:
             return
         before, self._shown_version = self._shown_version, found.version
@@ -256,7 +255,6 @@ class JudgingScreen(InSight, PersonScreen):
         self.draw_line()
 
     def _read_guidelines(self) -> None:
-        """Where they are open, and a key shows that somebody is there: what is said from now on is said under them."""
         if self.card.opened == "guidelines" and self.acquainted is not None and self._shown_version:
             work = partial(self.acquainted.read, self._shown_version)
             self.in_background(work, lambda _: self._known(), group="judging-guidelines-read", exclusive=False)
@@ -314,5 +312,4 @@ class JudgingScreen(InSight, PersonScreen):
 
 
 def _in_force(acquainted: Acquainted, shown: str) -> Guideline | None:
-    """The text in force, where it is another one than the person has at hand; runs in a thread."""
     return None if acquainted.in_force() == shown else acquainted.text()

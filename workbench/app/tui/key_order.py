@@ -83,12 +83,10 @@ class KeyOrder:
 
     @property
     def _reached(self) -> Sequence[DOMNode]:
-        """All that a key bubbles to."""
         target = self._app.focused or self._app.screen
         return target.ancestors_with_self
 
     async def _pass(self, turn: int, before: DOMNode, rounds: int, nodes: Sequence[DOMNode]) -> None:
-        """Go on behind all that these have to do."""
         for place, node in enumerate(nodes, 1):
             if node.is_running and node.call_later(self._pass, turn, before, rounds, nodes[place:]):
                 return

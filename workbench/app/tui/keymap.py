@@ -103,7 +103,6 @@ def problems(
 
 
 def _clashes(keymap: Mapping[str, str], actions: tuple[Action, ...]) -> list[str]:
-    """Keys that a moved action takes from another one on the same screen; what shared a key before may go on."""
     taken: dict[str, Action] = {}
     found = []
     for action in actions:

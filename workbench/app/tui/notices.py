@@ -16,7 +16,6 @@ def keep_clear(screen: Screen[object]) -> None:
 
 
 def _attended(screen: Screen[object]) -> int:
-    """The line of the cursor; the first line where nobody can tell."""
     from workbench.app.tui.kit.virtual_table import VirtualTable  # what Home begins without
 
     focused = screen.focused

@@ -100,7 +100,6 @@ class PersonScreen(WorkbenchScreen):
         self.in_background(self._candidates, partial(self._ask, asked), group=_OFFERS)
 
     def _keys_go_on(self, before: Screen[Any], *, dropped: bool = False) -> None:
-        """Let the keys that waited for the menu go there, once a screen is drawn."""
         before.call_after_refresh(self.workbench.key_order.go_on, self, dropped=dropped)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -113,7 +112,6 @@ class PersonScreen(WorkbenchScreen):
         self.app.call_later(self.workbench.key_order.go_on, self, dropped=True)
 
     def _candidates(self) -> tuple[list[Offer], bool]:
-        """Who has work in the role, and whether there is some for somebody new."""
         from workbench.labelling.rulings import newcomers_conflicts, offers
 
         fresh = self.ROLE == "adjudicator" and bool(newcomers_conflicts(self.project))
@@ -210,7 +208,6 @@ def _key(offer: Offer) -> str:
 
 
 def _work(role: Role, offer: Offer) -> str:
-    """What somebody has to do in a role, in few words."""
     if role == "own":
         return f"{offer.left:,} said"
     words = ("to label", "done") if role == "annotator" else ("to settle", "settled")

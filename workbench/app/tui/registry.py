@@ -16,7 +16,6 @@ from workbench.app.tui.screen import WorkbenchScreen
 
 
 def _classes(package: ModuleType) -> Iterator[type]:
-    """The classes that the modules of a package define."""
     for module in pkgutil.iter_modules(package.__path__):
         name = f"{package.__name__}.{module.name}"
         for value in vars(import_module(name)).values():

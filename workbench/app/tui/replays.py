@@ -59,7 +59,6 @@ class ReplayServers:
         self._begun: list[ReplayServer] = []
 
     def __iter__(self) -> Iterator[ReplayServer]:
-        """Those that live, the oldest first."""
         return iter([one for one in self._begun if one.process.poll() is None])
 
     def start(self, file: Path, port: int = 0) -> ReplayServer:
@@ -122,7 +121,6 @@ def _begin(file: Path, port: int) -> ReplayServer:
 
 
 def _refusal(said: str) -> OptionError:
-    """What the command refused, at the field it is about."""
     text = refused_text(said).partition(" Leave ")[0]
     return _of_port(text) if text.startswith("Port ") else OptionError(text, option="file", wrong=text)
 

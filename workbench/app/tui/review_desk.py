@@ -106,7 +106,6 @@ class ReviewDesk:
         return decision
 
     def _newest(self, completion: int) -> ReviewDecision | None:
-        """Decisions of this sitting are taken back as they were made, older ones review by review."""
         own = [review for review in deciding.reviews_of(self._project, completion) if review.reviewer == self._by]
         if own:
             together = (decision for decision in self._decisions if own[-1] in decision.reviews)

@@ -228,7 +228,6 @@ class WorkbenchScreen(Screen[None]):
 
     @on(ExportRequested)
     def _export_requested(self, event: ExportRequested) -> None:
-        """Save or copy a list as it stands there."""
         from workbench.app.tui.sharing import share_list
 
         share_list(self, event, further=self.further_exports())

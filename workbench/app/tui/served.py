@@ -46,7 +46,6 @@ class ServedDriver(WebDriver):
         asyncio.run_coroutine_threadsafe(self._finish(), self._loop)
 
     async def _finish(self) -> None:
-        """End when the keys that came have been acted on, and what they store is stored."""
         while True:
             await self._catch_up()
             if all(worker.is_finished for worker in self._app.workers):
@@ -55,7 +54,6 @@ class ServedDriver(WebDriver):
                 await self._app.workers.wait_for_complete()
 
     async def _catch_up(self) -> None:
-        """Wait until everyone whom a key may pass through has seen all keys that came: app, focus, up to the screen."""
         await _idle(self._app)
         screen = self._app.screen
         for pump in [*(screen.focused.ancestors_with_self if screen.focused else ()), screen, self._app]:

@@ -59,7 +59,6 @@ class ServerTestScreen(FormScreen):
         self.app.push_screen(ReplayScreen(self._ask_replayed, self._free_port))
 
     def _ask_replayed(self, server: ReplayServer) -> None:
-        """Fill in the recorded replies' address and model."""
         for name, value in (("base_url", server.url), ("model", server.models[0]), ("name", server.models[0])):
             for field in self.query(f"#option-{name}").results(OptionField):
                 field.value = field.value or value if name == "name" else value
@@ -84,7 +83,6 @@ class ServerTestScreen(FormScreen):
 
 
 def _port_here(url: str) -> str:
-    """The port of an address on this machine; "" for any other."""
     address = urlsplit(url)
     return str(address.port or "") if address.hostname in ("127.0.0.1", "localhost") else ""
 

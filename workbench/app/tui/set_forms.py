@@ -128,7 +128,6 @@ _CHOICES: Final[dict[str, dict[str, str]]] = {
 
 
 def _line(field: RecordField | None, name: str, about: str, judges: Sequence[str]) -> FormField:
-    """One option's line, as its record has it."""
     if field is None:
         return FormField(name=name, about=about)
     votes = field.name in ("judge", "judges")
@@ -148,7 +147,6 @@ def _shown(field: RecordField) -> str:
 
 
 def _words(help: str) -> str:
-    """An option's help as a line of a form has it."""
     words, _, unsaid = help.partition("  [default: ")
     words = f"{words[:1].lower()}{words[1:].removesuffix('.')}"
     return f"{words}; {unsaid.removesuffix(']')}" if unsaid else words
@@ -178,7 +176,6 @@ def build(
 
 
 def _value(project: Project, field: RecordField, text: str) -> Any:
-    """What stands in a field, as the record takes it; where nothing does and nothing is what it is by default, that."""
     if not text and not field.is_required and not field.default:
         return field.default
     if field.name == "where":

@@ -146,7 +146,6 @@ def records(table: Table) -> list[dict[str, str]]:
 
 
 def _listed(caption: str, source: RowSource, places: Sequence[int]) -> Table:
-    """All rows of a list; runs in a thread."""
     rows = list(islice((one for one in read_all(source) if one.cells), MOST_ROWS + 1))
     if len(rows) > MOST_ROWS:
         raise UsageError(
@@ -163,7 +162,6 @@ def _listed(caption: str, source: RowSource, places: Sequence[int]) -> Table:
 
 
 def _drawn(database: Path, plots: Callable[[Path], Sequence[Path]]) -> tuple[Path, int]:
-    """The folder that plots were written to, one that was not there before, and how many files."""
     names = (f"{database.stem}-figures{f'-{number}' if number > 1 else ''}" for number in count(1))
     folder = next(path for name in names if not (path := database.with_name(name)).exists())
     return folder, len(plots(folder))
@@ -175,8 +173,6 @@ def _plotted(screen: WorkbenchScreen, done: tuple[Path, int]) -> None:
 
 
 def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Callable[[Result], None]) -> None:
-    """What can't be written is told, and the figures stay."""
-
     def attempt() -> Result | WorkbenchError:
         try:
             return work()
@@ -202,7 +198,6 @@ def _copy(make: Callable[[], str]) -> tuple[str, str | None]:
 
 
 def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
-    """Say so where it is known; else try the terminal, which does not answer, and keep the text in a file."""
     text, place = done
     if place is not None:
         screen.notify(f"{len(text):,} characters are in {place}.", title="Copied", markup=False)

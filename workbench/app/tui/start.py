@@ -175,7 +175,6 @@ class StartApp(App[Beginning]):
 
 
 def _wrong(path: Path) -> str:
-    """Why no database can be made there."""
     if not path.name:
         return "Give it a name."
     if path.is_file():

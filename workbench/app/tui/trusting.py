@@ -53,7 +53,6 @@ def _unless_untrusted(work: Callable[[bool], Result]) -> Result | NotTrustedErro
 
 
 def _grants(error: NotTrustedError) -> str:
-    """What is wanted, a line each, templates with their texts."""
     lines = []
     for grant in error.grants:
         lines.append(f"• {printable(grant.text)}")

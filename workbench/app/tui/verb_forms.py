@@ -139,7 +139,6 @@ class VerbForm:
 
 
 def _shown(field: RecordField) -> str:
-    """What a field is called: its longest flag, without dashes."""
     if field.written.is_argument:
         return field.name.replace("_", "-")
     return max(field.flags, key=len).lstrip("-")
@@ -176,7 +175,6 @@ def _choices(field: RecordField) -> dict[str, str]:
 
 
 def _place(field: RecordField) -> int:
-    """What must be said stands first, and what few need last."""
     return 0 if field.is_required or field.written.is_argument else 2 if field.written.later else 1
 
 

@@ -52,7 +52,6 @@ class Connections:
         self._server, self._known, self._most, self._full, self._share = server, known, most, full, share
 
     def __call__(self) -> asyncio.BaseProtocol:
-        """The protocol of a new connection."""
         found = [one for one in self._server.connections if one.transport and not one.transport.is_closing()]
         for gone in self._known.keys() - set(found):
             del self._known[gone]
@@ -64,7 +63,6 @@ class Connections:
         return self._server()
 
     def _beyond_share(self) -> web.RequestHandler | None:
-        """The oldest connection of whoever has most of them, if those are more than a share."""
         if self._share is None:
             return None
         ((who, many),) = Counter(self._known.values()).most_common(1)

@@ -89,11 +89,9 @@ class _QuestionPool(Struct, frozen=True, eq=False):
     out: dict[str, int]
 
     def typed(self) -> list[Question]:
-        """Those that have a type."""
         return [one for one in self.questions if one.id in self.lacking]
 
     def able(self) -> list[Question]:
-        """Those that have a type, a correct and an incorrect completion."""
         return [one for one in self.typed() if self.lacking[one.id] is None]
 
 
@@ -156,7 +154,6 @@ def _quotas(options: BalancedOptions, able: list[Question]) -> Quotas:
 
 
 def _settings(options: BalancedOptions, quotas: Quotas) -> dict[str, Any]:
-    """What the choice depends on besides the data; the numbers of a file rather than its name."""
     return {
         "quota": quotas.wanted if options.file is not None else options.quota,
         "per_type": PER_TYPE if options.per_type is None and options.file is None else options.per_type,

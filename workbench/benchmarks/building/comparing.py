@@ -107,7 +107,6 @@ def _content(member: SetMember) -> tuple[object, ...]:
 def _matched(
     old: Iterable[SetMember], new: Iterable[SetMember]
 ) -> tuple[list[tuple[SetMember, SetMember]], list[SetMember], list[SetMember]]:
-    """Members of both, those of the old one alone, those of the new one alone; each by their ids."""
     left, right = sorted(old, key=_ids), sorted(new, key=_ids)
     pairs = []
     for key in (_with_dataset, _without_dataset):

@@ -154,8 +154,6 @@ def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
 def _drawn(
     project: Project, known: Columns, by_stratum: dict[str, IntArray], split: SplitItems, seed: int
 ) -> Iterator[ItemMember]:
-    """The items of each stratum that come first in drawn order; no more names are held than are taken."""
-
     def members(stratum: str) -> Iterator[building.Key]:
         return building.keys(project.database.reader(), known.item[by_stratum[stratum]].tolist())
 

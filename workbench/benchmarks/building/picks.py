@@ -122,7 +122,6 @@ def _members(judged: _PickedQuestions) -> Iterator[ItemMember]:
 
 
 def _strata(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Stratum, ...]:
-    """The questions of each type: every one of them is to give something."""
     population = Counter(typed)
     taken = Counter(type_ for type_, why in zip(typed, lacking, strict=True) if why is None)
     return tuple(
@@ -132,7 +131,6 @@ def _strata(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Strat
 
 
 def _shortfall(typed: Sequence[str], lacking: Sequence[Lack | None]) -> tuple[Shortfall, ...]:
-    """The types whose questions don't all give something, with why."""
     told = []
     for stratum in _strata(typed, lacking):
         if stratum.taken == stratum.population:

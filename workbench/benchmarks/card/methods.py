@@ -106,7 +106,6 @@ def choice(found: SetContents) -> Section:
 
 
 def _built(stored: StoredSet, report: SetReport) -> Iterator[Block]:
-    """What was asked for, and what came of it."""
     yield Facts(tuple(_plan(stored, report)))
     if report.splits:
         caption = "Judges on either side of an item; what not every judge has decided is no split."
@@ -224,7 +223,6 @@ _ANNOTATORS: Columns[AnnotatorQuality] = (
 
 
 def _annotators(found: AgreementReport) -> Table:
-    """Everyone with a label on the set's items."""
     everyone = people(len(found.per_annotator))
     counting = "" if found.annotators == len(found.per_annotator) else f", {found.annotators:,} with labels that count"
     caption = f"{everyone}{counting}, {counted(len(found.cohen_kappa), 'pair')}."

@@ -92,7 +92,6 @@ def rename(project: Project, name: str, to: str) -> DatasetChanged:
 
 
 def _at_rest(project: Project, name: str) -> int:
-    """Row id of a data set on which nothing is going on."""
     discard_dead_imports(project.database)
     reader = project.database.reader()
     dataset = store.number_of(reader, name)

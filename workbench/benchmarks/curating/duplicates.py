@@ -127,7 +127,6 @@ def _is_variable(found: Sequence[tuple[str, str]], place: int) -> bool:
 
 
 def _read(text: str) -> list[tuple[str, str]]:
-    """Tokens, each with its kind."""
     found = []
     for match in _TOKEN.finditer(_plain(text)):
         kind, token = match.lastgroup or "", match[0]
@@ -142,7 +141,6 @@ def _read(text: str) -> list[tuple[str, str]]:
 
 
 def _plain(text: str) -> str:
-    """The text in one spelling."""
     text = _BULLET.sub(" ", text.strip())
     if not text.isascii():
         text = _SUPERSCRIPT.sub(lambda found: f"^{found[0]}", text).translate(_SPELLINGS)
@@ -220,16 +218,13 @@ class _Sets(NamedTuple):
     starts: IntArray
 
     def of(self, place: int) -> IntArray:
-        """One set."""
         return self.flat[self.starts[place] : self.starts[place + 1]]
 
     def sizes(self, places: IntArray) -> IntArray:
-        """How many members some sets have."""
         found: IntArray = self.starts[places + 1] - self.starts[places]
         return found
 
     def shared(self, places: IntArray, marked: BoolArray) -> IntArray:
-        """How many members of some sets are marked."""
         import numpy as np
 
         sizes = self.sizes(places)
@@ -278,7 +273,6 @@ class _TextPool:
         self._marked = [np.zeros(int(one.flat.max(initial=0)) + 1, dtype=bool) for one in (self._shingles, self._words)]
 
     def prefix(self, place: int, threshold: float) -> list[int]:
-        """The shingles one of which another text must share, to be alike."""
         own = self._shingles.of(place)
         found: list[int] = own[: len(own) - ceil(threshold * len(own) - _SLACK) + 1].tolist()
         return found
@@ -321,7 +315,6 @@ def _numbered(sets: Iterable[set[tuple[str, int]]]) -> _Sets:
 
 
 def _shingles(texts: Sequence[Sequence[str]], size: int) -> _Sets:
-    """The distinct shingles of texts; a shingle's number is its place in the order from rare to frequent."""
     import numpy as np
 
     codes, owners = _runs(texts, size)
@@ -491,7 +484,6 @@ def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
 
 
 def _groups(project: Project, questions: Sequence[PoolQuestion]) -> list[Group]:
-    """Places of questions with the same signature, several each."""
     order = sorted(range(len(questions)), key=lambda place: _right_to_stay(questions[place]))
     groups: dict[bytes, list[int]] = {}
     for some in some_at_a_time(order):
@@ -509,12 +501,10 @@ def _wordings(project: Project, questions: Sequence[PoolQuestion], group: Group)
 
 
 def _all_texts(project: Project, questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> list[str]:
-    """What is sent to a model: the questions of all groups, one after the other."""
     return [text.question for group in groups for text in _texts(project, questions, group)]
 
 
 def _alike(similarities: Similarities, threshold: float, wordings: Sequence[Wording]) -> list[Duplicate]:
-    """Which of a group go, by their cosines."""
     found = {
         place: [(other, cosine) for other, cosine in others if may_say_the_same(wordings[place], wordings[other])]
         for place, others in alike(similarities, threshold).items()
@@ -532,7 +522,6 @@ def _texts(project: Project, questions: Sequence[PoolQuestion], places: Sequence
 
 
 def _of_vectors(vectors: FloatArray, groups: Sequence[Group]) -> Iterator[tuple[Group, Similarities]]:
-    """The cosines of each group; vectors stand in the order of the groups."""
     start = 0
     for group in groups:
         try:

@@ -86,7 +86,6 @@ def _proposed(project: Project, untyped: list[PoolQuestion]) -> Iterator[Propose
 
 
 def _column_of_types(rows: Iterable[dict[str, Any]]) -> str | None:
-    """The further column whose values are answer types, of most questions."""
     values: dict[str, list[str]] = {}
     for cells in rows:
         for name, cell in cells.items():

@@ -109,7 +109,6 @@ def frozen_set(project: Project, name: SetName) -> FrozenSet:
 
 
 def _check_whole(reader: building.Connection, stored: StoredSet, members: tuple[ItemMember, ...], place: str) -> None:
-    """Refuse what is not the set that was frozen."""
     hint = "Check the database, and take a backup of it: workbench doctor DB"
     if gone := building.missing(reader, stored.id):
         raise StoreError(f"{gone:,} of {len(members):,} items of {place} have lost their texts.", hint)

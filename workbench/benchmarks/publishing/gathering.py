@@ -170,7 +170,6 @@ def gather(
 
 
 def _differing(project: Project, frozen: FrozenSet) -> Differing:
-    """How many items people say something else of today."""
     found = building.changed(project.database.reader(), frozen.stored.id, frozen.stored.gold)
     return Differing(gold=found.gold, types=found.subtype)
 
@@ -223,7 +222,6 @@ def _contents(
 
 
 def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[NamedCount]:
-    """The sources with how many questions each gave to choose from; those that gave the set nothing come last."""
     reader = project.database.reader()
     given, known = building.questions_by_source(reader, None if drawn is None else drawn.id), licences.known(reader)
     there = {row.name for row in card.sources}
@@ -246,7 +244,6 @@ def _agreement(project: Project, selection: Selection, task: Task, called: dict[
 def _pool(
     project: Project, frozen: FrozenSet, annotated: StoredSet | None, called: dict[str, str]
 ) -> tuple[str, AgreementReport] | None:
-    """Agreement on all items that the set was made of, whatever became of them."""
     selection = _made_of(frozen.stored, annotated)
     found = _agreement(project, selection, "correctness", called)
     if found is None or len(chosen_ids(project.database.reader(), selection)) == frozen.stored.items:
@@ -255,7 +252,6 @@ def _pool(
 
 
 def _made_of(stored: StoredSet, annotated: StoredSet | None) -> Selection:
-    """The set that was labelled, else the items that the plan names, else all."""
     if annotated is not None:
         return selection_of(annotated)
     try:

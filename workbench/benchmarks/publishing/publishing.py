@@ -110,7 +110,6 @@ def _sha256(path: Path) -> str:
 
 
 def _check(path: Path, *, force: bool) -> None:
-    """Refuse to write over what is not ours to replace."""
     if not os.path.lexists(path):
         if not path.parent.is_dir():
             raise FormatError(f"{path}: there is no folder {path.parent}.", "Make it first.")
@@ -130,7 +129,6 @@ def _check(path: Path, *, force: bool) -> None:
 
 
 def _files(path: Path) -> set[str]:
-    """Everything below a folder that is no folder, and folders without anything in them."""
     return {
         found.relative_to(path).as_posix()
         for found in path.rglob("*")
@@ -146,7 +144,6 @@ def _manifest(path: Path) -> FolderManifest | None:
 
 
 def _touched(path: Path, manifest: FolderManifest, there: set[str]) -> list[str]:
-    """What is in a folder and not in its manifest, or not as it says."""
     known = {file.path: file.sha256 for file in manifest.files}
     return sorted(
         name
@@ -160,7 +157,6 @@ def _is_plain(path: Path) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    """What is written reaches the disk before the folder has its name."""
     for written in (*folder.rglob("*"), folder):
         descriptor = os.open(written, os.O_RDONLY)
         try:
@@ -174,7 +170,6 @@ def _old(path: Path) -> Path:
 
 
 def _rename(temporary: Path, path: Path) -> None:
-    """Give the new folder its name; between the two steps the old one stands beside, and is put back by the next."""
     old = _old(path)
     if not os.path.lexists(path) or not _files(path):
         temporary.rename(path)
@@ -188,7 +183,6 @@ def _rename(temporary: Path, path: Path) -> None:
 
 
 def _put_back(path: Path) -> None:
-    """Undo a replacement that was killed half way."""
     old = _old(path)
     if not os.path.lexists(path) and old.is_dir() and _manifest(old) is not None:
         old.rename(path)
@@ -236,7 +230,6 @@ def _check_languages(codes: Sequence[str]) -> None:
 
 
 def _configs(found: Sequence[FrozenSet]) -> list[str]:
-    """What each set is called: its name, without the slashes that a folder can't have."""
     configs = [one.stored.name.replace("/", "-") for one in found]
     if len(set(map(str.casefold, configs))) < len(configs):
         raise UsageError("Two of the sets would have one name in the folder.", "Publish them in folders of their own.")
@@ -256,7 +249,6 @@ class _FolderWriter:
         self.sets: list[SetContents] = []
 
     def add(self, frozen: FrozenSet, config: str) -> None:
-        """Write what belongs to one set."""
         people = aliases(self._project, names=self._options.names)
         said = list(said_of(self._project, frozen))
         found = gather(
@@ -272,7 +264,6 @@ class _FolderWriter:
             self._text(f"guidelines/{config}.md", found.guideline.text)
 
     def finish(self) -> FolderManifest:
-        """Write what belongs to all sets, and what the folder is checked by."""
         said = self._options
         card = CardContents(
             title=said.title or ", ".join(found.name for found in self.sets),
@@ -363,7 +354,6 @@ def _published(found: SetContents) -> PublishedSet:
 
 
 def _notes(manifest: FolderManifest, sets: Sequence[SetContents]) -> Iterator[str]:
-    """What the publisher should know before others read it."""
     if manifest.licence is None:
         yield "No licence is stated: --licence says under which others may use labels, selection and card."
     for found in sets:

@@ -312,7 +312,6 @@ def as_written(reply: Reply) -> str:
 
 
 def _unfit(reply: Reply) -> FailureCode | None:
-    """Why a reply is no completion: its server filtered it or calls it a refusal, or it holds what no file may."""
     if ending(reply) in ("content_filter", "refused"):
         return "content_filter"
     return "malformed" if "\0" in as_written(reply) else None

@@ -125,7 +125,6 @@ def complete(
 
 
 def _limits(model: PlannedModel, together: float | None) -> Limits:
-    """A model's own, and what all of them may cost: its price must be known for either."""
     costs = [one for one in (model.limits.max_cost, together) if one is not None]
     return structs.replace(model.limits, max_cost=min(costs, default=None))
 
@@ -138,7 +137,6 @@ def _settled(
     standings: Mapping[str, ModelProgress],
     new: int,
 ) -> CompletionsWritten:
-    """The report; each run is complete or says what is missing."""
     left = Asking(project, plan, asked.questions, runs)
     models = [_written(project, model, asked, runs[model.name], standings[model.name], left) for model in plan.models]
     with project.database.write() as connection:

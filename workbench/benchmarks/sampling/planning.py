@@ -108,7 +108,6 @@ def _cost(model: PlannedModel, prompt: int, completion: float) -> float | None:
 
 
 def _seconds(model: PlannedModel, found: Survey, completion: float) -> float | None:
-    """Time at the configured rate, by whichever of its two halves is the slower one."""
     limits = model.limits
     times = [
         amount / rate * _MINUTE_S
@@ -280,7 +279,6 @@ def _listed(project: Project, server: ModelServer) -> Price | None:
 
 
 def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
-    """Two of a name would be one, and two with the same requests would get the same replies."""
     names: set[str] = set()
     seen: dict[object, str] = {}
     for one in models:

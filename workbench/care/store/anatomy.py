@@ -117,7 +117,6 @@ def _missing(salvage: Salvage, counted: _TableContent, index: IndexShape) -> int
 def _index(
     salvage: Salvage, shape: TableShape, index: IndexShape, counted: _TableContent, *, said: str
 ) -> tuple[str, bool]:
-    """What is wrong with an index, and whether a row could be what is wrong instead."""
     if index.partial:
         return ("hurt", False) if f"index {index.name}" in said else ("", False)
     if not salvage.is_whole(index):

@@ -208,7 +208,6 @@ class Rescue:
         return RescueOutcome(self._told(), self._lost_labels, *changed, foreign, keeps_secret)
 
     def _fill(self, connection: Connection) -> bool:
-        """Put in every row that can be read; whether the secret is among them."""
         own = connection.execute("SELECT * FROM secrets").fetchall() if "secrets" in self._tables else []
         connection.execute("DELETE FROM secrets") if own else None
         for table in stepping(self._tables, "writing tables", "tables"):
@@ -251,7 +250,6 @@ class Rescue:
             self._lost_labels = [_lost_label(number, row, names) for number, row in sorted(self._listed[table].items())]
 
     def _make_up(self, connection: Connection) -> None:
-        """Let rows stand for lost ones that others refer to; drop what refers to nothing that can be made up."""
         for table in ("sources", "models", "annotators", "datasets", "verifiers", "runs", "questions", "completions"):
             self._stand_in(connection, table, self._listed.get(table, {}).keys())
         for _ in range(_ROUNDS):
@@ -266,7 +264,6 @@ class Rescue:
             ).rowcount
 
     def _lacking(self, connection: Connection) -> dict[str, set[int]]:
-        """Rows that are referred to and are not there, of tables whose rows can be stood in for."""
         found: dict[str, set[int]] = defaultdict(set)
         for table in self._tables:
             for parent, pairs in _references(connection, table):
@@ -302,7 +299,6 @@ class Rescue:
             self._dropped[table] += dropped
 
     def _right_hashes(self, connection: Connection) -> tuple[list[int], list[int], list[int]]:
-        """Give each text and event the hash that it has; returns the questions, items and events that have changed."""
         changed = []
         for table, column, found in (
             ("questions", "hash", list(hashes.wrong_questions(connection))),
@@ -345,7 +341,6 @@ _ABOUT_NOTHING: Final = """CASE task WHEN 'type' THEN subject NOT IN (SELECT id 
 
 
 def _without_indexes(connection: Connection) -> list[str]:
-    """Drop the indexes that keep no rule; returns the statements that make them again."""
     found = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql LIKE 'CREATE INDEX%'"
     ).fetchall()

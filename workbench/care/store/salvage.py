@@ -208,7 +208,6 @@ class Salvage:
     def _stretch(
         self, table: str, what: str, low: int, high: int, order: str
     ) -> Generator[SalvagedRow, None, tuple[int | None, bool]]:
-        """Rows of a stretch until one can't be read; returns the last row id, and whether there was such a one."""
         last: int | None = None
         held: SalvagedRow | None = None
         asked = f'SELECT rowid, {what} FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}'
@@ -230,7 +229,6 @@ class Salvage:
         return last, False
 
     def _last(self, table: str, low: int) -> int:
-        """The last row id that an index tells of."""
         indexes = (index for index in self._schema.indexes.values() if index.table == table and not index.partial)
         return max((rowid for index in indexes for _, rowid in self.entries(index)), default=low + _BEYOND)
 

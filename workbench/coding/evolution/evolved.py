@@ -164,7 +164,6 @@ def _step_row(found: Sequence[Evolved], round: int, mode: Mode) -> StepRow:
 
 
 def _retained(one: Evolved, step: GrowthStep) -> int:
-    """How many of a step's tests the filter leaves after the step's round."""
     steps = one.origins
     return sum(steps[place] is step for place in _snapshot(one, step.round).kept)
 
@@ -189,7 +188,6 @@ def _pass_at(found: Sequence[Evolved], round: int) -> Shares:
 
 
 def _alike(matrices: Sequence[Sequence[str]]) -> float | None:
-    """The share of tests whose column another test of the same problem has."""
     counts = [Counter(matrix) for matrix in matrices]
     total = sum(map(len, matrices))
     repeated = sum(count for each in counts for count in each.values() if count > 1)
@@ -339,11 +337,9 @@ def _truth(problem: Problem, tests: Sequence[str], rates: Sequence[float]) -> st
 
 
 def _origins(one: Evolved, kept: tuple[int, ...]) -> tuple[str, ...]:
-    """Where each kept test is from: the suite it began with, or a step of a round."""
     steps = one.origins
     return tuple("0" if (step := steps[place]) is None else f"{step.round} {step.mode}" for place in kept)
 
 
 def _missed(outcomes: str) -> int:
-    """Tests that count and were not passed."""
     return counted(outcomes) - outcomes.count(PASS)

@@ -138,7 +138,6 @@ def _require_extractor(name: str) -> None:
 
 
 def _able(project: Project, row: EvolutionRow) -> Iterator[Task]:
-    """Problems that can evolve, those that have begun among them, in the order of import."""
     begun = evolutions.reached(project.database.reader(), row.id)
     return (one for one, why in _problems(project, row) if why is None or one.question in begun)
 
@@ -162,7 +161,6 @@ def _unable(one: Task, solutions: int) -> str | None:
 
 
 def _steps(rounds: int) -> Iterator[tuple[str, _Work]]:
-    """A problem's steps in their order, each with what it is called."""
     yield "pool", _pooled
     for round in range(1, rounds + 1):
         for mode in MODES:
@@ -178,7 +176,6 @@ def _take(
     work: _Work,
     watch: Watch | None,
 ) -> None:
-    """Do one step of all problems that have come that far, some at a time, each in its own transaction."""
     reached = evolutions.reached(run.project.database.reader(), run.row.id)
     waiting = [question for question in chosen if reached.get(question, 0) == position]
     done = len(chosen) - len(waiting)
@@ -207,7 +204,6 @@ def write_step(connection: Connection, row: EvolutionRow, question: int, positio
 
 
 def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
-    """Execute every solution of the problems, and the reference solutions, against the tests they start from."""
     suite = run.row.settings.suite
     reader = run.project.database.reader()
     problems = problems_of(run.project.database, questions, [suite])
@@ -226,7 +222,6 @@ def _pooled(run: _Evolution, questions: Sequence[int]) -> dict[int, Step]:
 
 
 def _grown(run: _Evolution, questions: Sequence[int], round: int, mode: Mode) -> dict[int, Step]:
-    """Ask for new tests of the problems, and execute them against the whole pools."""
     settings, database = run.row.settings, run.project.database
     problems = problems_of(database, questions, [])
     found = {one.question: one for one in evolutions.evolved(database.reader(), run.row.id, questions)}
@@ -276,13 +271,11 @@ def _asked(
 
 
 def _texts(run: _Evolution, pools: Mapping[int, Sequence[int]]) -> dict[int, list[SolutionText]]:
-    """The solutions of pools with their texts, in their order."""
     texts = suites.texts(run.project.database.reader(), [item for pool in pools.values() for item in pool])
     return {question: [texts[item] for item in pool] for question, pool in pools.items()}
 
 
 def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, ReadTests]) -> dict[int, Problem]:
-    """The problems that have new tests, with those alone."""
     return {
         question: structs.replace(problems[question], suites={_NEW: one.tests})
         for question, one in taken.items()

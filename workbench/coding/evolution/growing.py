@@ -106,7 +106,6 @@ def _left_out(kept: Sequence[int], vectors: Sequence[str], settings: EvolutionSe
 
 
 def _alike(tests: Sequence[str], least: float) -> list[list[int]]:
-    """Places of the tests that enough solutions pass, grouped by who passes, in the order of their first."""
     groups: dict[str, list[int]] = defaultdict(list)
     for place, column in enumerate(tests):
         if rate(column) >= least:

@@ -122,7 +122,6 @@ def _refined(
     executor: Executor,
     some: Sequence[Task],
 ) -> Iterator[RefinedProblem | RefusedProblem]:
-    """Problems written anew, or why they are not, in order."""
     key = secret(project.database.reader())
     problems = problems_of(project.database, [one.question for one in some], [])
     shown = [problems[one.question] for one in some]
@@ -154,7 +153,6 @@ def _executed(
     read: Mapping[int, Rewritten | None],
     taken: Mapping[int, ReadTests],
 ) -> dict[int, str]:
-    """What the new solutions' own tests say of them."""
     jobs = [
         (question, _program(problems[question], found, taken[question].tests))
         for question, found in read.items()

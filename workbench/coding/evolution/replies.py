@@ -174,7 +174,6 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _until_cut(text: str, place: int) -> list[Any]:
-    """The values of a JSON list, as far as it goes."""
     decoder = json.JSONDecoder(strict=False)
     found: list[Any] = []
     while len(found) < _MOST_PROPOSED:
@@ -189,7 +188,6 @@ def _until_cut(text: str, place: int) -> list[Any]:
 
 
 def _texts(values: list[Any]) -> list[str]:
-    """The texts among some values, without halves of characters."""
     texts = [value for value in values if isinstance(value, str)][:_MOST_PROPOSED]
     return [text.encode("utf-8", "replace").decode().strip() for text in texts]
 
@@ -294,7 +292,6 @@ def for_tests(
 
 
 def _shown_texts(shown: ShownProblem, count: int) -> dict[str, str]:
-    """What a prompt of a user's own may show; lists stand as the released code writes them."""
     rows = [str([mark == "1" for mark in vector]) for vector in shown.vectors]
     return {
         "question": shown.question,
@@ -331,7 +328,6 @@ def for_problem(
 
 
 def _messages(words: str, parts: Sequence[tuple[str, str]], secret: bytes) -> tuple[PromptMessage, ...]:
-    """What is wanted, then the data: each part by its name, between lines that its author could not have written."""
     texts = [neutralised(text) for _, text in parts]
     line = delimiter(secret, texts)
     system = _SYSTEM.format(line=line)

@@ -83,7 +83,6 @@ def _rate(vector: str) -> float:
 
 
 def _most_diverse(vectors: Sequence[str], places: list[int], *, by_sum: bool) -> list[int]:
-    """The three with the greatest (smallest, then summed) distance, or sum alone; of equals the first in order."""
     import numpy as np
 
     if len(places) <= FIVE - _BEST:
@@ -111,7 +110,6 @@ def _closest(vectors: Sequence[str]) -> list[int]:
 
 
 def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Random) -> list[int]:
-    """Others by their distance to a group, whose vectors are all the same; drawn where more are equally near."""
     at: dict[int, list[int]] = defaultdict(list)
     for place, vector in enumerate(vectors):
         if place not in group:

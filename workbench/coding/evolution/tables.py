@@ -131,8 +131,6 @@ def _rounds(report: EvolutionReport) -> Table:
 
 
 def _passing(report: EvolutionReport) -> Columns[RoundRow | ModelRow]:
-    """pass@k, a column each k."""
-
     def passing(k: int) -> Column[RoundRow | ModelRow]:
         return column(f"pass@{k}", lambda one: one.pass_at[str(k)], percentage)
 

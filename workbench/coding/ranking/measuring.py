@@ -122,8 +122,6 @@ def _lowest(known: Sequence[ScoredProblem], name: str) -> float:
 
 
 def _filled(problem: ScoredProblem, lowest: Mapping[str, float], filled: Counter[str]) -> ScoredProblem:
-    """The problem with the lowest score in place of each that was refused."""
-
     def scores(one: ScoredSolution) -> dict[str, float | None]:
         refused = [name for name in lowest if one.scores.get(name) is None and name not in one.unjudged]
         filled.update(refused)
@@ -139,7 +137,6 @@ def _filled(problem: ScoredProblem, lowest: Mapping[str, float], filled: Counter
 
 
 def _lacking(problem: ScoredProblem, names: Sequence[str]) -> list[str]:
-    """Who has no score for some solution of a problem."""
     without = [TRUTH] if any(one.score is None for one in problem.solutions) else []
     return without + [name for name in names if any(one.scores.get(name) is None for one in problem.solutions)]
 
@@ -323,7 +320,6 @@ def _kept(
     sets: Sequence[SelectedSet],
     reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]],
 ) -> list[ScoredProblem]:
-    """The problems with their selected solutions alone, ranked as in the selection; those without any are left out."""
     selected = {one.problem.question: (one.problem, one.picked.ranked) for one in sets if one.problem is not None}
     found = []
     for problem in problems:
@@ -345,7 +341,6 @@ def _reference(
     solution: SolutionOutcomes,
     reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]],
 ) -> ScoredSolution:
-    """A reference solution that was run beside the stored solutions."""
     scores: dict[str, float | None] = {}
     for name, outcomes in reference_scores.items():
         executions = outcomes.get(problem.question, {}).values()
@@ -370,7 +365,6 @@ def _are_shares(problems: Sequence[ScoredProblem], name: str) -> bool:
 
 
 def _measured(found: Covered, datasets: Iterable[str], unitless: Sequence[str]) -> Iterator[_VerifierScores]:
-    """Each verifier on the problems of each data set that are measured."""
     for rater in found.raters:
         for dataset in datasets:
             there = [problem for problem in found.problems if problem.dataset == dataset]

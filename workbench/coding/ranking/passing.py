@@ -159,7 +159,6 @@ def with_models(
 
 
 def _by_model(project: Project, found: Iterable[ItemPass]) -> dict[str, list[ItemPass]]:
-    """Solutions by who wrote them, in the order of names; "" is nobody that is known."""
     known = columns(project)
     groups = known.groups("model")
     named = {
@@ -292,7 +291,6 @@ def saturation(
 
 
 def _counting(run: Sequence[str]) -> list[str]:
-    """Outcomes without tests that are broken."""
     kept = [place for place, letters in enumerate(zip(*run, strict=True)) if BROKEN not in letters]
     return ["".join(outcomes[place] for place in kept) for outcomes in run]
 
@@ -438,7 +436,6 @@ def _histogram(dataset: str, sets: Sequence[SelectedSet], counts: Mapping[int, i
 
 
 def _bins(values: Sequence[float]) -> Bins:
-    """Values by bin; what is a bin's edge but for rounding is in the bin that begins there."""
     counts = [0] * BINS
     for value in values:
         counts[min(int(round(value * BINS, 9)), BINS - 1)] += 1

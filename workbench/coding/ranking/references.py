@@ -87,7 +87,6 @@ def _options(project: Project, run: int) -> Mapping[str, str]:
 def _jobs(
     project: Project, questions: Sequence[int], suites: Sequence[str], options: Mapping[str, str]
 ) -> Iterator[tuple[tuple[int, str], Program]]:
-    """The references of problems against the suites, as far as there are any."""
     verifier = executing({**options, "suite": ",".join(suites)})
     for some in some_at_a_time(questions, _TOGETHER):
         for question, problem in problems_of(project.database, some, suites).items():

@@ -157,7 +157,6 @@ def _solution(
 
 
 def _true_ranks(problem: ProblemOutcomes) -> list[float | None]:
-    """Ranks by score, or those that came with the solutions where all have one."""
     recorded = [None if one.recorded is None else one.recorded.rank for one in problem.solutions]
     if None not in recorded:
         return recorded

@@ -135,7 +135,6 @@ def _formula(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Cand
 
 
 def _number(score: float, *, exact: bool) -> Number:
-    """The score as it is reckoned with: its shortest decimal spelling as a fraction, or the float."""
     return Fraction(repr(score)) if exact else score
 
 
@@ -153,7 +152,6 @@ def _targets(low: Number, count: int, *, exact: bool) -> list[Number]:
 
 
 def _nearest(scores: Sequence[Number], target: Number, taken: Sequence[int]) -> int:
-    """Place of the nearest score that isn't taken; of ties the higher score."""
     free = (place for place in range(len(scores)) if place not in taken)
     return min(free, key=lambda place: _distance(scores[place], target))
 
@@ -172,7 +170,6 @@ def _dropped(
     distinct: Sequence[Candidate],
     chosen: Sequence[Candidate],
 ) -> dict[Dropped, list[Id]]:
-    """Ids of those not chosen, by the step that took them out."""
     steps: list[tuple[Dropped, Sequence[Candidate], Sequence[Candidate]]] = [
         ("only_errors", candidates, kept),
         ("same_score", kept, distinct),
@@ -266,7 +263,6 @@ def select_stored(
 
 
 def _with_reference(problem: ProblemOutcomes, by_suite: dict[str, Execution]) -> ProblemOutcomes:
-    """The problem with its reference solution among the solutions, and what came of that."""
     taken = {one.solution_id for one in problem.solutions}
     name = next(name for number in count() if (name := f"{REFERENCE}{number or ''}") not in taken)
     complete = any(one.counted for one in by_suite.values())
@@ -462,7 +458,6 @@ def _ranked(one: Ranked) -> dict[str, Any]:
 
 
 def _row(one: SelectedSet) -> dict[str, Any] | None:
-    """The file's own line with the selected candidates alone; what else it says of them stays."""
     if one.source is None or not one.picked.ranked:
         return None
     line: dict[str, Any] = msgspec.json.decode(one.source.json)
@@ -476,6 +471,5 @@ def _row(one: SelectedSet) -> dict[str, Any] | None:
 
 
 def _rules(line: SelectedLine, suites: dict[str, int]) -> SetRules:
-    """What a set was selected by, so that it can be made again."""
     said = {name: getattr(line, name) for name in SetRules.__struct_fields__ if name != "suites"}
     return SetRules(**said, suites=suites)

@@ -63,7 +63,6 @@ def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool, acro
 
 
 def _across_table(report: RankingReport) -> Table:
-    """A line a verifier, four columns a data set."""
     by = {(row.verifier, row.dataset): row for row in report.rows}
     datasets = dict.fromkeys(row.dataset for row in report.rows if row.problems)
 
@@ -346,7 +345,6 @@ def _binned(bins: Bins) -> str:
 
 
 def _bars(counts: Mapping[str, int]) -> str:
-    """A bar a count, as long as its share of the greatest."""
     most = max([*counts.values(), 1])
     lines = [(name, f"{count:,}", bar(count / most, _BAR)) for name, count in counts.items()]
     return aligned(lines, left=(0, 2))

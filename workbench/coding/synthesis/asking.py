@@ -183,7 +183,6 @@ def _wanted(
     own: OwnPrompts,
     texts: Mapping[int, str] | None,
 ) -> Iterator[tuple[str, WritingRequest]]:
-    """Each problem's id with a request, in order."""
     key = secret(project.database.reader())
     problems = problems_of(project.database, questions, [])
     for question in questions:

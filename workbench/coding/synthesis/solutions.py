@@ -96,7 +96,6 @@ _CODE: Final = "fence"
 
 
 def _about(kinds: Sequence[SolutionKind], own: OwnPrompts) -> dict[str, object]:
-    """What the requests depend on besides the models; how long they go on may change."""
     words = {**PROMPTS, **digests(own)}
     return {
         "kinds": list(kinds),
@@ -215,7 +214,6 @@ class _ProblemAtWork(Struct):
     reference: bool | None = None
 
     def program(self, code: str) -> Program:
-        """Code against all the tests."""
         return program_with(self.problem, code, self.tests)
 
 
@@ -250,7 +248,6 @@ class _SolutionWriting:
         self.untested = len(questions) - len(self._at_work)
 
     def write(self) -> None:
-        """Score what is there, then ask round by round for what has too few scores."""
         self._score_stored()
         for number in range(self._wish.rounds):
             short = {question: one for question, one in self._at_work.items() if not one.gathering.reached}
@@ -273,7 +270,6 @@ class _SolutionWriting:
         return [*references, *written]
 
     def report(self) -> Iterator[ProblemSolutions]:
-        """What each problem has come to."""
         for one in self._at_work.values():
             found = one.gathering
             yield ProblemSolutions(
@@ -289,7 +285,6 @@ class _SolutionWriting:
             )
 
     def _score_stored(self) -> None:
-        """The reference and the solutions that are there."""
         reader = self._project.database.reader()
         rows = tests.by_problem(reader, Selection(), list(self._at_work))
         texts = tests.texts(reader, [row.item for row in rows])
@@ -314,7 +309,6 @@ class _SolutionWriting:
                 one.reference = _passes(execution.outcomes)
 
     def _round(self, number: int, short: dict[int, _ProblemAtWork]) -> None:
-        """One request of each kind to each model for each of the problems, and what comes of their replies."""
         wanted = list(product(short, self._models.models, self._kinds))
         replies = self._writer.ask(
             [

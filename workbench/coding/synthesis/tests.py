@@ -113,7 +113,6 @@ def extracted(reply: str) -> list[str]:
 
 
 def _faults(problem: Problem, filters: Collection[str]) -> dict[str, Callable[[ast.Module | None], bool]]:
-    """Whether a test has a fault, by the fault's code, in the order they are looked for; without a tree it has one."""
     names = frozenset(filter(None, (problem.entry_point, *bound_names(problem.setup))))
     checks: dict[str, Callable[[ast.Module | None], bool]] = {
         "no_python": lambda tree: tree is None,
@@ -140,7 +139,6 @@ _CODE: Final = "fence"
 
 
 def _made(wish: SuiteOptions, reading: ReplyReading, models: Models, own: OwnPrompt | None) -> dict[str, object]:
-    """How a suite is made; another way is another suite."""
     return {
         "models": models.config(),
         "asked": reading.count,
@@ -289,7 +287,6 @@ def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object
 
 
 def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list[_Target]:
-    """What tests are wanted for, problem by problem."""
     problems = problems_of(project.database, some, ())
     if not with_solution:
         return [_Target(question, problems[question], "") for question in some]
@@ -330,7 +327,6 @@ class _SuiteWriting:
         self.targets = self.unchanged = 0
 
     def write(self, targets: Sequence[_Target]) -> None:
-        """Ask for what has no tests yet; one transaction stores all that came."""
         wanted = [one for one in targets if one.owner not in self._done]
         self.targets += len(targets)
         self.unchanged += len(targets) - len(wanted)

@@ -158,7 +158,6 @@ def _sum(combined: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
 
 
 def _is_modest(node: ast.AST) -> bool:
-    """Whether a tree can be evaluated, seen without recursion; ends as soon as it can't."""
     level: list[ast.AST] = [node]
     for _ in range(_CHECKED + 1):
         if any(isinstance(parent, ast.Dict | ast.Set) and _keys(parent) > _MOST_KEYS for parent in level):
@@ -390,7 +389,6 @@ def _close(test: ast.Call) -> _Expectation | None:
 
 
 def _number(node: ast.expr) -> float | None:
-    """A number that is written down, or computed of such."""
     try:
         value, _ = constant(node)
     except ValueError:

@@ -132,7 +132,6 @@ def _fault(source: str, there: frozenset[str] | None) -> TestFault | None:
 
 
 def _syntax_error(source: str) -> str:
-    """What the parser says; "" of what is too long or deep to tell, which is run as it stands."""
     if len(source) > LONGEST or is_bomb(source):
         return ""
     try:
@@ -163,7 +162,6 @@ def _is_false(test: ast.expr) -> bool:
 
 
 def _unbound(tree: ast.Module, there: frozenset[str]) -> list[str]:
-    """Names that a test needs and nobody has."""
     return sorted(_free(tree) - there)
 
 
@@ -189,7 +187,6 @@ def _names(entry_point: str | None, setup: str, prompt: str, canonical: str) -> 
 
 
 def _read(tree: ast.AST) -> tuple[set[str], set[str]]:
-    """Names that are read, and names that are bound, anywhere in a tree."""
     loaded, bound = set[str](), set[str]()
     for part in ast.walk(tree):
         match part:

@@ -53,7 +53,6 @@ class Callees:
         return found
 
     def _calls(self, name: str) -> bool:
-        """Whether a name is that of what is tested, or the one other name that the setup gives it."""
         if name in self._aliases:
             return self._bound.count(name) == 1
         return self._is_tested(name)
@@ -64,7 +63,6 @@ class Callees:
         return name not in _BUILTINS if self._entry_point is None else name == self._entry_point
 
     def _means_itself(self, name: str) -> bool:
-        """Whether a name used around the call is the built-in, or what we put there, and nothing else."""
         if name == AS_LIST:
             return self._lists and self._bound.count(name) == 1
         if name in ("math", ISCLOSE):
@@ -96,7 +94,6 @@ class Callees:
         return False
 
     def _closed(self, body: list[ast.stmt]) -> frozenset[str]:
-        """Names bound by the setup without the help of what is tested, such as modules and makers of arguments."""
         found = set[str]()
         for node in body:
             names = set(_bound(node))
@@ -115,7 +112,6 @@ def callees(entry_point: str | None, setup: str) -> Callees:
 
 
 def _bound(node: ast.AST) -> list[str]:
-    """Names that a statement may bind outside of functions; those that a function says are global are among them."""
     found: list[str] = []
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         inner = (part for part in ast.walk(node) if isinstance(part, ast.Global))
@@ -129,7 +125,6 @@ def _bound(node: ast.AST) -> list[str]:
 
 
 def _locals(node: ast.AST) -> set[str]:
-    """Names that are bound somewhere within a statement: parameters, and what is assigned."""
     parts = list(ast.walk(node))
     stored = {part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
     inner = {part.name for part in parts if isinstance(part, ast.FunctionDef | ast.ClassDef)}
@@ -148,7 +143,6 @@ def _imported(body: list[ast.stmt]) -> dict[str, str]:
 
 
 def _is_plain(node: ast.stmt) -> bool:
-    """Whether a statement of the setup binds names that it says, and does nothing else that could bind any."""
     parts = list(ast.walk(node))
     if any(isinstance(part, ast.Name) and part.id in _OBSCURE for part in parts):
         return False

@@ -151,7 +151,6 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
 
 
 def _write_back(target: Path) -> None:
-    """Have a sound database in one file, so that a kill between that file and its log leaves it whole."""
     address = f"{target.absolute().as_uri()}?mode=rw"
     with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
         # To read it undoes a first import that was killed.
@@ -160,7 +159,6 @@ def _write_back(target: Path) -> None:
 
 
 def _keep(target: Path, place: Path) -> tuple[Path, ...]:
-    """Give what stands there a second name; where there are no links, another one."""
     kept = []
     for end in ENDS:
         file, second = beside(target, end), beside(place, end)
@@ -193,7 +191,6 @@ def _free_name(target: Path, before: str) -> Path:
 
 
 def _drop_second_names(target: Path) -> None:
-    """Undo what a replacement that was killed has begun: names that lead to the file that still stands there."""
     for name in os.listdir(target.parent):
         second = target.parent / name
         if not name.startswith(f"{target.name}{KEPT}") or not second.exists():
@@ -205,7 +202,6 @@ def _drop_second_names(target: Path) -> None:
 
 
 def _store_names(folder: Path) -> None:
-    """Have the disk hold the folder's names."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         # Some file systems can't, and need not.

@@ -315,7 +315,6 @@ class _Turn:
 
     @contextmanager
     def offered(self) -> Iterator[Callable[[], bool]]:
-        """While inside, what is yielded takes the turn and says whether it is taken; it is given back at the end."""
         taken = False
 
         def take() -> bool:
@@ -356,7 +355,6 @@ class _Turn:
             self.close()
 
     def close(self) -> None:
-        """Let go of the log, as soon as no thread has the turn."""
         self._closed = True
         if self._mine.acquire(blocking=False):
             if self._log >= 0:

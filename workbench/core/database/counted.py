@@ -141,7 +141,6 @@ class CountedConnection(sqlite3.Connection):
         return cursor
 
     def _effects(self, sql: str, write: _Write, parameters: Any) -> _Effects:
-        """What a statement's triggers may do; refused is one that is not ours, or is and says something else."""
         if sql not in self._known:
             run = self.triggers(sql, parameters)
             for name, text in run:
@@ -173,7 +172,6 @@ class CountedConnection(sqlite3.Connection):
             self.text_factory = usual
 
     def _counts(self, effects: _Effects) -> tuple[int, int]:
-        """Rows that were ever changed on this connection, and the last note, which takes looking up."""
         if not effects.forgets:
             return self.total_changes, 0
         # Also of one that somebody has emptied: the next number follows the last one that was ever given.
@@ -192,7 +190,6 @@ class CountedConnection(sqlite3.Connection):
             raise WrittenError(f"{write.table}: {beside:,} rows were changed beside the {written:,} written.", _HINT)
 
     def _require_there(self, write: _Write, sent: Iterable[Any]) -> None:
-        """See that whatever OR IGNORE left out is there already: plainly, too, each row is refused for that."""
         for row in sent:
             try:
                 super().execute(write.plainly or "", row)

@@ -257,7 +257,6 @@ def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "
 
 
 def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bool:
-    """Whether two events are the verdict on a completion and the type of its question."""
     subjects = {event.task: event.subject for event in newest}
     if len(subjects) < 2:
         return False
@@ -268,7 +267,6 @@ def _of_one_item(connection: sqlite3.Connection, newest: list[LabelEvent]) -> bo
 
 
 def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
-    """The label or decision that an undo brought back with this one; any other event is its own."""
     if event.kind == "adjudication":
         undone = _own(connection, event, event.supersedes) if event.supersedes else None
         before = _own(connection, event, undone.supersedes) if undone is not None and undone.supersedes else None
@@ -281,7 +279,6 @@ def _original(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent:
 
 
 def _own(connection: sqlite3.Connection, event: LabelEvent, uuid: str) -> LabelEvent | None:
-    """What the same person said of the same subject; a file may name what somebody else said."""
     found = by_uuid(connection, uuid)
     same = found is not None and (found.annotator, *subject_of(found)) == (event.annotator, *subject_of(event))
     return found if same else None

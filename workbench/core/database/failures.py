@@ -97,7 +97,6 @@ def _hint(error: sqlite3.Error, path: Path) -> str:
 
 
 def _full_elsewhere(path: Path) -> str | None:
-    """The folder of temporary files, where its disk is full and the database's is not."""
     folder = os.environ.get("SQLITE_TMPDIR") or tempfile.gettempdir()
     with suppress(OSError):
         if shutil.disk_usage(folder).free < _LITTLE < shutil.disk_usage(path.parent).free:

@@ -70,7 +70,6 @@ def _connect(path: Path, folder: Path) -> sqlite3.Connection:
 
 
 def _copy(source: Path, target: Path, *, plain: bool) -> None:
-    """Copy a file; a log beside a database is a file of its own, wherever a link might lead."""
     try:
         if plain:
             require_plain(source)

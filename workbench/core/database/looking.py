@@ -138,7 +138,6 @@ def _require_current(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _standing(path: Path) -> _Standing:
-    """How large the file and its logs are, which these are, and when they were last written."""
     found: _Standing = []
     for end in ("", *LOGS):
         place = path.with_name(path.name + end)

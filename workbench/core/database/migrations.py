@@ -119,7 +119,6 @@ def _template(parts: tuple[SchemaPart, ...], names: tuple[str, ...]) -> SchemaTe
 
 
 def _draw(connection: Connection) -> None:
-    """Give a database the values that are its own alone: its secret, its first change, its mark, its time."""
     connection.execute("INSERT INTO secrets (id, secret) VALUES (1, randomblob(32))")
     connection.execute(f"INSERT INTO changes (run_id, first_id, last_id) VALUES (NULL, 0, {2**63 - 1})")
     generation.draw(connection)
@@ -127,7 +126,6 @@ def _draw(connection: Connection) -> None:
 
 
 def _name(connection: Connection, names: Sequence[str], at: str | None) -> None:
-    """Note the version whose tables these are, and the migrations by these names."""
     for statement in _TABLE_OF_NAMES:
         connection.execute(statement)
     taken = _names(connection)
@@ -187,7 +185,6 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
 
 
 def _make_whole(path: Path) -> None:
-    """A new database has its name when it is whole, so that one that is not has been damaged."""
     for end in LOGS:
         if (log := path.with_name(path.name + end)).exists() and log.stat().st_size:
             raise StoreError(
@@ -404,7 +401,6 @@ def _remake(connection: Connection, older: int, newer: int) -> None:
 
 
 def _made_anew(before: Sequence[SchemaPart], after: Sequence[SchemaPart]) -> list[str]:
-    """The tables that differ in more than new columns."""
     tables = {part.name: part for part in before if part.kind == "table"}
     return [part.name for part in after if part.name in tables and part.first != tables[part.name].first]
 
@@ -443,7 +439,6 @@ _TOGETHER: Final = 1_000
 
 
 def _say_how_samples_were_chosen(connection: Connection) -> None:
-    """Say of batches how their items were chosen; a limit used to keep the first items of an import."""
     connection.execute(
         """UPDATE batches SET sample = CASE
             WHEN ordering LIKE 'disagreement%' OR ordering LIKE 'uncertainty%' THEN 'order'
@@ -462,7 +457,6 @@ def _say_who_wrote_references(connection: Connection) -> None:
 
 
 def _give_to_servers(connection: Connection) -> None:
-    """Give every stored reply to the server it came from."""
     connection.create_function("place_of_call", 1, _place, deterministic=True)
     connection.create_function("reply_key", 3, _key, deterministic=True)
     # SQLite takes the plain column from the row with the greatest value: an attempt that is done.
@@ -496,7 +490,6 @@ def _key(request: bytes, place: str, sample: int) -> bytes:
 
 
 def _believe_bundles_away(connection: Connection) -> None:
-    """Record the bundles that earlier versions made: what is away now is believed of whom it was given to."""
     away = "FROM assignments WHERE state = 'away' AND annotator_id IS NOT NULL"
     connection.execute(
         f"""INSERT INTO bundles (id, annotator_id, made_at, expires_at, sealed)
@@ -511,7 +504,6 @@ def _believe_bundles_away(connection: Connection) -> None:
 
 
 def _give_digests(connection: Connection) -> None:
-    """Take the digest of every event that stands there as it can be read now."""
     decoded, connection.text_factory = connection.text_factory, lambda raw: raw.decode("utf-8", "surrogateescape")
     last = 0
     while rows := connection.execute(
@@ -525,7 +517,6 @@ def _give_digests(connection: Connection) -> None:
 
 
 def _forget_lost_outcomes(connection: Connection) -> None:
-    """Take out outcomes of solutions over which the harness died: they were stored as if every test was failed."""
     connection.execute(
         """DELETE FROM test_results WHERE outcomes NOT GLOB '*[^xb]*' AND EXISTS (
             SELECT 1 FROM verdicts AS v WHERE v.run_id = test_results.run_id

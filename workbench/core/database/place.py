@@ -191,7 +191,6 @@ def waited_for(file: Path, path: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(file: Path, path: Path, end: str) -> Iterator[None]:
-    """Hold SQLite's locks on a file; they are lost as soon as this process closes that file anywhere."""
     try:
         descriptor = os.open(file, os.O_RDWR | os.O_CLOEXEC)
     except PermissionError:
@@ -225,7 +224,6 @@ def _processes() -> list[Path]:
 
 
 def _open_files(folder: Path) -> Iterator[Inode]:
-    """The files behind a process's descriptors."""
     with suppress(OSError):
         for number in os.listdir(folder):
             # A process may close a file, or end, while it is looked at.

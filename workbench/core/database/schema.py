@@ -71,7 +71,6 @@ def _parts(schema: str, version: int) -> tuple[SchemaPart, ...]:
 
 
 def _statements(schema: str) -> Iterator[tuple[int, _Lines]]:
-    """The version that each statement came with, and its lines."""
     since, lines = 0, list[tuple[int, str]]()
     for line in schema.splitlines():
         if line.startswith("--") and not line.startswith(_SINCE):

@@ -112,7 +112,6 @@ def _of_names(row: Stored) -> bool:
 
 
 def _misplaced(stored: Iterable[Stored]) -> Iterator[Difference]:
-    """Tables and indexes whose rows are those of others, or nowhere."""
     kept = [row for row in stored if row.kind in ("table", "index") and not _is_virtual(row)]
     shared = Counter(row.page for row in kept)
     for row in kept:

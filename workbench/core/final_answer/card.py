@@ -156,7 +156,6 @@ def _room(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> bool:
 
 
 def _parts(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> int:
-    """How many boxes an answer has; one without a box is one part."""
     return max(len(boxed_spans(answer.text)), 1) + len(others)
 
 
@@ -223,7 +222,6 @@ def card_completion(text: str) -> FinalAnswer:
 
 
 def _last_sentence(text: str, start: int) -> FinalAnswer | None:
-    """The last sentence that names something, of the few that can be shown, as a guess."""
     sentences = last_sentences(text, start, len(text))
     if not sentences or _goes_round(text, _last_line(text, start)) or breaks_off(text, text[slice(*sentences[0])]):
         return None
@@ -258,7 +256,6 @@ def quirks(text: str) -> tuple[Quirk, ...]:
 
 
 def _other_boxes(text: str, start: int, answer: FinalAnswer) -> tuple[FinalAnswer, ...]:
-    """The boxes outside the answer, from the last one back, each content once."""
     seen, others = {_bare(answer.text)}, []
     for inside, end in reversed(boxed_spans(text)):
         box = stripped(text, inside, end, "boxed", surround=" \t\r\n")
@@ -285,7 +282,6 @@ def _absence(text: str) -> Absence:
 
 
 def _breaks_off(text: str, line: Stretch, start: int) -> bool:
-    """Whether what stands behind an offset is more than a few words, and the text stops within a sentence."""
     if len(text[start:].split()) <= _FEW_WORDS:
         return False
     sentence = last_sentence(text, *line)
@@ -298,26 +294,22 @@ def _goes_round(text: str, line: Stretch) -> bool:
 
 
 def _last_line(text: str, start: int) -> Stretch:
-    """The last line with anything on it, behind an offset."""
     end = len(text.rstrip())
     begin = max(text.rfind("\n", start, end) + 1, start)
     return begin, max(begin, end)
 
 
 def _from_line(text: str, at: int) -> int:
-    """The beginning of the line at an offset, when it is not far."""
     line = text.rfind("\n", max(at - _SNAP, 0), at) + 1
     return line if line or at <= _SNAP else at
 
 
 def _whole(text: str, start: int) -> FinalAnswer | None:
-    """The whole text behind an offset, when the card has room for it."""
     answer = stripped(text, start, len(text), "whole", surround=" \t\r\n")
     return answer if answer is not None and len(answer.text) <= SHOWN else None
 
 
 def _guess(text: str, line: Stretch) -> FinalAnswer:
-    """The last line as a guess, when it is short."""
     return (stripped(text, *line, "last_line") if line[1] - line[0] <= MAX_ANSWER else None) or _none(text)
 
 

@@ -120,7 +120,6 @@ def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
 
 
 def _without_mark(text: str, subtype: str | None) -> FinalAnswer | None:
-    """A reference's answer where nothing marks it."""
     if subtype is not None and subtype.startswith("A"):
         return _last_number(text)
     found = _last_math(text, max(len(text) - 400, 0), len(text))
@@ -133,7 +132,6 @@ def boxed_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _boxes(text: str, start: int) -> list[tuple[int, int, int]]:
-    """Outermost closed boxes: offset of the macro, of the content, and behind the content."""
     first = min((at for at in (text.find("\\boxed", start), text.find("\\fbox", start)) if at >= 0), default=-1)
     if first < 0:
         return []
@@ -188,13 +186,11 @@ def _whole(text: str) -> FinalAnswer | None:
 
 
 def _cue(text: str, start: int) -> FinalAnswer | None:
-    """What follows the last cue: to the end of its sentence, on its line or the next one."""
     behind = _behind_last_cue(text, start)
     return None if behind is None else _sentence(text, behind)
 
 
 def _behind_last_cue(text: str, start: int) -> int | None:
-    """Looks from the end: a text has few places where a cue could be, and the last one counts."""
     places = {word: text.rfind(word, start) for word in _CUE_WORDS}
     while True:
         at, word = max((at, word) for word, at in places.items())
@@ -228,7 +224,6 @@ def _sentence(text: str, start: int) -> FinalAnswer | None:
 
 
 def _unwrapped(text: str, start: int, end: int) -> FinalAnswer | None:
-    """A sentence that is one formula is its formula."""
     answer = stripped(text, start, end, "cue")
     formula = None if answer is None else _WRAPPED.fullmatch(answer.text)
     if answer is None or formula is None:
@@ -257,7 +252,6 @@ def _in_last_line(text: str, reply: int) -> FinalAnswer | None:
 
 
 def _environment(text: str, start: int, end: int, name: str) -> FinalAnswer | None:
-    """What an environment for formulas holds."""
     opening = f"\\begin{{{name}}}"
     at = text.rfind(opening, start, end)
     return stripped(text, at + len(opening), end, "math", surround=_BLANK) if at >= 0 else None
@@ -278,7 +272,6 @@ def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
 
 
 def _last_math(text: str, start: int, end: int) -> FinalAnswer | None:
-    """The last closed math between two offsets; between two prices stands prose, not math."""
     best: tuple[int, int, int] | None = None
     for opener, closer in _MATH:
         close = text.rfind(closer, start, end)

@@ -148,7 +148,6 @@ def _row(old: Sequence[str], new: Sequence[str], left: int | None, right: int | 
 def _paired(
     old: Sequence[str], new: Sequence[str], left: range, right: range
 ) -> Iterator[tuple[int | None, int | None]]:
-    """Lines of a block that differ, each beside the one it is most like; the order stays on both sides."""
     together = _most_alike(old, new, left, right) if len(left) * len(right) <= _BLOCK else []
     at_left, at_right = left.start, right.start
     for first, second in [*together, (left.stop, right.stop)]:
@@ -160,7 +159,6 @@ def _paired(
 
 
 def _most_alike(old: Sequence[str], new: Sequence[str], left: range, right: range) -> list[tuple[int, int]]:
-    """The pairs of lines, without crossings, that have most in common in all."""
     words = [_words(new[line]) for line in right]
     gains = [[_alike(one, other) for other in words] for one in (_words(old[line]) for line in left)]
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
@@ -194,7 +192,6 @@ def _alike(one: Counter[str], other: Counter[str]) -> float:
 
 
 def _differing(left: str, right: str) -> tuple[tuple[Stretch, ...], tuple[Stretch, ...]]:
-    """The stretches of two lines that the other one has not, words whole."""
     if max(len(left), len(right)) > _LONGEST:
         return ((0, len(left)),), ((0, len(right)),)
     old, new = _WORD.findall(left), _WORD.findall(right)

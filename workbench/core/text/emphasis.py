@@ -151,7 +151,6 @@ def _is_emphasis(text: str, line: tuple[int, int], first: _DelimiterRun, last: _
 
 
 def _is_prose(text: str) -> bool:
-    """Whether a stretch has a word in it and nothing to reckon with."""
     plain = text.replace("*", "")
     return _OPERATOR.search(plain) is None and any(
         _SYMBOL.fullmatch(word) is None or _is_wide(word[0]) for word in _WORD.findall(plain)
@@ -159,7 +158,6 @@ def _is_prose(text: str) -> bool:
 
 
 def _side_before(text: str) -> _Side:
-    """What stands before a mark, at the end of a text; the bullet of a list is no sign."""
     last = text[-1:]
     if last.isalpha():
         return _side_of(_WORD.findall(text)[-1])
@@ -171,7 +169,6 @@ def _side_before(text: str) -> _Side:
 
 
 def _side_after(text: str) -> _Side:
-    """What stands behind a mark, at the beginning of a text."""
     first = text[:1]
     if first.isalpha():
         return _side_of(_WORD.findall(text)[0])
@@ -183,7 +180,6 @@ def _side_after(text: str) -> _Side:
 
 
 def _side_of(word: str) -> _Side:
-    """A run of letters: a word, or what may be a quantity."""
     return "operand" if _SYMBOL.fullmatch(word) is not None and not _is_wide(word[-1]) else "word"
 
 

@@ -102,7 +102,6 @@ def _is_stretch(text: str) -> bool:
 
 
 def _closed(text: str) -> str:
-    """A stretch from box to box with the delimiters round it that it was cut out of."""
     if not _is_stretch(text):
         return text
     for opening, closing in (("\\(", "\\)"), ("\\[", "\\]")):

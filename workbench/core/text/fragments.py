@@ -80,7 +80,6 @@ class _Finder:
         return self.closed(start, "\\)", display=False) if match["inline"] else None
 
     def find(self, closer: str, at: int) -> int | None:
-        """The next place of a closer, found at most once for each place."""
         known = self.next.get(closer, -1)
         if known < at:
             known = self.text.find(closer, at, self.end)
@@ -129,7 +128,6 @@ class _Finder:
         return Fragment(start, close + 1, "math", body)
 
     def are_signs(self, start: int, close: int, body: str) -> bool:
-        """Whether two dollars are signs of a formula: a bracket is open between them, or operands are on all sides."""
         if sum(body.count(mark) for mark in "([{") != sum(body.count(mark) for mark in ")]}"):
             return True
         before = self.text[max(start - _NEAR, 0) : start].rstrip(" ")[-1:]
@@ -137,7 +135,6 @@ class _Finder:
         return (before.isdigit() or before in _CLOSING) and (after.isdigit() or after in _OPENING)
 
     def code(self, start: int, ticks: str) -> Fragment | None:
-        """Code between backticks on one line."""
         inside = start + len(ticks)
         newline = self.find("\n", inside)
         line_end = self.end if newline is None else newline
@@ -239,7 +236,6 @@ def _cell_width(cell: list[Piece]) -> int:
 
 
 def _cells(pieces: list[Piece]) -> list[list[Piece]]:
-    """Split a row at its borders and strip each cell."""
     cells: list[list[Piece]] = [[]]
     for piece in pieces:
         if not piece.literal or piece.style == "code":
@@ -264,7 +260,6 @@ def _part(piece: Piece, start: int, end: int) -> Piece:
 
 
 def _stripped(cell: list[Piece]) -> list[Piece]:
-    """The cell without the blanks at its ends."""
     if cell and cell[0].literal:
         blank = len(cell[0].text) - len(cell[0].text.lstrip())
         cell[0] = _part(cell[0], blank, len(cell[0].text))

@@ -96,7 +96,6 @@ def _regions(text: str, lines: list[SourceLine]) -> Iterator[tuple[str | None, l
 
 
 def _code_lines(text: str, lines: list[SourceLine], language: str, answer: Answer) -> Iterator[RenderedLine]:
-    """A fence: its marks dim, its code highlighted."""
     last = text[lines[-1].start : lines[-1].end].strip()
     closed = len(lines) > 1 and last != "" and not last.strip("`~")
     body = lines[1:-1] if closed else lines[1:]
@@ -140,7 +139,6 @@ def _prose_lines(text: str, lines: list[SourceLine], answer: Answer) -> Iterator
 
 
 def _repeated_line(text: str, line: Prose, count: int, end: int, answer: Answer) -> RenderedLine:
-    """A line that stands for several equal ones."""
     pieces = _inline(text, line)
     if answer is not None and answer[1] > line.end:
         pieces = [piece._replace(end=max(piece.end, end), literal=False) for piece in pieces]
@@ -148,7 +146,6 @@ def _repeated_line(text: str, line: Prose, count: int, end: int, answer: Answer)
 
 
 def _take_repeated(text: str, line: Prose, waiting: deque[Prose]) -> tuple[int, int] | None:
-    """Drop the lines equal to this one (blank ones between them, too); how many it stands for, and where they end."""
     content = text[line.start : line.end].strip()
     if not content:
         return None
@@ -168,7 +165,6 @@ def _take_repeated(text: str, line: Prose, waiting: deque[Prose]) -> tuple[int, 
 
 
 def _logical(text: str, lines: list[SourceLine]) -> Iterator[Prose]:
-    """Join source lines that one fragment spans."""
     found = deque(fragments(text, lines[0].start, lines[-1].end))
     waiting = deque(lines)
     while waiting:
@@ -202,14 +198,12 @@ def _prose_line(text: str, line: Prose, answer: Answer) -> list[RenderedLine]:
 
 
 def _stands_apart(text: str, line: Prose, formula: Fragment) -> bool:
-    """Whether a display formula beside prose gets lines of its own: it begins or ends its line, or has several rows."""
     begins = not text[line.start : formula.start].strip()
     ends = text[formula.end : line.end].strip() in _STOPS
     return begins or ends or "\n" in render_math(formula.body, display=True)
 
 
 def _is_display(text: str, line: Prose) -> bool:
-    """True when the line holds one display formula and at most a full stop or comma behind it."""
     only = line.fragments[0]
     return (
         len(line.fragments) == 1
@@ -231,7 +225,6 @@ def _display_lines(text: str, line: Prose, source: tuple[int, int], answer: Answ
 
 
 def _inline(text: str, line: Prose) -> list[Piece]:
-    """The pieces of a line of prose, its mark (heading, quote) first."""
     base: StyleName = ""
     marks: list[Piece] = []
     at = line.start
@@ -246,7 +239,6 @@ def _inline(text: str, line: Prose) -> list[Piece]:
 
 
 def _pieces(text: str, line: Prose, base: StyleName = "") -> list[Piece]:
-    """Prose, math and code of a line, in turn."""
     pieces: list[Piece] = []
     at = line.start
     for fragment in line.fragments:
@@ -309,7 +301,6 @@ def _span(answer: tuple[int, int] | None) -> Answer:
 
 
 def _thoughts(text: str) -> Iterator[tuple[int, int]]:
-    """Offsets of each think block, tags included; a block without an opening tag begins where the last one ended."""
     start, at = None, 0
     for match in _THINK.finditer(text):
         if match[0] == "<think>":
@@ -357,7 +348,6 @@ def _literal(text: str, start: int, end: int, answer: Answer) -> RenderedLine:
 
 
 def _marked(text: str, lines: list[RenderedLine], think_ends: list[int], answer: Answer) -> RenderedText:
-    """Add the places a key can jump to."""
     starts = [line.source[0] for line in lines]
     boxed = {bisect_right(starts, match.start()) - 1 for match in _BOXED.finditer(text)}
     marks = {
@@ -382,7 +372,6 @@ def _is_code(line: RenderedLine) -> bool:
 
 
 def _first_with(sign: str, lines: list[RenderedLine], last: int) -> int:
-    """Of the rows of one formula, given its last one, the first with the sign (or the first of all)."""
     first = last
     while first and lines[first - 1].source == lines[last].source:
         first -= 1

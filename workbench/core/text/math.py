@@ -223,7 +223,6 @@ class _MathParser:
         return "\n".join(line for line in map(_tidy, text.split("\n")) if line)
 
     def sequence(self, stops: frozenset[str]) -> tuple[str, str]:
-        """Read up to one of the stop tokens; return the text and the token."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise _AsTyped
@@ -245,7 +244,6 @@ class _MathParser:
         return row.text(), ""
 
     def one(self, row: MathRow, token: str) -> None:
-        """Read what starts with a token and write it to the row."""
         first = token[0]
         if first == "\\":
             self.macro(row, token[1:])
@@ -311,7 +309,6 @@ class _MathParser:
             self.structure(row, name)
 
     def structure(self, row: MathRow, name: str) -> None:
-        """A macro with arguments."""
         if name in table.FRACTIONS:
             self.fraction(row)
         elif name == "sqrt":
@@ -349,7 +346,6 @@ class _MathParser:
             row.as_typed = True
 
     def accent(self, row: MathRow, name: str) -> None:
-        """A letter with its accent, or the accent by name; the repeating digits of a decimal fraction as such."""
         text = self.argument().strip()
         if len(text) == 1 and text.isalnum():
             composed = unicodedata.normalize("NFC", text + table.ACCENTS[name])
@@ -373,7 +369,6 @@ class _MathParser:
             row.add(negated)
 
     def verbatim(self) -> str:
-        """An argument as typed."""
         if self.tokens[self.at : self.at + 1] != ["{"]:
             raise _AsTyped
         first, depth = self.at + 1, 0
@@ -402,7 +397,6 @@ class _MathParser:
             self.at += not self.tokens[self.at]
 
     def argument(self, *, flat: bool = True) -> str:
-        """One argument: a group, a macro with its own arguments, or a single character."""
         while self.at < len(self.tokens) and self.tokens[self.at].isspace():
             self.at += 1
         if self.at >= len(self.tokens):
@@ -452,7 +446,6 @@ class _MathParser:
             row.add_compound(sign)
 
     def opened(self) -> str:
-        """The name of the environment that begins here, its layout skipped."""
         name = self.argument()
         if name in table.WITH_COLUMNS:
             self.argument()
@@ -468,7 +461,6 @@ class _MathParser:
         raise _AsTyped
 
     def cells(self, name: str) -> list[list[str]]:
-        """The rows of an environment up to its end."""
         rows: list[list[str]] = [[]]
         while True:
             cell, stop = self.sequence(_CELL)
@@ -514,7 +506,6 @@ def _script(mark: str, text: str) -> str:
 
 
 def _in_columns(rows: list[list[str]]) -> str:
-    """Cells as a grid: a line a row, columns aligned."""
     columns = max(map(len, rows), default=0)
     padded = [[*row, *[""] * (columns - len(row))] for row in rows]
     widths = [max(map(len, column)) for column in zip(*padded, strict=True)]

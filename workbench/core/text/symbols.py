@@ -193,7 +193,6 @@ def symbols() -> dict[str, str]:
 
 
 def _is_narrow(character: str) -> bool:
-    """Whether a character takes one cell in every terminal."""
     return (
         character < "\U00010000"
         and not unicodedata.combining(character)

@@ -233,7 +233,6 @@ def _cells(stream: Stream, kind: FileFormat, max_line: int) -> tuple[Iterator[li
 
 
 def _delimiter(header: str, kind: FileFormat) -> str:
-    """The delimiter that makes the most columns with names that are recognised; of equal ones, the most columns."""
     marks, line = "\t,;|" if kind == "tsv" else ",;\t|", [header.replace("\r", " ")]
     names = {mark: next(csv.reader(line, delimiter=mark), []) for mark in marks}
     return max(marks, key=lambda mark: (len(KNOWN & {*map(fold, names[mark])}), len(names[mark])))

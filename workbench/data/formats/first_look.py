@@ -112,7 +112,6 @@ def first_look(path: Path) -> FirstLook:
 
 
 def _gold_answers(fields: Mapping[str, str], cells: Mapping[str, Sequence[Any]]) -> dict[str, str]:
-    """A column that is called gold, of a file without references, holds them where most of it says no verdict."""
     column = fields.get("gold")
     if column is None or "reference" in fields or mostly_verdicts(cells[column]):
         return {}
@@ -120,7 +119,6 @@ def _gold_answers(fields: Mapping[str, str], cells: Mapping[str, Sequence[Any]])
 
 
 def _told_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) -> dict[str, str]:
-    """The columns whose values are answer types, and those whose values are subtypes."""
     found: dict[str, str] = {}
     for column, values in texts.items():
         if codes := type_values(values):
@@ -130,7 +128,6 @@ def _told_by_types(texts: Mapping[str, Sequence[str]], fields: Collection[str]) 
 
 
 def _are_names(texts: Sequence[str]) -> bool:
-    """Whether they are short and come again and again."""
     return 0 < len({*texts}) * 2 <= len(texts) and all(len(text) <= _LONGEST_NAME for text in texts)
 
 

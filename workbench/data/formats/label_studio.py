@@ -221,7 +221,6 @@ def _short(row: Mapping[str, Any]) -> CarriedAnswers:
 
 
 def _values(value: object) -> list[str]:
-    """The texts chosen or written: one, several, or regions that hold them."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):

@@ -99,7 +99,6 @@ def refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
 
 
 def _storable(text: str) -> str:
-    """A text without halves of characters, which a row's own keys may have."""
     return text.encode(errors="replace").decode()
 
 

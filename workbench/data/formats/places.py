@@ -176,7 +176,6 @@ def _is_chat(value: Any) -> bool:
 
 
 def _turn(value: Any, speaker: Speaker) -> Any:
-    """The last turn of a speaker; what is no chat stays what it is."""
     if not _is_chat(value):
         return value
     said = next((turn["content"] for turn in reversed(value) if turn["role"] == speaker), UNSET)

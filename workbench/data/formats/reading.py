@@ -427,7 +427,6 @@ def _logged(plan: FilePlan, log: LogKind, stream: Stream) -> Iterator[tuple[Item
 def _judged(
     plan: FilePlan, stream: Stream, columns: GraderColumns | None
 ) -> Iterator[tuple[ItemRecord | Refusal, tuple[Grade | Refusal, ...]]]:
-    """The items of a file with what its columns say of them, and models in one of Label Studio."""
     build = _builder(plan, plan.columns)
     for row in _rows_of(plan, stream):
         item = _built(plan, build, row)
@@ -454,7 +453,6 @@ def _builder(plan: FilePlan, columns: Mapping[str, str]) -> _Build:
 
 
 def _built(plan: FilePlan, build: Callable[[int, bytes, bytes], T | Refusal], row: Row) -> T | Refusal:
-    """What a row holds, or why it can't be taken."""
     if isinstance(row, Refusal):
         return row
     for column in plan.columns.values() if row.faults else ():

@@ -139,7 +139,6 @@ class Builder(ABC, Generic[R]):
         """
 
     def _refuse_no_text(self, row: Any) -> None:
-        """Refuse a missing value that was written as a text; names of models and sources are kept as they stand."""
         for field in _TEXTS:
             text = getattr(row, field, None)
             if isinstance(text, str) and is_no_text(text):
@@ -284,7 +283,6 @@ class RowBuilder(Builder[ItemRecord]):
         )
 
     def _derived(self, question_key: str, model: str | None, completion: str) -> str:
-        """The id of a completion without one: the first of equal ones has the same, however they are taken."""
         key = derived(question_key, model, completion)
         if not self._keep_equal and not self._by_row:
             return key
@@ -350,7 +348,6 @@ def _clear_blanks(row: Any) -> None:
 
 
 def _before(key: str) -> bytes:
-    """What stands before a key's value in a JSON object."""
     return json.dumps(key, ensure_ascii=False).encode() + b": "
 
 

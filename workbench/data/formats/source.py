@@ -212,14 +212,12 @@ class _HashingReader:
         return block
 
     def digest(self) -> bytes:
-        """The hash of the whole file; reads what is left of it."""
         while self.read(BLOCK):
             pass
         self._hasher.shutdown(wait=True)
         return self._hash.digest()
 
     def close(self) -> None:
-        """Stop hashing."""
         self._hasher.shutdown(wait=True)
 
 
@@ -274,7 +272,6 @@ class _Unzipped:
                 return data
 
     def _watch(self, taken: int, given: int) -> None:
-        """Look at each stretch by itself: what stands round a bomb must not hide it."""
         self._taken += taken
         self._given += given
         if self._given < _SUSPICIOUS[0]:
@@ -339,7 +336,6 @@ def _recoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
 
 
 def _ends_at_cr(head: bytes) -> bool:
-    """Whether the first line ends with CR alone, outside of quotes, and another line follows."""
     bare = head if head.lstrip()[:1] in (b"{", b"[") else _QUOTED.sub(b"", head)
     end = _LINE_END.search(bare)
     return end is not None and end[0] == b"\r" and end.end() < len(bare) and b"\0" not in head

@@ -120,7 +120,6 @@ def _data_sheet(sheets: Sequence[Any], *, is_stale: bool) -> DataSheet:
 
 
 def _data_rows(sheet: Any, header: int, *, is_stale: bool) -> Iterator[SheetRow]:
-    """The rows below the header; each row of a cell that is merged over several has its text."""
     formulas, merged = _formulas_and_merged(sheet, is_stale=is_stale)
     held: dict[int, tuple[int, str, str | None]] = {}
     for row in _rows(sheet, header, formulas):

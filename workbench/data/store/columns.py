@@ -159,7 +159,6 @@ _OF_ITEMS = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ? AND ? ORD
 
 
 def _items(connection: Connection, first: int, last: int, number: int) -> Vector:
-    """Row ids of so many visible items."""
     import numpy as np
 
     within = f"FROM completions AS c WHERE {VISIBLE} AND c.id BETWEEN ?1 AND ?2"
@@ -299,7 +298,6 @@ def _judged(connection: Connection, run: int, span: tuple[int, int]) -> Vector:
 
 
 def _told_verdicts(connection: Connection, run: int, span: tuple[int, int], places: dict[str, int]) -> _SomeVerdicts:
-    """The same with their reasons as texts; new ones come behind those that have a place."""
     import numpy as np
 
     ids, outcomes, reasons, scored = connection.execute(

@@ -83,7 +83,6 @@ def give_up(database: Database, failed: ImportProcess) -> None:
 
 
 def _alive(database: Database, left: ImportProcess) -> bool:
-    """Whether the process of an import lives; of one that can't be seen from here, whether it goes on writing."""
     if left in _GIVEN_UP:
         return False
     process = decoded(left.process)
@@ -138,7 +137,6 @@ def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str
 
 
 def _is_there(connection: sqlite3.Connection, left: ImportProcess) -> bool:
-    """Whether nobody else has removed it: the ids it had may be those of a living import now."""
     row = connection.execute(
         "SELECT 1 FROM imports WHERE id = ? AND state = 'running' AND pid IS ? AND started_at = ?",
         (left.id, left.pid, left.started_at),
@@ -306,7 +304,6 @@ def import_session(database: Database, dataset: str) -> Iterator[ImportSession]:
 
 
 def _begin_bulk(connection: sqlite3.Connection) -> bool:
-    """Begin the one transaction of a first import; False when something is stored."""
     if not _is_empty(connection):
         return False
     _prepare_bulk(connection)

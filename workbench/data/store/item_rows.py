@@ -71,7 +71,6 @@ def _differing(names: tuple[str, ...], stored: tuple[object, ...], said: tuple[o
 
 
 def _place(connection: sqlite3.Connection, completion: int | None) -> str:
-    """The file, and which of the rows taken from it."""
     row = None if completion is None else connection.execute(_IMPORTED, (completion,)).fetchone()
     if row is None or completion is None:
         return ""
@@ -241,7 +240,6 @@ class ItemInserter:
         )
 
     def _told_by_texts(self, item: ItemRecord, code: str, fields: tuple[str, ...], where: str) -> Refusal:
-        """The same of an item whose ids were made of its texts."""
         begins = " ".join(item.question.split())[:_SHOWN]
         asked = (item.question_key, item.question, item.reference, item.source, item.type, item.subtype)
         if asked == self._asked:
@@ -314,7 +312,6 @@ class ItemInserter:
         return None
 
     def _says_less(self, question_id: int, item: ItemRecord) -> bool:
-        """Whether a row has the texts of a stored question, and names less of its source and types."""
         if self._connection is None or None not in (item.source, item.type, item.subtype):
             return False
         row: tuple[str | None, ...] | None = self._connection.execute(_STORED_QUESTION, (question_id,)).fetchone()

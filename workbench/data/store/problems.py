@@ -99,7 +99,6 @@ class ProblemRows:
         self._held.clear()
 
     def _take_problem(self, record: ProblemRecord) -> Refusal | bool:
-        """Whether anything of the problem is new."""
         problem, item = record.problem, _question(record)
         contradiction = self._items.take_question(item)
         if contradiction is not None:
@@ -127,7 +126,6 @@ class ProblemRows:
         return new or bool(added)
 
     def _take_solution(self, record: SolutionRecord) -> Refusal | bool:
-        """Whether the solution is new."""
         if record.raw is self._refused_row:
             return _left_behind(record)
         question_id = self._problem_ids.get(record.task_id) or self._problem_id(record.task_id)
@@ -479,7 +477,6 @@ def own_fields(connection: sqlite3.Connection, dataset: int, name: str) -> dict[
 
 
 def _bound(sql: str, run: SuiteRun | None) -> list[object]:
-    """The parameters of as many run and suite pairs as the text asks for."""
     pair: list[object] = [None, None] if run is None else [run.run, run.suite]
     return pair * sql.count("t.run_id = ?")
 

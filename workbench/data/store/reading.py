@@ -100,7 +100,6 @@ def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:
 
 
 def _stands(alias: str) -> str:
-    """That no other event of the person's supersedes the one with an alias."""
     return (
         "NOT EXISTS (SELECT 1 FROM own_events AS later "
         f"WHERE later.task = {alias}.task AND later.subject = {alias}.subject AND later.supersedes = {alias}.uuid)"
@@ -395,7 +394,6 @@ def stream_items(
 
 
 def _all_say(outcome: int, judges: tuple[str, ...]) -> str:
-    """Whether the verdict of each verifier is this; their names are the parameters."""
     return " AND ".join([f"{VERDICT} = {outcome}"] * len(judges))
 
 
@@ -491,7 +489,6 @@ def _item(row: tuple[object, ...], choice: GoldChoice) -> StoredItem:
 
 
 def _in_force(code: object, imported: object, text: object) -> object:
-    """The source's own string while its code is in force; else the code with its name."""
     if code is None or (code == imported and text is not None):
         return text
     return type_display(str(code))

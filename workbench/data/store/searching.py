@@ -105,7 +105,6 @@ def _and(one: Clause, other: Clause) -> Clause:
 
 
 def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where: Clause, through: int) -> Iterator[int]:
-    """Those candidates for which it is so, a few at first."""
     size, most = _CONFIRMED
     while some := list(islice(candidates, size)):
         listed = _listed(item for item in some if item <= through)
@@ -114,7 +113,6 @@ def _confirmed(connection: sqlite3.Connection, candidates: Iterator[int], where:
 
 
 def _of_questions(connection: sqlite3.Connection, questions: Iterator[int], where: Clause, after: int) -> Iterator[int]:
-    """The completions of questions: looked up and sorted, or, where the questions are many, walked through."""
     if listed := array("q", questions):
         (last,) = connection.execute("SELECT max(id) FROM questions").fetchone()
         by_item, by_question = ("", "+") if len(listed) * _MANY > last else ("+", "")
@@ -134,7 +132,6 @@ def _items(connection: sqlite3.Connection, which: Clause, where: Clause) -> Iter
 
 
 def _questions(connection: sqlite3.Connection, index: TextIndex, search: str) -> Iterator[int]:
-    """Row ids of the questions that hold the text."""
     text, parameters = holds(("q.key", "qt.text", "qt.reference"), search)
     text = f"{text} AND {VISIBLE_QUESTION}"
     candidates = _listed(item for item in index.candidates("questions", search) if item <= index.questions)

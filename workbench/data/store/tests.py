@@ -208,7 +208,6 @@ def problems_of(database: Database, questions: Sequence[int], suites: Sequence[s
 
 
 def _written(connection: sqlite3.Connection) -> dict[int, frozenset[str]]:
-    """The suites that models wrote to judge solutions by, by data set."""
     found: dict[int, set[str]] = {}
     for dataset, name in connection.execute("SELECT dataset_id, name FROM suites WHERE origin = 'generated'"):
         found.setdefault(dataset, set()).add(name)
@@ -431,7 +430,6 @@ def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: in
 
 
 def _items_of(connection: sqlite3.Connection, selection: Selection, columns: str = "c.id") -> tuple[str, list[object]]:
-    """The query of a selection's items without excluded ones, and what is bound in it."""
     where, parameters = compile_selection(check_names(connection, selection))
     condition = f"{where} AND {STATE} <> 'excluded'"
     limit = -1 if selection.limit is None else selection.limit

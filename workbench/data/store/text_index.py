@@ -227,7 +227,6 @@ def _take_in(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tupl
 
 
 def _some(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tuple[str, ...]]]:
-    """The first rows."""
     rows, characters = [], 0
     for row in found:
         rows.append(row)

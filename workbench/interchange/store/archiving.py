@@ -206,7 +206,6 @@ class Conditions:
         return ""
 
     def _served(self, part: ArchiveTable) -> str:
-        """Calls that were made for checks alone stay here, too."""
         if part.table == "responses":
             return _RESPONSE.format("t.id")
         if part.table == "requests":

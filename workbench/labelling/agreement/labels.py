@@ -180,7 +180,6 @@ class _LabelComparison(NamedTuple):
     coarse: bool
 
     def against(self, labels: Iterable[_Expected]) -> Outcomes:
-        """Those with something to expect."""
         found = Outcomes([], [], [])
         for person, said, expected, question in labels:
             if expected is not None:
@@ -252,7 +251,6 @@ def _group(subject: AgreementSubject, by: Literal["domain", "type"]) -> str:
 
 
 def _common(ratings: Ratings, names: Sequence[str]) -> Groups:
-    """Counted by the set of people who labelled an item: there are far fewer of those than items."""
     labellers: defaultdict[int, list[int]] = defaultdict(list)
     for item, person in zip(ratings.item.tolist(), ratings.annotator.tolist(), strict=True):
         labellers[item].append(person)
@@ -334,7 +332,6 @@ def annotator_rows(
 
 
 def _tallies(outcomes: Outcomes, people: int) -> list[Share]:
-    """Each person's share of the same."""
     import numpy as np
 
     from workbench.statistics.agreement.figures import shares

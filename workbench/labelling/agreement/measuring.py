@@ -137,7 +137,6 @@ class _Gathered:
         self.refused: list[Refusal] = []
 
     def add(self, number: int, raw: bytes) -> None:
-        """Take a line, or refuse it."""
         try:
             line = _DECODER.decode(raw)
             for field in _TYPES:
@@ -158,7 +157,6 @@ class _Gathered:
 
 
 def _taker(level: Level, order: Sequence[str]) -> Callable[[Given], str | float]:
-    """What makes a category of a value, or refuses it."""
     if level == "nominal":
         return _spelled
     if not order:
@@ -324,7 +322,6 @@ def _by_group(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
 
 
 def _over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
-    """Blocks of the items that have two labels or more, by the day their last one came."""
     import numpy as np
 
     from workbench.statistics.agreement.figures import blocks

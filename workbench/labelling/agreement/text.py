@@ -117,7 +117,6 @@ def of_round(report: AgreementReport) -> str:
 
 
 def _headline(report: AgreementReport) -> list[tuple[str, str, str, str]]:
-    """The figures: name, value, interval, and what stands behind it."""
     rows = [
         (
             "agreement %",
@@ -180,7 +179,6 @@ def _fleiss(report: AgreementReport) -> tuple[str, str, str, str]:
 
 
 def _said(report: Figures) -> str:
-    """What was said how often."""
     if report.prevalence is None:
         return "said: more values than can be listed"
     shares = sorted(report.prevalence.items(), key=lambda share: -share[1])
@@ -202,7 +200,6 @@ def ceiling_in_words(ceiling: Ceiling) -> str:
 
 
 def _gold_in_words(ceiling: Ceiling) -> str:
-    """How much is wrong of what."""
     gold, wrong = ceiling.gold, percent(ceiling.wrong, 2)
     if gold is None or not gold.agreed + gold.adjudicated:
         differ = f"{ceiling.conflicts_per_1000:.0f} of 1,000 items"
@@ -252,7 +249,6 @@ def _kappa(kappa: float | None) -> str:
 
 
 def _more(rows: Sequence[object]) -> str:
-    """What is not spelled out."""
     return f"\n… and {len(rows) - SHOWN:,} more; --json has them all" if len(rows) > SHOWN else ""
 
 
@@ -287,7 +283,6 @@ def _seconds(ms: float | None) -> str:
 
 
 def _share(name: str, found: Callable[[AnnotatorQuality], Share], room: int) -> Column[AnnotatorQuality]:
-    """A share in percent, with what it is of."""
     return column(f"{name} %", found, share, by=lambda person: found(person).share, key=name, room=room)
 
 

@@ -77,7 +77,6 @@ def _rooms(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, in
 
 
 def _done_of(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
-    """How many of a batch's slots the person has or had, in whatever round."""
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM assignments WHERE annotator_id = ?2 AND task = 'correctness' "
         "AND purpose = 'quota' AND state <> 'past' AND batch_id = ?1) + (SELECT count(*) FROM assignments "
@@ -107,7 +106,6 @@ def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot 
 def _first(
     connection: sqlite3.Connection, annotator: int, lanes: Iterable[tuple[int, int | None]]
 ) -> ClaimableSlot | None:
-    """The first free item, by position, of slots in the given batches that are meant for the person named beside."""
     found = [
         row
         for batch, lane in lanes
@@ -120,7 +118,6 @@ def _first(
 
 
 def _others(connection: sqlite3.Connection, batch: int, annotator: int) -> Iterator[int]:
-    """Everybody else for whom open slots of the batch are meant."""
     lane: int | None = -1
     while (lane := connection.execute(NEXT_LANE, {"batch": batch, "lane": lane}).fetchone()[0]) is not None:
         if lane != annotator:
@@ -349,7 +346,6 @@ def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> d
 
 
 def _offered(connection: sqlite3.Connection, annotator: int) -> tuple[int, int]:
-    """Items with an open slot for the person: those they have not skipped, and those they have."""
     rooms = _rooms(connection, annotator)
     unlimited = _count_offered(connection, annotator, [batch for batch, room in rooms if room is None])
     limited = [(room, _count_offered(connection, annotator, [batch])) for batch, room in rooms if room is not None]
@@ -403,6 +399,5 @@ OWN_SKIPPED = (
 
 
 def _own_skipped(connection: sqlite3.Connection, annotator: int) -> int:
-    """Checks and repeats that the person has skipped."""
     row: tuple[int] = connection.execute(OWN_SKIPPED, {"person": annotator}).fetchone()
     return row[0]

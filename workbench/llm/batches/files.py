@@ -139,7 +139,6 @@ class GeminiBatches(OpenAIBatches):
 
 
 async def _google_key(server: BatchServer) -> dict[str, str]:
-    """The key as Google's own calls take it."""
     return {"x-goog-api-key": await server.key()}
 
 
@@ -213,7 +212,6 @@ def _texts(data: dict[str, Any], fields: Sequence[str]) -> tuple[str, ...]:
 
 
 def _problems(found: Any) -> tuple[tuple[str, str], ...]:
-    """What was wrong with a batch as a whole."""
     errors = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
     said = tuple((optional_text(one, "code") or "", optional_text(one, "message") or "") for one in errors)
     return said or (("", "it failed without a word"),)

@@ -177,7 +177,6 @@ def build_anthropic(
 
 
 def _turns(messages: Sequence[PromptMessage], shared: int) -> list[dict[str, Any]]:
-    """The messages but the system's; a long beginning that other items share is marked to be kept and read again."""
     turns = []
     rest = shared if shared >= LEAST_CACHED else 0
     for one in messages:
@@ -224,7 +223,6 @@ def read_anthropic(data: Any) -> Reply:
 
 
 def _usage(data: Any) -> Usage:
-    """Tokens in OpenAI's sense: those read from and written to the cache belong to the prompt."""
     prompt = optional_count(data, "input_tokens")
     cached = optional_count(data, "cache_read_input_tokens")
     written = optional_count(data, "cache_creation_input_tokens")
@@ -293,14 +291,12 @@ def _require_turns(profile: Profile, request: Scoring) -> None:
 
 
 def _completion(model: str, request: Scoring) -> tuple[bytes, str, bool]:
-    """OpenAI's older call: what would follow a text, and how likely that is; one token of it is all that is wanted."""
     (prompt,) = request.texts
     body = {"model": model, "prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": request.likeliest}
     return msgspec.json.encode(body), request.task, False
 
 
 def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
-    """OpenAI's call, which every server of its dialect has."""
     if profile.dialect == "anthropic-messages":
         raise ValueError(f"{profile.title} has no 'embeddings' call")
     body = {"model": model, "input": list(request.texts)}
@@ -353,7 +349,6 @@ def _vector(row: dict[str, Any], task: str) -> Vector:
 
 
 def _numbers(value: Any, what: str) -> Vector:
-    """A number, a vector, or of a list of vectors (one a token) one number each or else the last."""
     if not isinstance(value, list):
         return (number(value, what),)
     if not value:
@@ -367,7 +362,6 @@ def _numbers(value: Any, what: str) -> Vector:
 
 
 def _activation(task: str, rows: list[dict[str, Any]], vectors: tuple[Vector, ...]) -> str | None:
-    """vLLM's classify sends probabilities: a softmax over several classes, a sigmoid of one. Others don't say."""
     if task == "classify" and all("probs" in row for row in rows):
         return "softmax" if len(vectors[0]) > 1 else "sigmoid"
     return None

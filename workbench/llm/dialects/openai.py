@@ -267,7 +267,6 @@ def read_completion(data: Any) -> Reply:
 
 
 def _older_tokens(logprobs: Any) -> Iterator[TokenChoice]:
-    """The tokens in the older form: texts, their logprobs, and for each place an object of those likeliest there."""
     lists = [_listed(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs")]
     for token, logprob, top in zip_longest(*lists):
         pairs = [(token, logprob), *(top.items() if isinstance(top, dict) else ())]
@@ -301,7 +300,6 @@ _CUT = {"length", "max_tokens", "max_output_tokens", "model_length", "model_cont
 
 
 def _reason(choice: dict[str, Any]) -> str | None:
-    """Why the reply ended; a router's own word may hide that a filter, a refusal or its length ended it."""
     native = optional_text(choice, "native_finish_reason")
     if native is not None and (is_filtered(native) or native.lower() in _CUT):
         return native
@@ -342,7 +340,6 @@ class _Parts(Struct, frozen=True):
 
 
 def _typed(part: Any) -> Any:
-    """A part of a message that says what it is: bare texts, and parts without a type, are text."""
     text = part.get("text") if isinstance(part, dict) and "type" not in part else part
     return {"type": "text", "text": text} if isinstance(text, str) else part
 

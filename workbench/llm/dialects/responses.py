@@ -154,7 +154,6 @@ class _OutputMessage:
 
 
 def _thoughts(item: dict[str, Any]) -> str:
-    """What an item of thoughts shows: all of them, or else their summary."""
     for name, kind in (("content", "reasoning_text"), ("summary", "summary_text")):
         parts = item.get(name)
         told = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []

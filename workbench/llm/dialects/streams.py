@@ -51,7 +51,6 @@ def _cut_off() -> AttemptFailed:
 
 
 def _events(body: bytes) -> Iterator[dict[str, Any]]:
-    """The data of each event, as far as it is an object; that of one which is called an error as such."""
     for part in re.split(r"\n\n+", body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")):
         fields = [line.partition(":") for line in part.split("\n")]
         data = [value.removeprefix(" ") for name, _, value in fields if name in {"data", "error"}]
@@ -66,7 +65,6 @@ def _events(body: bytes) -> Iterator[dict[str, Any]]:
 
 
 def _decoded(lines: list[str]) -> list[Any]:
-    """What an event's lines hold; some servers end events with a line's end."""
     for texts in (["\n".join(lines)], lines):
         told = [text for text in texts if text.strip().strip("[]").lower() not in _NOTHING]
         events = [_json(text) for text in told]
@@ -94,7 +92,6 @@ def _error(event: dict[str, Any]) -> Any:
 
 
 def _besides(event: dict[str, Any], name: str) -> Any:
-    """What Groq says in an object of its own beside a chunk: why it broke the stream off, and its counts."""
     own = event.get("x_groq")
     return own.get(name) if isinstance(own, dict) else None
 
@@ -106,7 +103,6 @@ class _Pieces:
         self._pieces: dict[str, list[Any]] = {}
 
     def add(self, data: Any, names: tuple[str, ...]) -> None:
-        """Put what a delta says behind what was said."""
         for name in names if isinstance(data, dict) else ():
             if isinstance(data.get(name), str | list) and data[name]:
                 self._pieces.setdefault(name, []).append(data[name])
@@ -115,7 +111,6 @@ class _Pieces:
         return bool(self._pieces)
 
     def whole(self) -> dict[str, Any]:
-        """Texts; or a list of parts, where any of it came as such."""
         return {name: _joined(pieces) for name, pieces in self._pieces.items()}
 
 

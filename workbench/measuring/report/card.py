@@ -205,7 +205,6 @@ def _crossing(everything: Columns, part: GoldItems) -> dict[tuple[str, str], int
 
 
 def _named(everything: Columns, part: GoldItems, field: str) -> list[NamedCount]:
-    """Items by source or model, the most frequent first."""
     import numpy as np
 
     from workbench.statistics.intervals import clusters
@@ -268,7 +267,6 @@ def _odd_items(everything: Columns, part: GoldItems) -> list[str]:
 
 
 def _odd_texts(reader: Connection, everything: Columns, kept: BoolArray | None, texts: TextHashes) -> list[str]:
-    """What is odd about the texts of the kept items, or of all."""
     items, found = None, []
     if kept is not None:
         items, texts = everything.item[kept].tolist(), texts.of(everything.item[kept])

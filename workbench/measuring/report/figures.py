@@ -79,7 +79,6 @@ def breakdown_section(contents: Contents) -> Section | None:
 
 
 def _tables(contents: Contents, by: str, report: AccuracyReport) -> list[Group]:
-    """The tables of a breakdown: those of the best verifiers open, all others folded away."""
     first, *rest = down(contents, by, report)
     title = f"By {words(by)}"
     if by not in _OPEN:
@@ -175,7 +174,6 @@ def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[A
 
 
 def _type_row(contents: Contents, subtype: str, verifiers: Sequence[AccuracyRow], rows: list[Row]) -> list[Row]:
-    """The row of a subtype's type, before the first of its subtypes."""
     report = contents.by.get("type")
     kind = subtype[:1]
     name = group_name(kind, "type")

@@ -205,7 +205,6 @@ def _bins(score: FloatArray, gold: IntArray, probability: bool) -> list[ScoreBin
 
 
 def _threshold(known: ConfiguredVerifier | None) -> float | None:
-    """The threshold a verifier is configured with."""
     value = None if known is None else known.config.get(_THRESHOLD)
     return float(value) if isinstance(value, int | float) and math.isfinite(value) else None
 
@@ -256,7 +255,6 @@ def _of_kind(kind: ErrorKind, outcome: IntArray, gold: IntArray) -> BoolArray:
 
 
 def _others(found: JudgedSelection, places: list[int]) -> tuple[IntArray, IntArray]:
-    """How many of some verifiers judge each item rightly, and how many have judged it."""
     import numpy as np
 
     right, judged = np.zeros(len(found.item), dtype=np.int16), np.zeros(len(found.item), dtype=np.int16)
@@ -374,7 +372,6 @@ def gather(
 
 
 def _tables(asked: _ReportQuery, names: tuple[str, ...]) -> dict[str, AccuracyReport]:
-    """Accuracy by each property in which the items differ."""
     ways = stepping(BREAKDOWNS, "breaking down", "ways") if names else ()
     return {by: report for by in ways if _varies(report := asked.accuracy(names, by))}
 
@@ -400,7 +397,6 @@ class _ReportQuery:
         )
 
     def confusions(self, names: tuple[str, ...]) -> list[ConfusionCounts]:
-        """What each verifier said of either class: its decided verdicts, and the rest of the class."""
         if not names:
             return []
         decided = {row.verifier: row for row in self.accuracy(names, protocol="decided").rows}
@@ -419,7 +415,6 @@ class _ReportQuery:
         return found
 
     def family(self, names: tuple[str, ...]) -> FamilyReport | None:
-        """The verifiers against each other."""
         try:
             return family(self._project, names, protocol=self._protocol, gold=self._gold, selection=self._selection)
         except UsageError:
@@ -439,7 +434,6 @@ def _varies(report: AccuracyReport) -> bool:
 def _costs(
     project: Project, names: tuple[str, ...], protocol: Protocol3, gold: GoldChoice, selection: Selection
 ) -> CostReport | None:
-    """What verdicts take, where models are asked; the time of what runs here is no property of a verifier."""
     if not names:
         return None
     found = costs(project, names, protocol=protocol, gold=gold, selection=selection)

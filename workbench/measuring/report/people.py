@@ -282,7 +282,6 @@ def _listed(counts: dict[str, int]) -> str:
 
 
 def _noise(contents: Contents) -> str:
-    """The ceiling that people's errors put on accuracy."""
     if contents.agreement is None:
         return "No two people labelled an item blind, so the ceiling that errors put on accuracy can't be told."
     if not contents.agreement.ceiling:

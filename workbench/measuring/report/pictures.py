@@ -67,7 +67,6 @@ def _matrix(contents: Contents, by: str, report: AccuracyReport) -> Heatmap:
 
 
 def _agreement(found: AgreementReport) -> Iterator[Point]:
-    """The coefficients that have an interval."""
     over_all = (
         ("Krippendorff’s alpha", found.krippendorff_alpha, found.alpha_ci),
         ("Gwet’s AC1", found.gwet_ac1, found.ac1_ci),

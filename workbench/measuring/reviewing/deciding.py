@@ -202,7 +202,6 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
         category: ErrorCategory | None = None,
         supersedes: str | None = None,
     ) -> Review:
-        """A review of the item by the reviewer, not yet stored."""
         return Review(
             uuid=events.new_uuid(),
             kind=kind,
@@ -219,14 +218,12 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
         )
 
     def same_as(self, said: Review) -> Review | None:
-        """The review in force by which the same person has said the same already."""
         for review in self.standing:
             if structs.replace(said, uuid=review.uuid, queue=review.queue, created_at=review.created_at) == review:
                 return review
         return None
 
     def append(self, review: Review) -> Review:
-        """Store a review."""
         reviews.append(self.connection, review, self.person)
         return review
 
@@ -235,7 +232,6 @@ class _ReviewerItem(Struct, frozen=True, kw_only=True):
 def _at_desk(
     project: Project, completion: int, by: str, note: str, moment: str | None = None
 ) -> Iterator[_ReviewerItem]:
-    """One transaction in which a reviewer decides of an item."""
     note = note.strip()
     if len(note) > LONGEST_NOTE:
         raise UsageError(f"A note has at most {LONGEST_NOTE:,} characters.", "Keep the rest elsewhere.")
@@ -263,7 +259,6 @@ def _at_desk(
 
 
 def _open_slots(project: Project, desk: _ReviewerItem) -> None:
-    """Let everyone who labels, but for the reviewer, have an item that nobody was to label before."""
     team = [
         person.id
         for person in people.everyone(project.database)
@@ -357,7 +352,6 @@ def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
 
 
 def _fault(line: ReviewLine) -> tuple[str, str] | None:
-    """A field, and what is wrong with it."""
     is_error = line.kind == "error"
     if (line.verifier is not None) != is_error:
         return "verifier", "an error is a verifier's, and nothing else is"
@@ -407,7 +401,6 @@ def import_reviews(project: Project, path: Path) -> ReviewsImported:
 
 
 def _put(connection: Connection, line: ReviewLine) -> bool:
-    """Store what a line says; whether that was new."""
     line = structs.replace(line, reviewer=people.tidy(line.reviewer))
     known = reviews.by_uuid(connection, line.uuid)
     if known is not None:

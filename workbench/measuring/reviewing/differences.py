@@ -182,7 +182,6 @@ def differences(reference: str, completion: str) -> Differences:
 
 
 def _with_closing(text: str, start: int, end: int) -> tuple[int, int]:
-    """A stretch with the braces behind it that close those within it."""
     unclosed = text.count("{", start, end) - text.count("}", start, end)
     while unclosed > 0 and text.startswith("}", end):
         unclosed, end = unclosed - 1, end + 1
@@ -236,7 +235,6 @@ def _together(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Diffe
 
 
 def _differing(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> Iterator[AnswerDifference]:
-    """The places in which the tokens differ."""
     texts = [token.text for token in one], [token.text for token in other]
     for tag, begin, end, first, last in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -300,6 +298,5 @@ def _is_unit(tokens: Sequence[AnswerToken]) -> bool:
 
 
 def _is_rounded(one: str, other: str) -> bool:
-    """Whether two numbers with a common whole part have decimals of different lengths."""
     (whole, _, decimals), (whole_2, _, decimals_2) = one.partition("."), other.partition(".")
     return whole == whole_2 and len(decimals) != len(decimals_2)

@@ -193,7 +193,6 @@ def _too_few(asked: QueueQuery, questions: int) -> QueueContents:
 
 
 def _features(asked: QueueQuery, rows: IntArray) -> list[Feature]:
-    """What a label may follow from: verdicts and scores of every verifier, the type, the completion's length."""
     import numpy as np
 
     from workbench.statistics.disagreement import Feature, quantiles
@@ -303,7 +302,6 @@ class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
     no: IntArray
 
     def words(self, place: int) -> str:
-        """What flips on an item; "" where nothing does."""
         yes, no = int(self.yes[place]), int(self.no[place])
         if not yes or not no:
             return ""
@@ -312,7 +310,6 @@ class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
         return f"{self.judge.name} differs between run {self.before} and run {self.judge.run}"
 
     def rate(self, kept: BoolArray | None) -> str:
-        """How often it flips, of the items with two decided verdicts."""
         import numpy as np
 
         twice, flips = self.yes + self.no > 1, (self.yes > 0) & (self.no > 0)

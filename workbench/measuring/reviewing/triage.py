@@ -75,7 +75,6 @@ def of_queue(found: ReviewQueue, order: array[int]) -> TriageScope:
 
 
 def _among(items: array[int], others: array[int]) -> array[int]:
-    """Those that are among others, of which there may be a million: a set of these would stop every other thread."""
     import numpy as np
 
     found = np.asarray(items)
@@ -187,7 +186,6 @@ def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | 
 
 
 def _with_answers(case: TriageCase, item: ItemDetail, erring: ItemVerdict) -> TriageCase:
-    """A case with the final answers of its texts, and what differs between them."""
     reference, answer = browsing.final_answers(item)
     before, after = _sentence(item.completion, answer)
     return structs.replace(
@@ -211,7 +209,6 @@ def _end_of(question: str) -> str:
 
 
 def _erring(item: ItemDetail, verifiers: Sequence[str]) -> list[ItemVerdict]:
-    """The verdicts that differ from gold; those that decide, where there are any."""
     asked = [verdict for verdict in item.verdicts if verdict.verifier in verifiers]
     against = [verdict for verdict in asked if item.gold not in ("none", verdict.verdict)]
     return [verdict for verdict in against if verdict.verdict in ("correct", "incorrect")] or against
@@ -222,7 +219,6 @@ def _vote(verdict: ItemVerdict) -> RunVote:
 
 
 def _read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> tuple[str, str] | None:
-    """The answers that a verifier compared, where it read others than the card shows."""
     read = verdict.reference_final, verdict.candidate_final
     if None in read or read == (reference.text, answer.text):
         return None
@@ -286,7 +282,6 @@ def tally(project: Project, scope: TriageScope) -> TriageTally:
 
 
 def _in_scope(scope: TriageScope, decided: Iterable[int]) -> set[int]:
-    """Those of the items of which something was decided that a scope holds."""
     return set(_among(array("q", set(decided)), scope.items))
 
 
@@ -349,7 +344,6 @@ def paragraph(found: TriageTally) -> str:
 
 
 def _overall(found: TriageTally) -> Iterator[TriageLine]:
-    """Every cause over all verifiers."""
     counts = Counter(mark.cause.name for mark in found.marks)
     for cause, n in counts.most_common():
         yield TriageLine(verifier="", cause=cause, counts={}, n=n, share=n / len(found.marks))
@@ -371,7 +365,6 @@ def triage_lines(found: TriageTally) -> list[TriageLine]:
 
 
 def _part(found: TriageTally) -> str:
-    """What tells the marked items apart: their type, or where that is one, their subtype."""
     return "type" if len({mark.type for mark in found.marks}) > 1 else "subtype"
 
 

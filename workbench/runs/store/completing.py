@@ -172,7 +172,6 @@ def reply(connection: sqlite3.Connection, key: bytes) -> Reply | None:
 
 
 def _record(one: WrittenCompletion) -> ItemRecord:
-    """What the rows of an import are made of; the question is there already."""
     return ItemRecord(
         line=0,
         raw=b"",

@@ -64,7 +64,6 @@ def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> 
 
 
 def _place(seed: int, dataset: str, key: str) -> int:
-    """By the item's own names: row ids are others in another database."""
     named = f"{seed}\n{dataset}\n{key}".encode("utf-8", "surrogatepass")
     return -int.from_bytes(blake2b(named, digest_size=8).digest())
 
@@ -98,7 +97,6 @@ def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list
 
 
 def _named(connection: sqlite3.Connection, named: Sequence[tuple[str, str]]) -> list[int]:
-    """Row ids of items by data set and own id; those that aren't here are left out."""
     rows = connection.execute(
         "SELECT c.id FROM json_each(?) AS n "
         "CROSS JOIN datasets AS d ON d.name = json_extract(n.value, '$[0]') "

@@ -155,7 +155,6 @@ def by_timeout(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
 
 def _out_of_time(connection: sqlite3.Connection, run: int) -> list[tuple[int, str]]:
-    """Items and which time was over."""
     return connection.execute(
         "SELECT v.completion_id, CASE e.rule WHEN 'timeout.cpu' THEN 'cpu' WHEN 'timeout.wall' THEN 'wall' "
         "ELSE 'unknown' END FROM verdicts AS v LEFT JOIN verdict_evidence AS e "

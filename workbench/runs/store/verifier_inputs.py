@@ -64,7 +64,6 @@ def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
 
 
 def _public_examples(database: Database, questions: list[int]) -> dict[int, str]:
-    """The public tests of code problems as text: inputs and outputs, or the statements themselves."""
     found: dict[int, list[str]] = {}
     rows = database.reader().execute(
         "SELECT t.question_id, t.form, t.source, t.expected FROM json_each(?) AS wanted "

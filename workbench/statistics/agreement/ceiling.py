@@ -121,7 +121,6 @@ def ceiling(
 
 
 def _cases(source: Source, accuracy: float, common: float | None) -> list[tuple[Ends, float, float]]:
-    """Other ways to err that explain what was seen as well: errors, the share of the commoner class, correlation."""
     share = 0.5 if common is None else common
     one_class = [(1 / share, 0.0), (0.0, 1 / (1 - share))] if share < 1 else []
     found = []

@@ -86,7 +86,6 @@ def _interval(units: Units, weights: FloatArray, values: FloatArray) -> Disagree
 
 
 def _ordinal(units: Units, weights: FloatArray, values: FloatArray) -> Disagreement:
-    """The interval disagreement of mid-ranks, which are other ones in each sample."""
     totals = weights @ units.counts
     n = totals.sum(axis=1)
     ranks = np.cumsum(totals, axis=1) - totals / 2 - n[:, None] / 2

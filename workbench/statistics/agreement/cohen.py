@@ -112,7 +112,6 @@ def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
 
 
 def _meetings(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
-    """What two people say of an item both rate, as person and value in one, and its cluster; clusters stay whole."""
     where = compact(cluster)[0][ratings.item]
     order = np.lexsort((ratings.annotator, ratings.item, where))
     item, where = ratings.item[order], where[order]
@@ -127,7 +126,6 @@ def _meetings(ratings: Ratings, cluster: IntArray) -> Iterator[tuple[IntArray, I
 
 
 def _met(item: IntArray, said: IntArray, where: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Each two ratings of an item; ratings of an item stand together, in order of people."""
     found: list[tuple[IntArray, IntArray, IntArray]] = []
     for apart in range(1, len(item)):
         same = np.flatnonzero(item[apart:] == item[:-apart])
@@ -265,7 +263,6 @@ def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntAr
 
 
 def _together(key: IntArray, first: IntArray, second: IntArray, categories: int, clusters: int) -> FloatArray:
-    """Of each cluster, the sum over categories of how often the first says it times how often the second does."""
     (rank, places), (other_rank, others) = (compact(key * categories + values) for values in (first, second))
     said, heard = np.bincount(rank), align(places, others, np.bincount(other_rank), np.int64(0))
     return summed(places // categories, said * heard, clusters)

@@ -111,7 +111,6 @@ class Pairwise(OneServer):
         )
 
     async def _both(self, item: VerifierInput, rival: Rival, ask: Ask, secret: bytes) -> list[DelimitedReply]:
-        """The replies with the item first, and with the other first."""
         reference = {"reference": item.reference} if self._with_reference else {}
         return await together(
             JudgeCase(

@@ -175,7 +175,6 @@ class Child:
 
 
 def _number_of(handle: int) -> int | None:
-    """The process id that a handle of a process stands for here; the handle is closed."""
     try:
         lines = Path(f"/proc/self/fdinfo/{handle}").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -269,7 +268,6 @@ class Box:
         self._process.end()
 
     def _last_words(self) -> str:
-        """What a server that is gone said of it."""
         said = b""
         with contextlib.suppress(OSError):
             self.control.settimeout(_ANSWER_S)
@@ -309,7 +307,6 @@ def _environment(settings: PoolSettings) -> dict[str, str]:
 
 
 def _command(level: Level, settings: PoolSettings, known: Interpreter, control: int, info: int) -> list[str]:
-    """The server's command line."""
     root = os.geteuid() == 0
     with_packages = settings.python is not None
     config = {
@@ -336,7 +333,6 @@ def _command(level: Level, settings: PoolSettings, known: Interpreter, control: 
 
 
 def _ahead(settings: PoolSettings) -> int:
-    """Children that a server has ready: the folder is for one alone."""
     return 1 if settings.scratch_bytes else AHEAD
 
 
@@ -346,7 +342,6 @@ def own_user() -> int | None:
 
 
 def _tasks_of_user() -> int:
-    """Threads of this user, which the kernel counts together."""
     own = os.getuid()
     found = psutil.process_iter(["uids", "num_threads"])
     return sum(

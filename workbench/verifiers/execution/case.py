@@ -91,7 +91,6 @@ def _converted(via: Via, value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """A real number; what else can be subtracted is of a class of its own."""
     found = _plain(value)
     if not isinstance(found, int | float):
         raise TypeError(f"a {type(found).__name__} where a number is wanted")
@@ -99,7 +98,6 @@ def _number(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """The Python value of tagged JSON, without sets and dictionaries: these might be built of keys that hash alike."""
     if isinstance(value, _SCALARS):
         return value
     if isinstance(value, list):
@@ -117,7 +115,6 @@ def _is_container(value: Any) -> bool:
 
 
 def _members(value: Any) -> list[Any]:
-    """What iterating over a value gives."""
     if _is_container(value):
         tag, held = opened(value)
         if not isinstance(held, list) or (tag == "dict" and not all(isinstance(one, list) and one for one in held)):
@@ -235,20 +232,17 @@ class SolutionProgress:
         return self._together([place for place in left if self._suite.tests[place].form == form])
 
     def _together(self, places: list[int]) -> Batch:
-        """Tests of one form in one process; mostly these are all, which are packed already."""
         suite, form = self._suite, self._suite.tests[places[0]].form
         there = len(places) == len(suite.together[form])
         tests = suite.packed[form] if there else packed(map(suite.sent, places))
         return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
 
     def _messages(self) -> Batch:
-        """The messages of assertions that failed, of those where a message may fail too."""
         places = sorted(self._doubtful)
         tests = packed((place, "statement", self._suite.tests[place].message or "", 0) for place in places)
         return Batch("tests", tuple(places), self._message("tests", self.program.source, self.program.setup, tests))
 
     def _run_inside(self, places: list[int]) -> Batch:
-        """Tests that turned out to need more than a plain value, as they stand."""
         some = places[:1] if self._settings.fresh_per_test else places
         tests = packed((place, "statement", self._suite.tests[place].whole, 0) for place in some)
         return Batch("tests", tuple(some), self._message("tests", self.program.source, self.program.setup, tests))
@@ -370,7 +364,6 @@ class SolutionProgress:
             raise MalformedOutputError from error
 
     def _take_message(self, place: int, letter: str, text: bytes) -> None:
-        """A failed assertion's message: an error over it is the test's outcome, as it is where tests are just run."""
         self._doubtful.discard(place)
         if letter == "e":
             self._take_evidence(place, letter, text)

@@ -115,7 +115,6 @@ def _all_equal(expected: list[Any] | tuple[Any, ...], values: list[Any]) -> bool
 
 
 def _same_members(expected: set[Any], values: list[Any]) -> bool:
-    """Every value is one of the expected, and each of these was found."""
     if len(expected) != len(values):
         return False
     keys = [_key(value) for value in values]
@@ -141,7 +140,6 @@ def _pair(pair: Any) -> tuple[Any, Any]:
 
 
 def _key(value: Any) -> Any:
-    """What a member would be looked up by: a scalar or a tuple; a literal's keys are nothing else."""
     if isinstance(value, _SCALARS):
         return value
     if isinstance(value, list):

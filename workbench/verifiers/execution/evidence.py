@@ -104,7 +104,6 @@ def _outcomes(found: Mapping[str, Execution]) -> dict[str, str]:
 
 
 def _reason(first: _First, outcomes: str) -> str:
-    """Why a solution fails its first test; where another one was run, the syntax error is that test's own."""
     return "exception" if first.letter == "s" and set(outcomes) - {"s", BROKEN} else _REASONS[first.letter]
 
 
@@ -149,7 +148,6 @@ def _set_apart(problem: Problem, found: Mapping[str, Execution]) -> _Apart:
 
 
 def _detail(problem: Problem, first: _First, total: int, apart: str) -> str:
-    """The first failure in a line: which test, what it asks, and what was raised; values stand beside it."""
     failure = first.failure
     test = problem.suites[first.suite][first.position]
     parts = [f"{first.suite} {first.position + 1} of {total}", _asked(test)]
@@ -161,7 +159,6 @@ def _detail(problem: Problem, first: _First, total: int, apart: str) -> str:
 
 
 def _asked(test: CodeTest) -> str:
-    """What a test asks, shortened; the test of a whole program is longer than any line."""
     if test.form == "program":
         return ""
     text = f"input {test.source.strip()}" if test.form == "stdio" else test.source.strip()

@@ -83,7 +83,6 @@ def tests_text(name: str, value: object) -> str:
 
 
 def _listed(value: Any) -> Any:
-    """Arrays in what frames hold."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"a {type(value).__name__} can't be written as JSON")
@@ -167,7 +166,6 @@ def _document(given: str) -> Any:
 
 
 def _statements(given: str) -> tuple[CodeTest, ...]:
-    """Assertions alone are a test each; anything else is one program behind the solution."""
     if len(given) > LONGEST:
         raise UsageError(
             f"The tests are {len(given):,} characters of Python; at most {LONGEST:,} are read.",
@@ -187,7 +185,6 @@ def _statement(source: str) -> CodeTest:
 
 
 def _exchanged(document: Mapping[str, Any]) -> Problem:
-    """Tests as APPS has them: inputs, outputs, and maybe the function they are arguments of."""
     require_app("Tests given as inputs and outputs")
     from workbench.data.formats.code.contests import setup, tests_of
     from workbench.data.formats.lines import RefusedError

@@ -107,7 +107,6 @@ def packages_hash(folders: tuple[str, ...]) -> str:
 
 
 def _libraries(known: Interpreter) -> list[str]:
-    """Where shared libraries and the loader are, and time zones."""
     own = [str(file) for file in sorted(Path(known.libraries).glob("libpython*"))] if known.libraries else []
     places = [f"{root}/{known.multiarch}" for root in ("/lib", "/usr/lib")] if known.multiarch else []
     if not any(Path(place).is_dir() for place in places):
@@ -275,7 +274,6 @@ EXTRACTORS: Final[dict[str, Extractor]] = {
 
 
 def _blocks(text: str, start: int, language: str) -> list[Code]:
-    """Fenced blocks of a language, or without one, behind a place."""
     names = _NAMES.get(language, ("", language))
     found = []
     at = start

@@ -128,7 +128,6 @@ class OutputListener:
         self._meter.close()
 
     def _restart(self, seconds: float) -> float:
-        """The next test's time begins, by and large; returns when it could be over."""
         now = time.monotonic()
         if now - self._restarted >= min(_NEAR_S, seconds / 20):
             self._add()
@@ -141,7 +140,6 @@ class OutputListener:
         self.own, self.cpu = self.own + spent.own, self.cpu + spent.cpu
 
     def _read(self) -> bool:
-        """Take in lines that are complete; returns whether one belongs to the report."""
         heard = False
         while (end := self.output.find(b"\n", self._place)) >= 0:
             text = bytes(self.output[self._place : end])
@@ -155,7 +153,6 @@ class OutputListener:
 
 
 def _line(text: bytes) -> ReportLine:
-    """A line of the report; one that makes no sense says nothing."""
     try:
         return msgspec.json.decode(text, type=ReportLine)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -243,7 +240,6 @@ class _Launch:
         self._left = settings.seconds_total
 
     def execution(self) -> Execution:
-        """Run what isn't run yet, process by process, until every test has its outcome."""
         tests = self._program.tests
         while left := [place for place in range(len(tests)) if place not in self._letters]:
             if self._stopped.is_set() or self._decided or self._left <= 0:
@@ -325,7 +321,6 @@ class _Launch:
         self._set_apart([place for place in places if self._letters.get(place) == "s"])
 
     def _give_all(self, places: list[int], heard: _Heard, start: ReportLine) -> None:
-        """The program itself didn't come to its end: each test has that outcome."""
         for place in places:
             if heard.status == UNCOMPILED << 8:
                 self._give(place, "s", "it doesn't compile")
@@ -335,7 +330,6 @@ class _Launch:
                 self._give(place, *(heard.cut or _ending(heard.status, self._program.seconds)))
 
     def _take(self, place: int, line: ReportLine) -> None:
-        """Take in what was said of a test; a pass of one that is compared here is not for a program to say."""
         split = self._splits[place]
         if split is None:
             self._tell(place, line.outcome or "x", line)
@@ -375,7 +369,6 @@ class _Launch:
             self._failures[place] = Failure(position=place, outcome=letter, message=message, **told)
 
     def _heard(self, text: str, given: str, mark: str, count: int) -> _Heard:
-        """Run a file until it has said so many lines, has ended, or must be ended."""
         with _process(self._runner, text, given, self._settings) as process:
             listener = OutputListener(process, mark, count, self._settings.output_bytes)
             start_s = _COMPILE_S if self._runner.compile else _START_S
@@ -392,7 +385,6 @@ class _Launch:
 
 
 def _ending(status: int, seconds: float) -> Cut:
-    """What an end means that nobody here has made."""
     if status & 0x7F == signal.SIGXCPU:
         return "t", in_words("cpu", seconds)
     return "x", ended(status)
@@ -403,7 +395,6 @@ def _text(value: msgspec.Raw) -> str:
 
 
 def _same(value: bytes, literal: bytes) -> bool:
-    """Whether two JSON texts are the same value: numbers as JavaScript has them, and no number is a boolean."""
     try:
         return bool(_strict(json.loads(value, parse_int=float)) == _strict(json.loads(literal, parse_int=float)))
     except (ValueError, RecursionError):
@@ -425,7 +416,6 @@ def _strict(value: Any) -> Any:
 def _process(
     runner: LanguageRunner, text: str, given: str, settings: PoolSettings
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A file being run, with this on its standard input; all of it has ended afterwards."""
     with ExitStack() as stack:
         file, given_file = (stack.enter_context(_read_only(content)) for content in (text, given))
         lifeline, own_end = (
@@ -448,7 +438,6 @@ def _process(
 
 
 def _read_only(content: str) -> BinaryIO:
-    """A file without a name that holds this, and can't be written."""
     with tempfile.TemporaryFile() as file:
         file.write(content.encode("utf-8", "surrogatepass"))
         file.flush()
@@ -456,7 +445,6 @@ def _read_only(content: str) -> BinaryIO:
 
 
 def _command(runner: LanguageRunner, settings: PoolSettings, file: int, lifeline: int) -> list[str]:
-    """The command line: walls, the launcher, and in its place the program's own interpreter."""
     known = interpreter(settings.python)
     root = os.geteuid() == 0
     commands = [runner.command(words) for words in (runner.compile, runner.run)]

@@ -135,7 +135,6 @@ def _found(place: Path) -> Level:
 
 
 def _withstands(check: Callable[[], list[AttackResult]]) -> bool:
-    """Whether all holds, at the second try if need be: a very busy machine may be to blame for the first."""
     first = _standing(check)
     return first.holds or (first.unusable is None and _standing(check).holds)
 
@@ -148,7 +147,6 @@ def _standing(check: Callable[[], list[AttackResult]], level: Level = "L3") -> L
 
 
 def _place(what: str = "") -> Path:
-    """The file that holds what was found on this machine as it is now."""
     about = [_version(), sys.version, os.path.realpath(sys.executable), os.getuid(), *_machine(), _own_files()]
     key = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:32]
     return user_cache_path("workbench", appauthor=False) / f"sandbox-{key}{what}.json"
@@ -162,7 +160,6 @@ def _version() -> str:
 
 
 def _machine() -> list[str]:
-    """What of this machine decides whether a level holds: kernel, bubblewrap, settings, and what this process may."""
     about = [*platform.uname()[::2], _bubblewrap()]
     about += [_text(path) for path in _SETTINGS]
     about += [line for line in _text("/proc/self/status").splitlines() if line.startswith(_STATUS)]
@@ -182,7 +179,6 @@ def _bubblewrap() -> str:
 
 
 def _own_files() -> str:
-    """A hash of the code that keeps programs in, and of the attacks."""
     total = hashlib.sha256()
     for path in sorted(path for path in _PACKAGE.rglob("*") if path.suffix in (".py", ".toml", ".cjs")):
         total.update(f"{path.relative_to(_PACKAGE)}\0".encode() + path.read_bytes())
@@ -196,7 +192,6 @@ def _text(path: str) -> str:
 
 
 def _remembered(place: Path) -> Level | None:
-    """What was found here before; nothing that another user could have written counts."""
     try:
         with open(os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
             about = os.fstat(stream.fileno())
@@ -213,7 +208,6 @@ def _is_ours(about: os.stat_result) -> bool:
 
 
 def _remember(place: Path, level: Level) -> None:
-    """Keep what was found; where nothing can be written, it is found anew each time."""
     with contextlib.suppress(OSError, UsageError):
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_whole(place, json.dumps(level))
@@ -246,7 +240,6 @@ def level_of(wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level
 
 
 def _require_held_scratch() -> None:
-    """Be sure that such a folder holds here; the first call on a machine takes a second or two."""
     place = _place("-scratch")
     if _remembered(place):
         return
@@ -259,7 +252,6 @@ def _require_held_scratch() -> None:
 
 
 def _held(level: Level) -> Level:
-    """The level, if it holds here; one that is not the best is tried each time."""
     if level == "L1" or level == (best := best_level(allow_unsafe=True)):
         return level
     if level > best or not all(attack.held for attack in check_level(level, first_use=True)):

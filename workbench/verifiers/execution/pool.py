@@ -123,14 +123,12 @@ class Slot:
         self.box.close()
 
     def _look_at_launched(self, launched: Launched) -> Execution | None:
-        """A program of another language has walls of its own; this slot's box waits meanwhile."""
         execution = launched.look()
         if execution is not None:
             self._launched = None
         return execution
 
     def _go_on(self) -> Execution | None:
-        """Start the next child of the solution, or say what came of it."""
         if self._case is None or self._running or self._retired:
             self._check_answer(waits=self._retired is not None)
             return None
@@ -153,7 +151,6 @@ class Slot:
             raise BoxLostError("It doesn't answer.")
 
     def _stop(self, running: RunningBatch) -> None:
-        """End the child; where its end tells more than its words, wait for that."""
         running.stop()
         self._running = None
         self._answers = time.monotonic() + _ANSWER_S
@@ -162,7 +159,6 @@ class Slot:
         self.box.retire(running.child)
 
     def _replace_box(self, reason: str) -> Execution | None:
-        """Start another box; a solution that was in the old one has no outcomes."""
         self._forget()
         self._deaths += not self.box.started
         if self._deaths >= _START_UP_DEATHS:
@@ -175,7 +171,6 @@ class Slot:
         return execution
 
     def _renew_box(self) -> None:
-        """Start another box in the place of this one, whose folder a program may have written in."""
         self.box.close()
         self.box = Box(self._level, self._settings)
         self._spent = False
@@ -310,7 +305,6 @@ class SandboxPool:
         self._slots.clear()
 
     def _fill(self, source: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> None:
-        """Give every free slot a solution, as long as there are any."""
         for slot in self._slots:
             if slot not in keys:
                 job = next(source, None)
@@ -320,7 +314,6 @@ class SandboxPool:
                 slot.start(program)
 
     def _wait(self, keys: Collection[Slot]) -> list[tuple[Slot, Execution]]:
-        """Wait for something to happen in these slots, for a tenth of a second at most, and see to it."""
         touched = self._poll(keys)
         now = time.monotonic()
         ended = []
@@ -330,7 +323,6 @@ class SandboxPool:
         return ended
 
     def _poll(self, keys: Collection[Slot]) -> set[Slot]:
-        """The slots in which something happened before the next look at one is due."""
         poller, owners = select.poll(), {}
         for slot in keys:
             for descriptor, events in slot.watched:

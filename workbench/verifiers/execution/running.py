@@ -94,7 +94,6 @@ class RunningBatch:
             self._give_up("x", ended(status))
 
     def _send(self) -> None:
-        """Send what there is room for; the end of the job is the end of the program's input."""
         if not self._unsent:
             return
         try:
@@ -154,7 +153,6 @@ class RunningBatch:
         return False
 
     def _give_up(self, letter: str, message: str) -> None:
-        """Give the test at work this outcome, and the others too if the program didn't even come to its tests."""
         places = self._batch.places[self._done :]
         for place in places if not self._started else places[:1]:
             self._case.give(place, letter, message=message)

@@ -160,7 +160,6 @@ def _prepared(test: CodeTest, known: Callees, *, compiles: bool) -> PreparedTest
 
 
 def _wanted(sides: Assertion) -> str:
-    """The value wanted, as a failure shows it."""
     if sides.via is None:
         return sides.right
     match sides.via.name, sides.via.given:
@@ -173,7 +172,6 @@ def _wanted(sides: Assertion) -> str:
 
 
 def _likely(expected: object, room: int) -> bytes:
-    """A literal's value as it comes out; nothing where that isn't the value, so that it can't stand for another."""
     text = encoded(expected, room)
     return text if equal(expected, decoded(text)) else b""
 

@@ -207,7 +207,6 @@ def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
 
 
 def _certainty(heard: DelimitedReply, parser: Parser, reading: Reading) -> float | None:
-    """The probability of the verdict "correct", for a verdict in one of two words."""
     words = WORDS.get(parser.name)
     if words is None or reading.verdict == "abstain":
         return reading.score
@@ -237,7 +236,6 @@ def unusable(heard: DelimitedReply, *, strict: bool = True) -> NoVerdict | None:
 
 
 def _words(heard: DelimitedReply, parser: Parser, reading: Reading) -> str | None:
-    """The judge's own words the verdict rests on: the last line that says the same alone, else the last one."""
     lines = [line.strip() for line in own_lines(heard.reply.text, heard.fence)]
     if not lines:
         return None

@@ -70,7 +70,6 @@ def share(token: TokenChoice, words: tuple[str, ...]) -> float | None:
 
 
 def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> int | None:
-    """Where the verdict stands: behind its label, at the beginning, or where it is said last."""
     said = re.compile(rf"(?<![^\W_])(?:({words[0]})|{words[1]})(?![^\W_])", re.IGNORECASE)
     labels = [found.end() for found in _LABEL.finditer(text, start)]
     if labels:

@@ -153,8 +153,6 @@ def _role(place: int) -> str:
 
 
 def _asking(ask: Ask, member: str) -> Ask:
-    """Asks a member of the panel what the judge would be asked."""
-
     async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=member if role == "judge" else role, sample=sample)
 

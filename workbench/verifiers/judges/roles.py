@@ -281,7 +281,6 @@ def printed_call(
 
 
 def _turns(text: str, where: str) -> Iterator[tuple[Role, str, int]]:
-    """Each turn's role, what it says, and where that begins."""
     marks = list(_TURN.finditer(text))
     if not marks:
         if not text.strip():
@@ -299,7 +298,6 @@ def _turns(text: str, where: str) -> Iterator[tuple[Role, str, int]]:
 
 
 def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str:
-    """A turn's text with our names in single braces."""
     put_in = 0
 
     def one(mark: re.Match[str]) -> str:

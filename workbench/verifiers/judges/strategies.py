@@ -51,7 +51,6 @@ class Kind(Struct, frozen=True):
 
 
 def _of_mcts(description: str, make: Maker, options: dict[str, str], roles: frozenset[str]) -> Kind:
-    """A strategy of the MCTS-Judge family; its calls stand in one template, so that they are shared."""
     return Kind(description, make=make, options=options, own_template=False, file="mcts", names=MCTS_NAMES, roles=roles)
 
 

@@ -352,7 +352,6 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
 
 
 def _by_criteria(form: _RubricFile, where: str, text: str, chosen: Sampling) -> Template:
-    """Our own request with a file's criteria in it."""
     for number, one in enumerate(form.criteria):
         named = used(one.asks, ITEM_NAMES)
         if named or one.name in (other.name for other in form.criteria[:number]):
@@ -421,7 +420,6 @@ def _line(text: str, place: int) -> int:
 
 
 def _place(text: str, message: str) -> int:
-    """The place a validation error is about: the path in its message, followed through the file's headings and keys."""
     path = message.partition("`$")[2].partition("`")[0] + "".join(f".{name}" for name in _FIELD.findall(message))
     at, last = 0, ""
     for key, index in _STEP.findall(path):

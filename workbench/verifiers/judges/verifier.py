@@ -201,7 +201,6 @@ class LlmJudge:
         return structs.replace(judged, verdict=by_score(judged.verdict, self._threshold))
 
     def _shown(self, item: VerifierInput, secret: bytes | None) -> str:
-        """What is said of settled items before an item."""
         if self._plan is None:
             return ""
         if self._drawn_examples is None:
@@ -220,7 +219,6 @@ class LlmJudge:
         return () if self._standing is None else (standing_words(self._standing),)
 
     def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
-        """The template; of its last call, which holds the verdict, the probabilities of tokens are asked for."""
         count = whole(options, TOP_LOGPROBS, least=1, most=_MOST_LOGPROBS)
         if count is None:
             if self._threshold is not None and not self._template.criteria:
@@ -233,7 +231,6 @@ class LlmJudge:
         return structs.replace(self._template, calls=(*before, last))
 
     def _drawn(self, options: Mapping[str, str], kind: Kind) -> Template:
-        """The template; for a vote its replies are drawn at some temperature, or all of them are the same."""
         chosen = sampling_from(options)
         template = self._told(options, kind, chosen)
         is_drawn = "temperature" in chosen.left_out or any(call.sampling.temperature for call in template.calls)
@@ -257,7 +254,6 @@ class LlmJudge:
         return template
 
     def _with_prompts(self, template: Template, options: Mapping[str, str], kind: Kind) -> Template:
-        """The template with the prompts of a user's own folder in it."""
         if not kind.roles:
             raise ValueError(f"{PROMPTS}: {self._strategy_name} has no roles; template= takes a prompt of your own")
         found = prompts_in(Path(required(options, PROMPTS)), template, kind.roles, hides_code=kind.hides_code)
@@ -266,7 +262,6 @@ class LlmJudge:
 
 
 def _require_bare(options: Mapping[str, str], what: str) -> None:
-    """Refuse what would be put into a prompt that goes out as it is printed."""
     added = [name for name in ("fence", "neutralise") if switch(options, name, False)]
     for name in (*added, *sorted({EXAMPLES} & options.keys())):
         raise ValueError(f"{name}: it would change the request that {what} asks for")

@@ -126,7 +126,6 @@ def _states(values: Values, payload: Payload, text: str) -> tuple[str, ...]:
 
 
 def _control(row: BaseRow) -> Companion | None:
-    """A right completion: a real one, else the reference program, else the reference's final answer in a box."""
     if row.right is not None:
         return Companion(row=row, role="control", completion=row.right, real=True)
     if program(row.reference):

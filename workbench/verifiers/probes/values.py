@@ -379,7 +379,6 @@ class Values:
         return cut if len(cut) >= _LEAST else _skip("nothing_left")
 
     def _first_mention(self, text: str) -> int:
-        """Where the answer, or the completion's own final answer, stands first; the text's length where neither."""
         answers = (self.known_answer, completion_answer(self.solution).text)
         places = [place for answer in answers if (place := _mention(answer, text)) is not None]
         return min(places, default=len(text))

@@ -314,7 +314,6 @@ def _require_only_text(options: Mapping[str, str], *, chat: bool) -> None:
 
 
 def _by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> Judged:
-    """The verdict that the probability of a word makes; where it isn't told there is no score."""
     score = share(reply.tokens[0], tuple(map(str.lower, words))) if reply.tokens else None
     trace = {"tokens": [msgspec.to_builtins(token) for token in reply.tokens[:1]]}
     if score is None:

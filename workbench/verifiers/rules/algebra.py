@@ -32,7 +32,6 @@ _CAPITALS = re.compile("[A-Z]")
 
 
 def _expression(source: AnswerText, reader: AnswerReader) -> Value | None:
-    """Something to work out: not the letters of a word, nor the numbers of a string."""
     text, question = source.text, reader.question
     if question.type == "D" and "\\" not in text:
         return None
@@ -88,7 +87,6 @@ def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison)
 
 
 def _same_order(one: str, other: str) -> bool:
-    """Whether products of matrices are written in one order, which the trees don't keep."""
     several = len(set(_CAPITALS.findall(f"{one} {other}"))) > 1
     return not several or _TIMES.sub("", one.rpartition("=")[2]) == _TIMES.sub("", other.rpartition("=")[2])
 
@@ -142,7 +140,6 @@ def _statements(part: Part[Any], scale: Node) -> tuple[Statement, ...] | None:
 
 
 def _is_printed(part: Part[Any], theirs: tuple[Statement, ...]) -> bool:
-    """Whether a part is the decimal that a program prints of the other's value."""
     if not isinstance(part.value, Quantity) or not part.value.number.step or len(part.text) <= 14:
         return False
     value = constant_of(theirs)
@@ -150,7 +147,6 @@ def _is_printed(part: Part[Any], theirs: tuple[Statement, ...]) -> bool:
 
 
 def _by_algebra(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
-    """What the rules' own parser can't read or decide."""
     if (_UNEVALUATED.search(one.text) is None) != (_UNEVALUATED.search(other.text) is None):
         return Equality(False, "expression.unevaluated")
     equal = with_.symbolic(one.text, other.text)

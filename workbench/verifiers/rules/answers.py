@@ -121,7 +121,6 @@ def answers(question: str, reference: str, completion: str, subtype: str | None)
 
 @lru_cache(maxsize=256)
 def _expected(reference: str, subtype: str | None) -> FinalAnswer:
-    """A reference's final answer; many completions share one, which may be long."""
     found = reference_answer(reference, subtype)
     return found if found.found else _plain_line(reference)
 
@@ -211,7 +210,6 @@ def stated_values(completion: str) -> Iterator[str]:
 
 
 def _plain_line(reference: str) -> FinalAnswer:
-    """A single line or formula that is not too long is the answer itself where nothing in it is marked as one."""
     text = reference.strip()
     formula = text.startswith(("$$", "\\[")) and text.endswith(("$$", "\\]"))
     if not text or len(text) > _LONGEST_LINE or ("\n" in text and not formula):
@@ -221,7 +219,6 @@ def _plain_line(reference: str) -> FinalAnswer:
 
 
 def _reference_parts(question: str, reference: str, answer: FinalAnswer) -> tuple[str, ...]:
-    """One part a box where they share a line, or where the question has parts of its own and each has its box."""
     parts = boxes_of(answer)
     if len(parts) == 1:
         parts = (with_unit_behind(reference, answer),)
@@ -263,7 +260,6 @@ def _candidate(question: str, completion: str) -> FinalAnswer:
 
 
 def _closing_sentence(completion: str) -> FinalAnswer | None:
-    """The last sentence of a reply whose last line is too long to be an answer."""
     found = last_sentence(completion, reply_start(completion), len(completion))
     if found is None or found[1] - found[0] > MAX_ANSWER:
         return None
@@ -358,7 +354,6 @@ def _repeats(question: str, reply: str) -> bool:
 
 
 def _line(completion: str, answer: FinalAnswer) -> str:
-    """The line an answer stands in."""
     start = completion.rfind("\n", 0, answer.start) + 1
     end = completion.find("\n", answer.end)
     return completion[start : end if end >= 0 else len(completion)].strip()

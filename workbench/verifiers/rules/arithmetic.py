@@ -82,7 +82,6 @@ def _inverse(value: int) -> int:
 
 
 def _mix(first: int, second: int) -> int:
-    """A polynomial of both of so high a degree that no expression imitates it."""
     return pow(
         (first * 0x9E3779B97F4A7C15 + second * 0xC2B2AE3D27D4EB4F + 0x165667B19E3779F9) % PRIME, _MIXING_EXPONENT, PRIME
     )
@@ -153,7 +152,6 @@ class Arithmetic:
         return base ** self.convert(exponent)
 
     def _unknown(self, function: str, arguments: list[Any]) -> Any:
-        """A smooth function of its arguments that is different for every name."""
         angle = self.convert(Fraction(seed(function), 2**31))
         for place, argument in enumerate(arguments, 1):
             angle += self.convert(Fraction(7 * place, 11)) * argument + self.convert(Fraction(place, 13)) * argument**2

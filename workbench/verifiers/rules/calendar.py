@@ -171,7 +171,6 @@ def _dateless(found: Moment) -> bool:
 
 
 def _dated(text: str, found: Moment) -> tuple[Moment, str] | None:
-    """The date a text begins with and the text after it."""
     for pattern in _DATES:
         if date := pattern.match(text):
             groups = date.groupdict()

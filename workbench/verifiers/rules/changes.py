@@ -82,7 +82,6 @@ def change(text: str, question: TypedQuestion) -> ChangeValue | None:
 
 
 def _is_of_another(subject: str, question: TypedQuestion) -> bool:
-    """Whether something changes that is not what is asked for: the volume where the pressure is."""
     asked = _GIVEN.sub("", sentences(question.text)[-1])
     nouns = unknown_words(asked, _FILLING.split())
     known = words(question.text) if "it" in words(asked) or not nouns else nouns
@@ -119,7 +118,6 @@ def _share_of(size: Quantity) -> Fraction:
 
 
 def _sided(found: re.Match[str], clause: str) -> ChangeValue | None:
-    """A change up or down by the amount that stands behind its word, or right before it."""
     sign = 1 if found["up"] else -1
     behind = _BY.fullmatch(clause[found.end() :])
     size = _leading_size(behind["size"]) if behind else None
@@ -137,7 +135,6 @@ def _sided(found: re.Match[str], clause: str) -> ChangeValue | None:
 
 
 def _leading_size(text: str) -> Quantity | None:
-    """The longest amount that the first words of a text are, where no words behind it make another of it."""
     parts = text.split()
     for end in range(min(len(parts), _MOST_WORDS), 0, -1):
         size = quantity(" ".join(parts[:end]).strip(",."))
@@ -162,7 +159,6 @@ def _same_amount(one: Quantity, other: Quantity, with_: Comparison) -> Equality:
 
 
 def _difference(amount: Quantity, its: Unit) -> Quantity:
-    """Of temperatures, a difference has no zero point."""
     return amount._replace(unit=its._replace(offset=Fraction(0)))
 
 

@@ -69,7 +69,6 @@ def is_sure(found: Chemical) -> bool:
 
 
 def _side(text: str) -> tuple[tuple[str, Fraction], ...] | None:
-    """The substances of a side in alphabetical order, each with its amount."""
     text = _RAISED.sub(lambda run: "^" + run[0].translate(_SIGNS), text.strip(" $.")).translate(_SIGNS)
     amounts: dict[str, Fraction] = {}
     for term in _PLUS.split(text):
@@ -81,7 +80,6 @@ def _side(text: str) -> tuple[tuple[str, Fraction], ...] | None:
 
 
 def _substance(text: str) -> tuple[str, Fraction] | None:
-    """A formula with its charge in one spelling, and its amount."""
     found = _TERM.fullmatch(text)
     if found is None or not _KNOWN.issuperset(_SYMBOL.findall(found["formula"])):
         return None

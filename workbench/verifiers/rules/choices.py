@@ -115,7 +115,6 @@ def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
 
 @lru_cache(maxsize=64)
 def _patterns(labels: tuple[str, ...]) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What rejects such labels, and one of them."""
     label = rf"[(\[]?(?<![^\W_\u3040-\u9fff])(?:{'|'.join(map(re.escape, labels))})(?![A-Za-z0-9'’])[)\]]?"
     several = rf"{label}(?:{_AND}{_BEFORE_LABEL}{label})*"
     rejects = rf"\s*[(（]?{_NOT}{_BEFORE_LABEL}(?i:either\s+|any\s+of\s+)?{several}(?:\s*[)）])?"
@@ -247,7 +246,6 @@ def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
 
 
 def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    """The options whose texts make up a list: "iron, copper and sodium"."""
     members = split_list(tidy(answer)) if known and len(answer) <= _LONGEST_SENTENCE else []
     if not 1 < len(members) <= len(known):
         return None

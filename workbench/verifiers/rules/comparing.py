@@ -95,7 +95,6 @@ class Comparison:
         return COMPARERS[row](*((candidate, reference) if self.turned else (reference, candidate)), self)
 
     def _check_sense(self, reference: Part[Any], candidate: Part[Any]) -> None:
-        """Doubt an equal candidate that has a mark which neither the reference nor the question explains."""
         if opposed(candidate.sense, reference.sense):
             raise Doubt("alike")
         if left := self.unexplained(frozenset(mark for mark in candidate.sense if mark[0] not in "+-"), reference):
@@ -117,7 +116,6 @@ class Comparison:
 
 
 def _rows_of(one: type, other: type) -> Iterator[tuple[type, type]]:
-    """The rows two types may have besides their own, in the order they count."""
     yield other, one
     for known in WITH_ANY:
         if known in (one, other):

@@ -177,7 +177,6 @@ def gives_another_name(sentence: str, name: str) -> bool:
 
 
 def _with_unit(sentence: str, number: re.Match[str]) -> str:
-    """A number and, where the word behind it is a unit, that unit."""
     word = _NEXT_WORD.match(sentence, number.end())
     known = word is not None and unit(plain(word[1])) is not None
     return sentence[number.start() : word.end() if word and known else number.end()].strip()

@@ -134,7 +134,6 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
 
 
 def _identity(reference: str, answer: str) -> str | None:
-    """The rule by which two texts are the same before anybody reads them, if they are."""
     if rule := same_text(reference, answer):
         return rule
     shorter, longer = sorted((len(reference), len(answer)))
@@ -205,7 +204,6 @@ class _Deciding:
         return Decision(False, found.reason, found.rule)
 
     def _within(self, value: str) -> FinalAnswer:
-        """The place of a value picked out of the answer."""
         answer = self._found.candidate
         if value == answer.text:
             value = self._found.parts[0].strip()
@@ -219,14 +217,12 @@ class _Deciding:
         return ROUGH in sense_of_figure(answer)
 
     def _wanted(self, ours: Part[Any]) -> list[str]:
-        """The reference's text, or those of the options it names."""
         options = self._reader.question.options
         if isinstance(ours.value, ChosenOptions):
             return [options[label] for label in ours.value.labels if label in options]
         return [self._found.parts[0]]
 
     def _checked(self, ours: Part[Any], theirs: Part[Any], answer: str, found: Equality) -> Decision:
-        """The verdict on equal answers, where neither is an unsolved form of the other."""
         question, reference = self._reader.question, conclusion(self._found.parts[0]) or self._found.parts[0]
         if found.rule.startswith("text") and other_case(reference, theirs.text, question):
             raise Doubt("alike")
@@ -272,7 +268,6 @@ class _Deciding:
             raise Doubt("alike")
 
     def _left_open(self, answer: str) -> bool:
-        """Whether an answer denies an option or leaves open which it means; what options say does not count."""
         rest = answer.casefold()
         texts = [self._found.parts[0], *self._reader.question.options.values()]
         for text in sorted((text.casefold().strip(" .") for text in texts), key=len, reverse=True):
@@ -281,7 +276,6 @@ class _Deciding:
         return denying(rest, known) or (answer.count("'") % 2 == 1 and _PRIMED.search(answer) is not None)
 
     def _one_box(self) -> str:
-        """Several boxes on a line that say the same are one answer; else they are a list."""
         boxes = boxes_of(self._found.candidate)
         if 1 < len(boxes) <= MOST_PARTS and _CORRECTS.search(self._between_boxes()):
             return boxes[-1]
@@ -299,7 +293,6 @@ class _Deciding:
     # -- References of several parts, and answers given as a list of lines.
 
     def _by_parts(self) -> Decision:
-        """A reference of several parts: all of them must be there."""
         wanted, found = self._found.parts, boxes_of(self._found.candidate)
         if same_text(" ".join(wanted), " ".join(found)):
             return Decision(True, "text_equal", "text.canonical")
@@ -324,7 +317,6 @@ class _Deciding:
         return Decision(False, "list", "list.parts") if False in verdicts else Decision(None, "multi_part_reference")
 
     def _all_stated(self, wanted: tuple[str, ...], found: tuple[str, ...]) -> bool:
-        """Whether the box gives one part and the reply's end states the others as results."""
         if len(found) != 1:
             return False
         missing = [part for part in wanted if not self._same(part, found[0])]
@@ -334,7 +326,6 @@ class _Deciding:
         return all(any(self._same(part, value) for value in values) for part in missing)
 
     def _by_list(self) -> Decision | None:
-        """A reference with members may be answered by a list, one item a line."""
         ours = self._reader.reference(self._found.parts[0])
         if isinstance(ours.value, (NamedValues, Collection)):
             theirs = named_answer(last_paragraph(self._completion), ours, self._reader)
@@ -349,7 +340,6 @@ class _Deciding:
     # -- What the completion says round the answer.
 
     def _check_surroundings(self, rule: str) -> None:
-        """Doubt an answer that its completion denies, or makes part of something else."""
         candidate = self._found.candidate
         reference, answer = " ".join(self._found.parts), " ".join(boxes_of(candidate))
         around = surroundings(self._completion, candidate)

@@ -117,7 +117,6 @@ def _from_json(completion: str, start: int) -> FinalAnswer | None:
 
 
 def _only_key(completion: str, start: int) -> list[int]:
-    """Where the value of the last object begins that has one key, if that may name an answer."""
     for key in reversed(list(_ONLY_KEY.finditer(completion, max(start, len(completion) - _LONGEST)))):
         try:
             found, _ = json.JSONDecoder(strict=False).raw_decode(completion, completion.index("{", key.start()))
@@ -128,7 +127,6 @@ def _only_key(completion: str, start: int) -> list[int]:
 
 
 def _unescaped(completion: str, begin: int, end: int) -> FinalAnswer | None:
-    """A string with LaTeX whose backslashes nobody escaped, which is no JSON."""
     text = completion[begin:end].strip()
     if len(text) < 3 or text[0] != '"' or text[-1] != '"' or '"' in text[1:-1]:
         return None

@@ -60,7 +60,6 @@ def proportional(first: Node, second: Node, *, positive: bool) -> bool | None:
 
 
 def _in_field(first: Node, second: Node, names: frozenset[str]) -> bool | None:
-    """Compare the ratios at fixed points of the prime field."""
     found: list[tuple[int, int]] = []
     for index in _POINTS:
         point = field_point(names, index)
@@ -77,7 +76,6 @@ def _in_field(first: Node, second: Node, names: frozenset[str]) -> bool | None:
 
 
 def _in_numbers(first: Node, second: Node, about: Features) -> bool | None:
-    """Compare the ratios in doubles, then with many digits at the points where they are defined."""
     arithmetic = COMPLEX if "i" in about.names else REAL
     values = {index: found for index in _POINTS if (found := _values_at(first, second, arithmetic, about, index))}
     if len(values) < _ENOUGH:
@@ -103,13 +101,11 @@ def _values_at(
 
 
 def _one_ratio(values: list[tuple[Any, Any]], tolerance: Any) -> bool:
-    """Whether all pairs have nearly the same ratio."""
     (one, other), *rest = values
     return all(abs(one * below - above * other) <= tolerance * abs(one * below) for above, below in rest)
 
 
 def _same_sign(first: Node, second: Node, about: Features) -> bool | None:
-    """Whether two multiples of each other have the same sign where they are defined; beside i there are no signs."""
     if "i" in about.names:
         return None
     found = next(filter(None, (_values_at(first, second, REAL, about, index) for index in _POINTS)), None)
@@ -193,7 +189,6 @@ def _is_number(node: Node) -> bool:
 
 
 def _same_part(first: Node, second: Node, scalable: bool) -> bool:
-    """Whether two constants multiply the same, or multiples of the same where that is no difference."""
     return bool(same_value(first, second) or (scalable and proportional(first, second, positive=False)))
 
 
@@ -280,7 +275,6 @@ def _all(answers: Iterable[bool | None]) -> bool | None:
 
 
 def _same_trees(first: Trees, second: Trees) -> bool | None:
-    """Whether two expressions are equal in some way to read both."""
     if not (first and second):
         return None
     equal = _any(same_value(one, other) for one in first for other in second)
@@ -293,7 +287,6 @@ def _same_trees(first: Trees, second: Trees) -> bool | None:
 
 
 def _words(names: Iterable[str]) -> set[str]:
-    """The names of several letters, which may be units or functions this package doesn't know."""
     return {name for name in names if name[0] == '"'}
 
 
@@ -307,7 +300,6 @@ def _says_value(statement: Statement, value: Trees) -> bool | None:
 
 
 def _values(statement: Statement) -> list[Trees]:
-    """The value an equation gives: its last part, and the one that part approximates."""
     approximated = statement.signs[-1] == "≈" and len(statement.parts) > 2
     return [statement.parts[-1], statement.parts[-2]] if approximated else [statement.parts[-1]]
 
@@ -320,7 +312,6 @@ def _same_quantity(first: Trees, second: Trees) -> bool:
 
 
 def _same_relations(first: Statement, second: Statement) -> bool | None:
-    """Whether the relations of two statements are the same in some order."""
     if not all(first.parts + second.parts):
         return None
     ours, theirs = _relations(first), _relations(second)
@@ -331,7 +322,6 @@ def _same_relations(first: Statement, second: Statement) -> bool | None:
 
 
 def _relations(statement: Statement) -> list[_Relation]:
-    """One relation a sign, all pointing the same way; a chain of equations relates its ends."""
     trees = [part[0] for part in statement.parts]
     if statement.equates:
         return [_Relation("=", total([trees[0], negative(trees[-1])]))]
@@ -344,7 +334,6 @@ def _relations(statement: Statement) -> list[_Relation]:
 
 
 def _same_relation(first: _Relation, second: _Relation) -> bool | None:
-    """Whether one holds where the other does."""
     if first.sign != second.sign:
         return False
     ordered = first.sign in ">≥"

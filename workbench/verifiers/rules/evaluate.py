@@ -156,7 +156,6 @@ def _same_in_numbers(first: Node, second: Node, about: Features) -> bool | None:
 
 
 def _is_trusted(index: int, about: Features) -> bool:
-    """Whether doubles lose little at a point."""
     return index < _TRUSTED_POINTS and about.bits <= _MODEST_BITS
 
 
@@ -182,7 +181,6 @@ def numeric_point(arithmetic: Arithmetic, variables: frozenset[str], index: int)
 
 
 def _agree_formally(first: Node, second: Node, names: frozenset[str]) -> bool:
-    """Whether the expressions are equal whatever their functions are."""
     point = field_point(names, 0)
     try:
         return in_field(first, point) == in_field(second, point)

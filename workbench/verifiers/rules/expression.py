@@ -53,7 +53,6 @@ class Cursor:
         return token
 
     def _accept(self, *tokens: str) -> bool:
-        """Step over these tokens if they are next."""
         after = self._at + len(tokens)
         if self._tokens[self._at : after] != list(tokens):
             return False
@@ -66,7 +65,6 @@ class Cursor:
         self._at += 1
 
     def _accept_signs(self) -> bool:
-        """Step over plus and minus signs; whether they make a minus."""
         minus = False
         while (token := self._tokens[self._at]) in ("+", "-"):
             minus ^= token == "-"
@@ -210,7 +208,6 @@ class _ExpressionParser(Cursor):
         return node
 
     def _script(self) -> Node:
-        """An exponent, or what stands at the foot of a logarithm."""
         self._enter()
         minus = self._accept_signs()
         node = self._number_or_atom()
@@ -250,7 +247,6 @@ class _ExpressionParser(Cursor):
         raise NotUnderstood(token)
 
     def _group(self, closing: str) -> Node:
-        """What stands up to the closing bracket."""
         bars, self._bars = self._bars, closing == "|"
         node = self._sum()
         if closing == "}" and (sign := self._tokens[self._at]) in ("\\choose", "\\over"):
@@ -262,7 +258,6 @@ class _ExpressionParser(Cursor):
         return node
 
     def _arguments(self) -> list[Node]:
-        """What stands between round brackets, cut at commas."""
         bars, self._bars = self._bars, False
         self._expect("(")
         arguments = [self._sum()]
@@ -438,12 +433,10 @@ class _ExpressionParser(Cursor):
 
 
 def _is_proper(top: str, bottom: str) -> bool:
-    """Whether these are the parts of a proper fraction of whole numbers."""
     return top.isdecimal() and bottom.isdecimal() and 0 < int(top) < int(bottom)
 
 
 def _is_group(token: str) -> bool:
-    """Whether these digits go on with a number of thousands."""
     return len(token) == _GROUP and token.isdecimal()
 
 

@@ -81,7 +81,6 @@ def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
-    """A ratio of numbers, of roots and the like their quotient."""
     head, _, text = source.text.rpartition("=")
     found = ratio(text, in_words=reader.question.asked.ratio and " to " in text)
     if found is not None:
@@ -159,7 +158,6 @@ def _quantities(one: Part[Quantity], other: Part[Quantity], with_: Comparison) -
 
 
 def _as_asked(number: Quantity, other: Quantity, question: TypedQuestion) -> Quantity:
-    """A number in the one unit its question asks for, where the other one's unit is of that dimension."""
     asked = question.asked_units(other.unit) if number.is_number and other.unit and other.unit.dimensions else []
     return number._replace(unit=asked[0]) if len(asked) == 1 else number
 
@@ -211,7 +209,6 @@ def _codes(one: Part[DigitCode], other: Part[Any], with_: Comparison) -> Equalit
 
 
 def _chains(one: Part[Alternatives], other: Part[Any], with_: Comparison) -> Equality | None:
-    """One of an exact and a rounded value that fits is enough."""
     ours = one.value.parts
     theirs = other.value.parts if isinstance(other.value, Alternatives) else (other,)
     if with_.turned and with_.question.asks_roughly and isinstance(other.value, Quantity) and other.value.number.step:

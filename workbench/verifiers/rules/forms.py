@@ -69,7 +69,6 @@ def is_sum(text: str) -> bool:
 
 
 def _terms(text: str) -> list[str]:
-    """What plus and minus join outside all brackets."""
     depth, begin, found = 0, 0, []
     for at, sign in enumerate(text):
         depth += (sign in "([{") - (sign in ")]}")
@@ -80,7 +79,6 @@ def _terms(text: str) -> list[str]:
 
 
 def _is_reduced(text: str) -> bool:
-    """Whether no fraction, ratio or root of whole numbers in a text can be made simpler."""
     pairs = [(int(found[1] or found[3]), int(found[2] or found[4])) for found in _FRACTION.finditer(text)]
     roots = [int(found[1] or found[2]) for found in _ROOT.finditer(text)]
     return all(gcd(*pair) == 1 for pair in pairs) and not any(
@@ -89,7 +87,6 @@ def _is_reduced(text: str) -> bool:
 
 
 def _is_as_simple(ours: str, theirs: str) -> bool:
-    """Whether neither text is much longer, and a candidate has no fraction or like terms that the reference has not."""
     shorter, longer = sorted(len(_TOKEN.findall(text)) for text in (ours, theirs))
     if longer > _MUCH_LONGER * shorter + _MARGIN or (_has_like_terms(theirs) and not _has_like_terms(ours)):
         return False
@@ -102,17 +99,14 @@ def _has_like_terms(text: str) -> bool:
 
 
 def _is_cancelled(text: str) -> bool:
-    """Whether nothing with a letter in it is divided by a sum."""
     return _UNCANCELLED.search(text) is None
 
 
 def _factors(text: str) -> int:
-    """How many factors in brackets a product has, powers told apart."""
     return sum(int(found[1] or 1) for found in _CLOSED.finditer(text))
 
 
 def _is_of_primes(text: str) -> bool:
-    """Whether a text is a product or power of primes; of a lone prime nobody can tell."""
     powers = [_POWER.fullmatch(piece.strip(" ()")) for piece in _TIMES.split(text)]
     return (len(powers) > 1 or "^" in text) and all(found is not None and _is_prime(int(found[1])) for found in powers)
 

@@ -43,7 +43,6 @@ AS_IT_IS: Final = Leniency()
 
 
 def _factor(side: Quantity, other: Quantity) -> Fraction:
-    """What a number is worth, where both have a unit."""
     return Fraction(side.unit.factor) if side.unit and other.unit else Fraction(1)
 
 

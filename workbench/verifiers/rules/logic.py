@@ -119,7 +119,6 @@ def boolean(text: str) -> Formula | None:
 
 
 def _marked(text: str) -> str:
-    """A text as written whose negations and divisions no longer look like what tidy text has for blanks and bars."""
     return _TILDE.sub("¬", text).replace("\\mid", "∣")
 
 
@@ -217,7 +216,6 @@ def _turned(found: re.Match[str]) -> str:
 
 
 def _ordered(tree: FormulaTree, bound: tuple[str, ...] = ()) -> str:
-    """The formula written out, members in alphabetical order, bound variables by the place of their quantifier."""
     if not tree.parts:
         text = tree.sign
         for place, name in enumerate(bound):
@@ -232,7 +230,6 @@ def _ordered(tree: FormulaTree, bound: tuple[str, ...] = ()) -> str:
 
 
 def _normal(tree: FormulaTree, negated: bool = False) -> FormulaTree:
-    """Negations brought to the atoms, implications written as alternatives, equal connectives made one."""
     if tree.sign == "¬":
         return _normal(tree.parts[0], not negated)
     if not tree.parts:
@@ -252,7 +249,6 @@ def _normal(tree: FormulaTree, negated: bool = False) -> FormulaTree:
 
 
 def _atoms(tree: FormulaTree) -> set[str] | None:
-    """The atoms of a formula without quantifiers."""
     if not tree.parts:
         return {tree.sign}
     found: set[str] = set()

@@ -107,7 +107,6 @@ def _shape_of(text: str, is_vector: bool) -> Shape | None:
 
 
 def _each_in(found: Shape, name: str) -> Shape:
-    """A vector or matrix whose unit stands behind it, as one of quantities."""
     return found._replace(parts=tuple(f"{part}\\text{{ {name}}}" for part in found.parts))
 
 
@@ -182,7 +181,6 @@ def _of_several(found: Collection) -> bool:
 def _members(
     ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], rule: str, with_: Comparison, *, ordered: bool
 ) -> Equality | None:
-    """Members one by one, by name where both name them, in order where order matters, else in any order."""
     if len(ours) != len(theirs):
         return Equality(False, rule)
     with_ = with_.within
@@ -264,7 +262,6 @@ def _matrices(one: Part[MatrixValue], other: Part[MatrixValue], with_: Compariso
 
 
 def _matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], with_: Comparison) -> Equality | None:
-    """One row or column equals the tuple of its cells."""
     matrix, members = one.value, other.value
     if members.kind != "tuple" or matrix.width not in (1, len(matrix.parts)):
         return Equality(False, "matrix")
@@ -327,7 +324,6 @@ def _regions(one: Part[Region], other: Part[Region], with_: Comparison) -> Equal
 
 
 def _same_variable(one: str, other: str) -> bool:
-    """Whether two names may be of one variable; what a function's value is called is often y."""
     return one == other or not (one and other) or ("y" in (one, other) and "(" in one + other)
 
 
@@ -343,7 +339,6 @@ def _same_end(one: Part[Any] | None, other: Part[Any] | None, with_: Comparison)
 
 
 def _region_and_pair(one: Part[Region], other: Part[Collection], with_: Comparison) -> Equality | None:
-    """A pair in brackets is the interval between its members, where the question asks for no points."""
     if with_.question.points and other.value.kind == "tuple":
         raise Doubt("alike")
     found = region(other.text, with_.reader) if len(other.value.parts) == 2 else None

@@ -186,7 +186,6 @@ def _places(text: str, names: Sequence[str]) -> list[tuple[int, int, str]] | Non
 
 
 def _shared(names: Sequence[str], values: Sequence[str | None]) -> Pairs | None:
-    """Names with their values; one without has the value of the name before it."""
     found: list[tuple[str, str]] = []
     for at, (name, value) in enumerate(zip(names, values, strict=True)):
         several = not value or "" in values[at + 1 : at + 2]
@@ -198,7 +197,6 @@ def _shared(names: Sequence[str], values: Sequence[str | None]) -> Pairs | None:
 
 
 def _clean(gap: str) -> str | None:
-    """A value without what links it to the name before it and to the next name."""
     if _BETWEEN.fullmatch(gap):
         return ""
     value = _BEHIND.sub("", gap).strip()
@@ -248,7 +246,6 @@ def _equal(verdicts: Sequence[bool | None]) -> Equality | None:
 
 
 def _named_and_collection(one: Part[NamedValues], other: Part[Collection], with_: Comparison) -> Equality | None:
-    """Members that have names of their own, or are in the order in which the question names them."""
     members = [(_own_name(part), part) for part in other.value.parts]
     ours = {_bare(name): value for name, value in one.value.values}
     if len(ours) != len(members):
@@ -271,14 +268,12 @@ def _place(name: str, question: str) -> int:
 
 
 def _own_name(part: Part[Any]) -> str:
-    """The name a member has: before a sign, or the noun of a number."""
     name, _ = names_and_value(part.text) or ("", "")
     noun = part.value.word if isinstance(part.value, Quantity) else ""
     return _bare(name.partition("(")[0] or noun or "")
 
 
 def _is_short_for(name: str, whole: str) -> bool:
-    """Whether a name is another, or its first letter."""
     return stem(name) == stem(whole) or (len(name) == 1 and whole.startswith(name))
 
 

@@ -172,7 +172,6 @@ def _rational_power(base: Number, exponent: int | Fraction) -> Node:
 
 
 def _negative_root(magnitude: Number, exponent: Fraction) -> Node:
-    """A root of a negative number: real if there is a real one, else imaginary."""
     if exponent.denominator % 2:
         return negative_if(exponent.numerator % 2 == 1, power(magnitude, Number(exponent)))
     if exponent.denominator > 2:
@@ -181,7 +180,6 @@ def _negative_root(magnitude: Number, exponent: Fraction) -> Node:
 
 
 def _root(value: int, degree: int) -> int | None:
-    """The exact root of a positive integer, where there is one that is easily found."""
     if degree == 2:
         root = math.isqrt(value)
     elif value < _SMALL_ROOT:

@@ -101,7 +101,6 @@ def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
 
 
 def _is_computed(shown: WrittenNumber, value: Fraction, digits: int) -> bool:
-    """Whether a decimal of very many digits is what a program prints of a value: cut off, or wrong in its last bits."""
     if shown.digits < MANY_DIGITS or digits >= MANY_DIGITS or (value.denominator == 1 and abs(value) >= _EXACT_WHOLE):
         return False
     off = abs(shown.value - value)
@@ -145,7 +144,6 @@ def _signed(number: WrittenNumber, found: re.Match[str]) -> WrittenNumber:
 
 
 def _read(found: re.Match[str]) -> WrittenNumber | None:
-    """The unsigned number of a match."""
     if (text := found["decimal"]) is not None:
         whole, _, places = text.replace(",", "").replace(" ", "").partition(".")
         exponent = found["e"] or found["ten"]
@@ -188,7 +186,6 @@ def _simple(text: str) -> Fraction:
 
 
 def _ratio(whole: str | None, above: str, below: str) -> WrittenNumber | None:
-    """A fraction, or a mixed fraction: whole and a proper fraction of whole numbers."""
     top, bottom = _simple(above), _simple(below)
     if bottom == 0:
         return None
@@ -200,7 +197,6 @@ def _ratio(whole: str | None, above: str, below: str) -> WrittenNumber | None:
 
 
 def _power(base: int, exponent: int) -> WrittenNumber | None:
-    """A whole number raised to a written power, bounded before it is computed."""
     if base == 0 and exponent <= 0:
         return None
     if base.bit_length() * abs(exponent) > MAX_BITS:
@@ -216,7 +212,6 @@ def _repeating(start: str, block: str) -> WrittenNumber:
 
 
 def _endless(text: str) -> WrittenNumber | None:
-    """A decimal with "..." after it: repeating when its last digits already repeat, else nothing certain."""
     whole, _, places = text.partition(".")
     for size in range(1, len(places) // 2 + 1):
         block = places[-size:]

@@ -113,7 +113,6 @@ def names_place(text: str) -> bool:
 
 
 def _words(text: str) -> list[tuple[str, int]]:
-    """The words a text begins with, in lower case, each with the offset where it ends."""
     words: list[tuple[str, int]] = []
     at = 0
     while len(words) < _MAX_WORDS and (word := _WORD.match(text, at)):
@@ -180,7 +179,6 @@ def _cardinal(words: list[str], at: int) -> tuple[int, int]:
 
 
 def _goes_on(words: list[str], at: int) -> bool:
-    """Whether a number word that is no part ("and a half", "and two thirds") follows "and"."""
     if at >= len(words) or not (words[at] in _TENS or words[at] in _SMALL):
         return False
     return at + 1 >= len(words) or words[at + 1] not in PARTS

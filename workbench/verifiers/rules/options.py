@@ -39,7 +39,6 @@ class _Style(NamedTuple):
     before: re.Pattern[str] | None = None
 
     def marks(self, text: str) -> list[re.Match[str]]:
-        """All markers of this style."""
         found = self.marker.finditer(text)
         before = self.before
         if before is None:
@@ -136,7 +135,6 @@ def options(question: str, numbered: bool = False) -> dict[str, str]:
 
 
 def _last_run(marks: list[re.Match[str]], labels: tuple[str, ...]) -> list[re.Match[str]]:
-    """The last consecutive markers from the first label on; at least two."""
     best: list[re.Match[str]] = []
     run: list[re.Match[str]] = []
     for mark in marks:
@@ -152,7 +150,6 @@ def _last_run(marks: list[re.Match[str]], labels: tuple[str, ...]) -> list[re.Ma
 
 
 def _option_text(text: str) -> str:
-    """An option without what separates it from the next one; the last option ends with its paragraph."""
     text = text[:_LONGEST_OPTION].lstrip().split("\n\n", 1)[0]
     previous = None
     while previous != text:

@@ -166,7 +166,6 @@ def _trees(text: str) -> list[Node] | None:
 
 
 def _parameter(tree: Node, names: frozenset[str] | None = None) -> str | None:
-    """The one name an expression has, if it is one of these."""
     found = features(tree).names - CONSTANTS
     return next(iter(found)) if len(found) == 1 and (names is None or found <= names) else None
 
@@ -253,13 +252,11 @@ def _value(node: Node) -> complex | None:
 
 
 def _in_steps(node: Node, step: Node) -> Fraction | complex | None:
-    """A value as a multiple of a step: exact where both are rational."""
     ratio = quotient(node, step)
     return Fraction(ratio.value) if isinstance(ratio, Number) else _value(ratio)
 
 
 def _as_fraction(value: Fraction | complex | None) -> Fraction | None:
-    """The fraction of small terms that a value is, if it is one."""
     if value is None or isinstance(value, Fraction):
         return value
     near = Fraction(value.real).limit_denominator(_LARGEST_RATIO)
@@ -267,7 +264,6 @@ def _as_fraction(value: Fraction | complex | None) -> Fraction | None:
 
 
 def _residues(members: Sequence[Progression], unit: Node, period: Fraction) -> list[complex | Fraction] | None:
-    """Where progressions meet one period, in units."""
     found: list[complex | Fraction] = []
     for start, step in members:
         first, width = _in_steps(start, unit), _as_fraction(_in_steps(step, unit))
@@ -287,7 +283,6 @@ def _period(ours: Sequence[Progression], theirs: Sequence[Progression], unit: No
 
 
 def _same_progressions(ours: Progressions, theirs: Progressions) -> bool | None:
-    """Whether the same values lie in both."""
     if ours.domain != theirs.domain:
         return False
     if ours.domain != "Z":
@@ -310,7 +305,6 @@ def _all_among(ours: Progressions, theirs: Progressions) -> bool:
 
 
 def _covered(ours: Sequence[complex | Fraction], theirs: Sequence[complex | Fraction], period: Fraction) -> bool:
-    """Whether each of our residues is one of theirs."""
     return all(any(_congruous(one, other, period) for other in theirs) for one in ours)
 
 
@@ -328,7 +322,6 @@ def _compared(one: Part[Progressions], other: Part[Progressions], with_: Compari
 
 
 def _and_unsaid(one: Part[Progressions], other: Part[Any], with_: Comparison) -> Equality | None:
-    """General solutions of which one does not say that its parameter is a whole number."""
     members = None if other.given else _listed(other.text, _PARAMETERS)
     if members is None:
         return Equality(False, "equation")

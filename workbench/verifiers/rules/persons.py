@@ -47,7 +47,6 @@ def same_person(reference: str, candidate: str) -> bool:
 
 
 def _same_name(one: str, other: str) -> bool:
-    """Whether two names are equal but for diacritics, or one of them is the other's initial."""
     if len(one) == 1 or len(other) == 1:
         return bool({name[:1] for name in folded(one)} & {name[:1] for name in folded(other)})
     return bool(folded(one) & folded(other))
@@ -62,7 +61,6 @@ def _names_of(text: str) -> list[str]:
 
 
 def _apart(names: list[str], others: list[str]) -> list[str]:
-    """Names with initials written together taken apart, where the others begin with so many initials: JR, J. R."""
     initials = sum(len(name) == 1 for name in others)
     together = len(names) > 1 and 1 < len(names[0]) == initials and names[0].isupper()
     return [*names[0], *names[1:]] if together else names

@@ -90,13 +90,11 @@ def _read(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _is_restricted(value: str, where: str) -> bool:
-    """Whether these are a formula and where its variable may lie."""
     formula, within = _formula(value), place(where) if where else None
     return formula is not None and within is not None and within[0] in (None, *features(formula).names)
 
 
 def _same_pieces(one: Part[Piecewise], other: Part[Piecewise], with_: Comparison) -> Equality | None:
-    """Pieces in any order, or the same values all along the line."""
     ours, left = one.value.pieces, list(other.value.pieces)
     for value, where in ours:
         fits = [piece for piece in left if with_.within.same(value, piece[0]) and _same_place(where, piece[1], with_)]
@@ -148,7 +146,6 @@ def _formula(text: str) -> Node | None:
 
 
 def _same_function(one: Piecewise, other: Piecewise) -> bool:
-    """Whether two functions of one variable agree at all ends of their pieces and at numbers between these."""
     ours, theirs = _function(one), _function(other)
     if ours is None or theirs is None or len(ours.names | theirs.names) != 1:
         return False

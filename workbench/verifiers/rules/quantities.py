@@ -58,7 +58,6 @@ class Based(NamedTuple):
 
 
 def _is_marked(text: str) -> bool:
-    """Whether a text may mark a base; most are told by their signs alone, which is much faster."""
     lower = text.lower()
     return (not lower.isascii() or any(sign in lower for sign in _SIGNS)) and _MARK.search(text) is not None
 
@@ -302,7 +301,6 @@ def _one_sided(bare: Quantity, other: Quantity, question: WantedForm) -> Ruling 
 
 
 def _converted(first: Quantity, one: Unit, second: Quantity, two: Unit) -> Ruling | None:
-    """Two known units: the same, convertible, or of different dimensions."""
     if one == two:
         return _equal(first, second), "quantity.same_unit"
     if one.dimensions == two.dimensions:
@@ -371,7 +369,6 @@ def _read(text: str, parts: int) -> Quantity | None:
 
 
 def _times_pi(number: WrittenNumber, multiple: re.Match[str], rest: str) -> tuple[WrittenNumber, str, int]:
-    """The number times the multiple of pi after it, and the text after both."""
     factor = Fraction(int(multiple[2] or 1), int(multiple[3] or multiple[4] or 1))
     sign = -1 if multiple[1] == "-" else 1
     return number.times(sign * factor), multiple.string[multiple.end() :], 1
@@ -387,7 +384,6 @@ def _money(amount: Quantity, currency: str, rest: str) -> Quantity | None:
 
 
 def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
-    """The quantity an amount makes with the text after it."""
     attached = rest[0] != " "
     name = rest.strip()
     if name.startswith("(") and name.endswith(")"):
@@ -405,7 +401,6 @@ def _with_unit(amount: Quantity, rest: str, parts: int) -> Quantity | None:
 
 
 def _counted(name: str) -> str:
-    """What is counted, in the singular, when a text reads as the name of it; else nothing."""
     if not _COUNTED.fullmatch(name):
         return ""
     words = re.split("[ -]", name.lower())
@@ -415,7 +410,6 @@ def _counted(name: str) -> str:
 
 
 def _doubtful(name: str, attached: bool) -> bool:
-    """Whether a known unit may as well be variables: one letter or two, set like the variables of a formula."""
     if name in _ONE_LETTER_COMPOUNDS or not name.isascii() or name in ("%", "$"):
         return False
     letters = re.findall("[A-Za-z]+", name)
@@ -442,7 +436,6 @@ def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
 
 
 def _meant_beside(one: Unit, other: Unit) -> Unit:
-    """What a name of two units means beside another: pounds beside pence, m beside hours."""
     meant = (unit(that) for this, that in _NAMED_TWICE if one == unit(this))
     return next((known for known in meant if known and known.dimensions == other.dimensions), one)
 

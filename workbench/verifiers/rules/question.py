@@ -285,7 +285,6 @@ class TypedQuestion:
 
     @cached_property
     def _units(self) -> list[Unit]:
-        """The units it names behind numbers and in "how many"."""
         names = dict.fromkeys(name for found in _MEASURED.findall(self.text[-_TAIL:]) for name in found if name)
         known = (unit(name) or unit(name.lower()) for name in list(names)[:_MOST_UNITS])
         return [found for found in known if found is not None and found.dimensions]
@@ -383,7 +382,6 @@ class TypedQuestion:
 
 
 def _scale(known: Unit, powers: dict[str, int]) -> Fraction | None:
-    """The factor of a unit raised to other powers of its dimension: what centimetres make of an area."""
     own = dict(known.dimensions)
     if own == powers:
         return known.factor

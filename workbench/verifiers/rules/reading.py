@@ -224,7 +224,6 @@ class AnswerReader:
         return None if found and len(found) > 1 and found >= known.keys() and self.question.ordered else found
 
     def _same(self, one: str, other: str) -> bool:
-        """Whether two options' texts are the same value."""
         return self._same_parts(self.part(one), self.part(other))
 
     def candidate(self, text: str, sentence: str, how: str, wanted: Part[Any]) -> Part[Any]:
@@ -292,7 +291,6 @@ class AnswerReader:
         return self.picked(text, wanted) or Part(tidy(text), Text(is_prose(text)))
 
     def _changed(self, text: str, wanted: Part[Any]) -> ChangeValue | None:
-        """The change an answer describes, where one is wanted: in words, or as a number with a sign."""
         signed = isinstance(wanted.value, Quantity) and wanted.text[:1] in "+-−"
         return change(text, self.question) if signed or isinstance(wanted.value, ChangeValue) else None
 
@@ -316,7 +314,6 @@ class AnswerReader:
         return found
 
     def _chained(self, text: str, wanted: Part[Any] | None) -> Part[Any] | None:
-        """What a chain of equations comes to, where a value is wanted."""
         if wanted is None or "=" not in text or "=" in wanted.text or not isinstance(wanted.value, _RESULTS):
             return None
         pieces = [piece.strip(" .") for piece in _EQUALS.split(text)]
@@ -335,7 +332,6 @@ class AnswerReader:
         return found if found is not None and len(found.value.parts) == len(wanted.value.parts) else None
 
     def _in_order(self, text: str) -> Part[Collection] | None:
-        """What signs or words put in an order; where the question names its direction, in that of the question."""
         signs = {sign for sign in "<>" if sign in text}
         text = (localised(tidy(text)) if signs or self.question.decimal_commas else tidy(text)).rstrip(" .")
         steps = in_steps(text)
@@ -380,12 +376,10 @@ class AnswerReader:
         return meant
 
     def _cut(self, text: str, value: str, wanted: Part[Any]) -> Part[Any] | None:
-        """What a value begins with, where that is what the reference is."""
         cuts = (self._picked(text, cut, wanted) for cut in beginnings(value) if _may_be(cut, wanted))
         return next((cut for cut in cuts if cut is not None and _same_kind(cut, wanted)), None)
 
     def _picked(self, text: str, value: str, wanted: Part[Any] | None) -> Part[Any] | None:
-        """A value picked out of a phrase, if it is meant and all that the phrase gives."""
         value = _LEADING_WORDS.sub("", value)
         if wanted is not None and isinstance(wanted.value, Text) and not self._is_wording(value, wanted.text):
             return None
@@ -398,7 +392,6 @@ class AnswerReader:
         )
 
     def _is_all(self, text: str, value: str, found: Part[Any]) -> bool:
-        """Whether a phrase gives no other value than one picked out of it."""
         if isinstance(found.value, (Text, Moment)) and not _DIGIT.search(value):
             return not gives_another_name(text, value)
         if _tells_apart(value, found):
@@ -418,7 +411,6 @@ class AnswerReader:
         return True
 
     def _is_wording(self, value: str, wanted: str) -> bool:
-        """Whether a text would be read as the words that are wanted; most of the pieces of a phrase would not."""
         source = self._source(value, 0) if len(value) <= MAX_CHARACTERS else None
         same = same_wording if self.question.asks_who else self._same_words
         return source is not None and same(wanted, source.text)
@@ -517,7 +509,6 @@ def conclusion(text: str) -> str | None:
 
 
 def _without_remark(text: str, wanted: Part[Any]) -> str:
-    """A text without the words in brackets at its end, but for those that make another answer of it."""
     aside = _ASIDE.search(text) if text.endswith(")") else None
     if aside is None or denying(aside[1]) or "or" in (said := words(aside[1])):
         return text
@@ -529,7 +520,6 @@ def _without_remark(text: str, wanted: Part[Any]) -> str:
 
 
 def _comes_to(pieces: list[str]) -> bool:
-    """Whether equal terms lead to the last of them: the first is a name, has no unknown, or is the last one's equal."""
     first = _LEADING_WORDS.sub("", pieces[0])
     if is_name(first) or _APPLIED.fullmatch(first) or not first:
         return True
@@ -542,13 +532,11 @@ def _comes_to(pieces: list[str]) -> bool:
 
 
 def _same_kind(found: Part[Any], wanted: Part[Any]) -> bool:
-    """Whether an answer is of the type that is wanted, where a number may be an expression."""
     kinds = {type(found.value), type(wanted.value)}
     return not _is_loose(found) and (len(kinds) == 1 or kinds <= _NUMERIC)
 
 
 def _may_be(phrase: str, wanted: Part[Any]) -> bool:
-    """Whether a phrase may be what the reference is, as far as one look tells: most are words where it is a figure."""
     if isinstance(wanted.value, Text):
         return word_count(phrase) <= word_count(wanted.text) + _MORE_WORDS
     if type(wanted.value) not in _NUMERIC or word_count(phrase) < _FEW_WORDS:
@@ -565,7 +553,6 @@ def _tells_apart(text: str, found: Part[Any]) -> bool:
 
 
 def _is_loose(part: Part[Any]) -> bool:
-    """Whether a value is a guess from what may be words."""
     return isinstance(part.value, Expression) and part.value.said is None and word_count(part.text) > 1
 
 
@@ -579,7 +566,6 @@ def _turned(found: re.Match[str]) -> str:
 
 
 def _unmathed(text: str) -> str:
-    """The text without math delimiters; a lone dollar sign before a number is a currency."""
     if text.count("$") == 1 and _LONE_DOLLAR.search(text):
         return text.replace("$", "\\$")
     if "$" in text and (outside := _UNIT_OUTSIDE.fullmatch(text)):

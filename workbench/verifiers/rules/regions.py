@@ -140,7 +140,6 @@ def _region(text: str, depth: int) -> Found | None:
 
 
 def _are_parts(found: Sequence[Found | None]) -> bool:
-    """Whether conditions joined by "or" all bound a variable and each adds something; else they are a hedge."""
     whole = _joined(found, any)
     named = all(part is not None and part[0] is not None for part in found)
     return named and all(_joined([*found[:at], *found[at + 1 :]], any) != whole for at in range(len(found)))
@@ -161,7 +160,6 @@ _SEPARATORS: tuple[tuple[re.Pattern[str], Callable[[list[bool]], bool]], ...] = 
 
 
 def _cut(separator: re.Pattern[str], text: str) -> list[str]:
-    """The parts of a text between separators outside brackets."""
     level = [0]
     for sign in text:
         level.append(level[-1] + (sign in _OPENING) - (sign in _CLOSING))
@@ -239,7 +237,6 @@ def _line(operands: Sequence[Sequence[IntervalForm]]) -> tuple[dict[str, int], l
 
 
 def _placed(values: dict[str, float]) -> tuple[dict[str, int], list[str]]:
-    """The cell of each end on the line, odd ones for ends and even ones for the gaps between, and the ends in order."""
     places: dict[str, int] = {}
     ends: list[str] = []
     for text in sorted(values, key=lambda text: (values[text], text)):
@@ -255,7 +252,6 @@ def _holds(one: IntervalForm, cell: int, places: dict[str, int]) -> bool:
 
 
 def _runs(inside: list[bool], ends: list[str]) -> list[IntervalForm]:
-    """The intervals that neighbouring cells make."""
     found = []
     start: int | None = None
     for cell, held in enumerate([*inside, False]):
@@ -270,7 +266,6 @@ def _runs(inside: list[bool], ends: list[str]) -> list[IntervalForm]:
 
 
 def _value(text: str) -> float | None:
-    """A number by which ends are ordered."""
     tree = _tree(text)
     if tree is None:
         return None

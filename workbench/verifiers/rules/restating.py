@@ -93,7 +93,6 @@ class _Clause(NamedTuple):
 
     @property
     def has_pronoun(self) -> bool:
-        """Whether a pronoun stands for the subject, or it is left out: "..., not prime"."""
         said = [token for token in self.tokens if token not in NEGATIONS]
         return bool(said) and (said[0] in _PRONOUNS or self.tokens[0] != said[0])
 
@@ -146,7 +145,6 @@ def _clauses_asked(asked: str) -> Iterator[str]:
 
 
 def _sentences_asked(question: str) -> Iterator[str]:
-    """The last questions, then what stands behind or before "true or false", or behind "whether"; the latest first."""
     ends = [(found.start(), found.end(), found[0]) for found in _END.finditer(question)]
     starts = [0, *(end for _, end, _ in ends)]
     stops = [*(start for start, _, _ in ends), len(question)]
@@ -193,7 +191,6 @@ def _compared(asked: _Clause, said: _Clause) -> bool | None:
 
 
 def _opposite(word: str, asked: list[str]) -> str | None:
-    """The word of a question that another one denies."""
     for other in asked:
         if _is_prefixed(word, other) or {word, other} in _OPPOSITES:
             return other
@@ -225,7 +222,6 @@ def _follows(asked: _Clause, found: list[str], said: _Clause) -> bool:
 
 
 def _may_miss(asked: _Clause, start: int, end: int) -> bool:
-    """Whether words within a question may be left out: a short phrase, or the formula of a thing named before it."""
     missing = asked.words[start:end]
     formula = all(len(word) <= 1 or not word.isalpha() or word in _FUNCTIONS for word in missing)
     is_named = asked.words[start - 1].isalpha()

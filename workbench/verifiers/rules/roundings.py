@@ -68,7 +68,6 @@ def _rounds_to(one: _Member, other: _Member) -> bool:
 
 
 def _bare(text: str) -> str:
-    """A value without the marks round it, and without brackets that nothing opens or closes."""
     text = text.strip(_MARKS).rstrip(" ($")
     for opening, closing in ("{}", "()"):
         while text.endswith(closing) and text.count(closing) > text.count(opening):
@@ -103,7 +102,6 @@ def _shown(text: str) -> WrittenNumber | None:
 
 
 def _rounds(value: Fraction, number: WrittenNumber) -> bool:
-    """Whether a value rounds to a number, or is cut off to it; of one without decimals its last digits may be zeros."""
     step = number.step or Fraction(10) ** _zeros(number.value)
     off = value - number.value
     return abs(off) * 2 <= step * Fraction(1_000_001, 1_000_000) or (0 <= off * (1 if value > 0 else -1) < step)

@@ -343,7 +343,6 @@ def is_rough_before(text: str) -> bool:
 
 
 def _unknown(text: str) -> set[str]:
-    """The words that are neither everyday ones of answers nor units: what they say of the answer nobody can tell."""
     found = {
         f"?{stem(word)}"
         for word in words(text)

@@ -104,7 +104,6 @@ def _unknowns(text: str) -> set[str] | None:
 
 
 def _is_solved(text: str) -> bool:
-    """Whether a text is no relation, or relates a name to what is free of it."""
     parts = [part.strip(" &") for part in _RELATION.split(text)]
     if len(parts) < 2 or not all(parts):
         return len(parts) < 2
@@ -117,7 +116,6 @@ def _is_solved(text: str) -> bool:
 
 
 def _same_names(ours: str, theirs: str) -> bool:
-    """Whether two solved answers name the same, or one of them names a function or nothing."""
     one, other = _names(ours), _names(theirs)
     if not one or not other or one == other or any("(" in name for name in one | other):
         return True
@@ -159,13 +157,11 @@ def has_unknown(text: str) -> bool:
 
 
 def _is_described(text: str) -> bool:
-    """Whether a side of an equation names a quantity in words, as a sum or integral, or as a function's value."""
     named = _WORD.search(_MACRO.sub(" ", text)) or "\\text" in text or _OPERATOR.search(text)
     return named is not None or (_APPLICATION.search(text) is not None and not has_unknown(text))
 
 
 def _equations(question: str) -> Iterator[str]:
-    """The relations a question states."""
     tail = question[-_READ:]
     found = [math[1] or math[2] for math in _MATH.finditer(tail)]
     rest = _MATH.sub(" ", tail)

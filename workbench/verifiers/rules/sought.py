@@ -52,7 +52,6 @@ def _worth(words: Iterable[str]) -> bool:
 
 
 def _of_sequence(parsed: Any) -> frozenset[str]:
-    """The best of what each part of a sequence needs: the one whose shortest word is the longest."""
     found: list[frozenset[str]] = []
     run = ""
     for kind, given in parsed:
@@ -70,7 +69,6 @@ def _length(words: frozenset[str]) -> tuple[int, int]:
 
 
 def _of_part(kind: str, given: Any) -> frozenset[str]:
-    """What a part of a pattern that is no literal needs."""
     if kind in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
         least, _, repeated = given
         return _of_sequence(repeated) if least else frozenset()

@@ -153,7 +153,6 @@ def unquoted(text: str) -> str:
 
 
 def _braces_match(text: str) -> bool:
-    """Whether every brace closes within a text."""
     depth = 0
     for sign in text:
         depth += (sign == "{") - (sign == "}")

@@ -80,7 +80,6 @@ def _statement(tokens: list[str]) -> Statement:
 
 
 def _split(tokens: list[str]) -> tuple[list[list[str]], list[str]]:
-    """Cut at the relations outside brackets."""
     pieces: list[list[str]] = [[]]
     signs: list[str] = []
     depth = 0
@@ -134,5 +133,4 @@ def _applied_name(tokens: list[str]) -> Node | None:
 
 
 def _mentions(trees: tuple[Node, ...], names: tuple[Node, ...]) -> bool:
-    """Whether an expression contains the name it is said to be the value of."""
     return any(isinstance(name, Name) and name.text in features(*trees).names for name in names)

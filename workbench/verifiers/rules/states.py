@@ -13,7 +13,6 @@ Vocabulary = dict[str, str]
 
 
 def _vocabulary(*states: str) -> Vocabulary:
-    """One vocabulary; each state is its own name followed by its synonyms, separated by bars."""
     return {word: state.split("|")[0] for state in states for word in state.split("|")}
 
 
@@ -32,7 +31,6 @@ _OPEN = (
 
 
 def _yes_or_no(yes: str, no: str, *others: str) -> Vocabulary:
-    """A vocabulary of which two states also answer a question with yes or no."""
     return _vocabulary(f"{yes}|{_YES}", f"{no}|{_NO}", *others)
 
 
@@ -162,7 +160,6 @@ def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
 
 
 def _offered(question: str) -> list[str]:
-    """The last alternatives a question offers, two or more short phrases."""
     for sentence in reversed(_SENTENCES.split(question[-_OFFER:])):
         if not _EITHER.search(sentence):
             continue
@@ -179,7 +176,6 @@ def _offered(question: str) -> list[str]:
 
 
 def _named(vocabulary: Vocabulary, word: str, asked: frozenset[str]) -> tuple[int, bool]:
-    """How many of a vocabulary's states the question's words name, and whether the word is the name of one."""
     return len({state for name, state in vocabulary.items() if name in asked}), word in vocabulary.values()
 
 
@@ -201,12 +197,10 @@ def _state(word: str, vocabulary: Vocabulary) -> str | None:
 
 @lru_cache(maxsize=64)
 def _stems(items: tuple[tuple[str, str], ...]) -> dict[str, str]:
-    """The states by the stems of their words: "refuted" for "refutes"."""
     return {stem(word): state for word, state in items if word.isalpha()}
 
 
 def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
-    """What denying a state means."""
     if found is None:
         return None
     others = set(vocabulary.values()) - {found, "unknown"}
@@ -251,7 +245,6 @@ def _bare(clause: str, vocabulary: Vocabulary) -> str | None:
 
 
 def _concluded(text: str, vocabulary: Vocabulary, question: str) -> str | None:
-    """What the last clause of a text says of what is judged: "so the statement does not hold in general"."""
     clauses = last_clauses(text) or [found[0] for found in _OF_A_STATEMENT.finditer(text)]
     if not clauses:
         return None
@@ -277,7 +270,6 @@ def _concluded(text: str, vocabulary: Vocabulary, question: str) -> str | None:
 
 
 def _of_neither(said: list[str], vocabulary: Vocabulary) -> str | None:
-    """The one state that is left where a clause denies the others: "neither entailed nor contradicted"."""
     if said[:1] != ["neither"] or "nor" not in said:
         return None
     denied = {_state(word, vocabulary) for word in said[1:] if word != "nor"}
@@ -286,7 +278,6 @@ def _of_neither(said: list[str], vocabulary: Vocabulary) -> str | None:
 
 
 def _only_state(sentence: str, vocabulary: Vocabulary) -> str | None:
-    """The one state a short sentence names, "not" taken into account."""
     if len(sentence) > _SENTENCE:
         return None
     named = {vocabulary[word]: word for word in sorted(vocabulary, key=len) if _has_word(sentence, word)}

@@ -205,7 +205,6 @@ def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
 
 
 def _is_symbol(one: str, other: str, asked: bool) -> bool:
-    """Whether upper case tells two spellings apart: they are short, or have capitals inside as NaCl has."""
     if one.casefold() in _STATES:
         return asked
     inner = _INNER_CAPITAL.search(one) is not None or _INNER_CAPITAL.search(other) is not None

@@ -170,7 +170,6 @@ def _matrix(text: str) -> Shape | None:
 
 
 def _scaled(text: str) -> Shape | None:
-    """A matrix with a factor before it: every cell times the factor."""
     found = _SCALED.fullmatch(text)
     matrix = _matrix(found[2]) if found and _MATRIX.fullmatch(found[2]) else None
     if found is None or matrix is None:
@@ -193,7 +192,6 @@ def _grid(rows: list[list[str]], transposed: bool = False) -> Shape | None:
 
 
 def _enclosed(text: str) -> str | None:
-    """What stands inside one pair of brackets around the whole text."""
     if text.startswith("\\{") and text.endswith("\\}"):
         inner = text[2:-2]
     elif text[:1] in _OPEN and text[-1:] in _CLOSE and len(text) > 1 and not text.endswith("\\}"):
@@ -226,7 +224,6 @@ def _bracketed(text: str, inner: str) -> Shape | None:
 
 
 def _balanced(text: str) -> bool:
-    """Whether no bracket in a text closes one before it. Half-open intervals close one kind with the other."""
     depth = 0
     for sign in text:
         if sign in _OPEN:

@@ -124,14 +124,12 @@ def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
 
 @lru_cache(maxsize=256)
 def _asked(text: str) -> str:
-    """The sentence of a question that asks."""
     found = sentences(text)
     return next((sentence for sentence in reversed(found) if "?" in sentence), found[-1])
 
 
 @lru_cache(maxsize=256)
 def _operations(text: str) -> frozenset[str]:
-    """The names of what a text adds, multiplies and so on."""
     return frozenset(stem(str(sign.lastgroup)) for sign in _OPERATION.finditer(text))
 
 
@@ -150,7 +148,6 @@ def _slots(said: set[str]) -> set[tuple[int, int]]:
 
 
 def _names_sibling(clause: str, question: TypedQuestion, known: set[str]) -> bool:
-    """Whether a clause names a thing of the kind that is asked for, and not that thing."""
     given = _slots(set(words(clause)))
     if not given:
         return False
@@ -161,7 +158,6 @@ def _names_sibling(clause: str, question: TypedQuestion, known: set[str]) -> boo
 
 
 def _names_axis(clause: str, question: TypedQuestion) -> bool:
-    """Whether a clause speaks of another axis than is asked for: the y-intercept for the x-intercept."""
     given, asked = ({found.lower() for found in map(" ".join, _AXIS.findall(text))} for text in (clause, question.text))
     return bool(given and asked) and given.isdisjoint(asked)
 
@@ -188,7 +184,6 @@ def _has_another_subject(before: str, question: TypedQuestion, known: tuple[str,
 
 
 def _subjects(subject: str, question: TypedQuestion) -> list[str]:
-    """The words of a subject that must be the question's as well."""
     found = [name[1] for name in (_BARE.match(subject + " "), _OWNED.search(subject)) if name]
     found += _NAME_BEHIND_OF.findall(subject)
     if _OF_THE.search(_asked(question.text)):
@@ -207,7 +202,6 @@ def _subjects(subject: str, question: TypedQuestion) -> list[str]:
 
 
 def _turned(pair: re.Match[str], question: str) -> bool:
-    """Whether a pair stands the other way round in the question: girls to boys for boys to girls."""
     one, other = pair[1].lower(), pair[2].lower()
     return (
         one != other

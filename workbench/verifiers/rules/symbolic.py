@@ -118,7 +118,6 @@ def _same_solutions(first: Any, second: Any) -> bool | None:
 
 
 def _same_expression(first: Any, second: Any) -> bool | None:
-    """Compare by structure, then by value, as written and when computed."""
     if first == second or (_has_limits(first) and first.as_dummy() == second.as_dummy()):
         return True
     agree = _agree(first, second)
@@ -131,7 +130,6 @@ def _same_expression(first: Any, second: Any) -> bool | None:
 
 
 def _has_limits(tree: Any) -> bool:
-    """Whether a sum, integral or limit is left in it."""
     return bool(tree.has(ExprWithLimits, sympy.Limit))
 
 
@@ -156,7 +154,6 @@ def _agree(first: Any, second: Any) -> bool | None:
 
 
 def _counted(tree: Any) -> set[Any]:
-    """The names that stand for whole numbers: ends of sums, in factorials, exponents of negative numbers."""
     counts = [end for bound in tree.atoms(sympy.Sum, sympy.Product) for _, *ends in bound.limits for end in ends]
     counts += tree.atoms(sympy.factorial, sympy.binomial)
     counts += [power.exp for power in tree.atoms(sympy.Pow) if power.base.is_negative]

@@ -54,7 +54,6 @@ def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> st
 
 
 def _same_noun(reference: str, candidate: str) -> bool:
-    """Whether two answers are one noun, in the singular or the plural: mouse and mice, wolf and wolves."""
     ours, theirs = (spelled(text).casefold() for text in (reference, candidate))
     return ours.isalpha() and theirs.isalpha() and len(ours) > 2 and singular(ours) == singular(theirs)
 
@@ -110,7 +109,6 @@ def _same_letters(reference: str, candidate: str) -> bool:
 
 
 def _same_sequence(reference: str, candidate: str) -> bool:
-    """Whether two lists of words are the same in the same order, whatever separates them."""
     ours, theirs = (
         [word for word in _SEPARATORS.split(spelled(text).casefold()) if word] for text in (reference, candidate)
     )
@@ -126,7 +124,6 @@ def _strand(text: str) -> tuple[bool, str] | None:
 
 
 def _fills_gap(answer: str, sentence: str, question: TypedQuestion) -> bool:
-    """Whether a sentence is that of the question with its gap filled by an answer."""
     gap = question.gap
     if gap is None or len(sentence) > _LONGEST_SENTENCE:
         return False

@@ -131,7 +131,6 @@ def tokenize(text: str) -> list[str]:
 
 
 def _number(text: str, bracketed: bool) -> list[str]:
-    """A number without its thousands separators; inside brackets a bare comma separates members."""
     if text.isdecimal():
         return [text]
     bare = re.sub(r"\{,\}|\\,|,\\!", "", text)
@@ -141,7 +140,6 @@ def _number(text: str, bracketed: bool) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    """Letters as factors; a function's name as its macro."""
     if len(text) == 1:
         return [text]
     tokens: list[str] = []
@@ -168,7 +166,6 @@ def _words(text: str) -> list[str]:
 
 
 def _font(content: str) -> list[str]:
-    """What stands in a font: a function, a letter, or a name of several letters."""
     if not content or content in _UNIT_OF_ONE:
         return []
     if len(content) == 1:

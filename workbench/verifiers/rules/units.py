@@ -327,7 +327,6 @@ def _product(factors: list[tuple[Unit, int]]) -> Unit | None:
 
 @lru_cache(maxsize=4096)
 def _lookup(name: str) -> Unit | None:
-    """One unit by its symbol (case counts) or its name (case does not), with a metric prefix or without."""
     if entry := _SYMBOLS.get(name):
         return _defined(name, entry)
     for size in (1, 2):

@@ -77,7 +77,6 @@ class Rules:
 
 @lru_cache(maxsize=256)
 def _reader(text: str, subtype: str | None, leniency: Leniency) -> AnswerReader:
-    """Many completions answer one question: what it says and its reference's answer are read once."""
     return AnswerReader(TypedQuestion(text, subtype), leniency)
 
 

@@ -64,7 +64,6 @@ def _choices(one: Part[ChosenOptions], other: Part[ChosenOptions], with_: Compar
 
 
 def _not_a_choice(one: Part[ChosenOptions], other: Part[Any], with_: Comparison) -> Equality | None:
-    """A letter for an option that the other gives by its text."""
     if (chosen := with_.reader.chosen(other.text)) is not None:
         return _choices(one, Part(other.text, chosen), with_)
     return Equality(False, "choice.none") if with_.question.options else DIFFERENT

@@ -41,5 +41,4 @@ class _NoSynonyms:
     """Stands where nltk wants WordNet, and knows no word."""
 
     def synsets(self, word: str) -> list[object]:
-        """No meanings."""
         return []

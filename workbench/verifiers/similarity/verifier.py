@@ -111,7 +111,6 @@ class _Sides(NamedTuple):
     candidate_span: Span = None
 
     def verdict(self, outcome: Outcome, reason: str, score: float | None = None, detail: str | None = None) -> Verdict:
-        """A verdict that shows the final answers, if these are final answers."""
         return Verdict(
             outcome=outcome,
             score=score,

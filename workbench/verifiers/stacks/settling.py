@@ -65,7 +65,6 @@ class Stage(Struct, frozen=True, kw_only=True):
 
 
 def _spelt(score: float) -> str:
-    """A threshold that is read as the very same number."""
     short = f"{score:g}"
     return short if float(short) == score else repr(float(score))
 

@@ -163,7 +163,6 @@ class Stack:
         )
 
     async def _asked(self, stage: Stage, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """A stage's verdict; its failure is its own."""
         made, verifier = self._made[stage.name]
         if verifier.isolation == "served":
 
@@ -183,7 +182,6 @@ class Stack:
 
 
 def _role(name: str, role: str) -> str:
-    """A stage's server among those of all; no name of a verifier can hold a colon."""
     return f"{name}:{role}"
 
 

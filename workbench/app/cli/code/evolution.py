@@ -212,7 +212,6 @@ def _show(report: DuplicateReport) -> None:
 
 
 def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosines:
-    """The problems of a database with embeddings of one of two origins."""
     from workbench.coding.duplicates import from_local, from_server
     from workbench.runs.generation import models_from
 

@@ -134,7 +134,6 @@ def _selected(
 def _references(
     project: Project, meant: TrueScores, options: CodeSelectOptions | CodeMetricsOptions | CodeHistogramsOptions
 ) -> ReferenceOutcomes:
-    """Run the reference solutions of problems without a known ground truth, as the runs did that true scores are of."""
     from workbench.coding.ranking.references import outcomes_of_references
 
     cluster = cluster_at(options.cluster)
@@ -163,7 +162,6 @@ def _print(sets: Sequence[SelectedSet]) -> None:
 
 
 def _words(lines: Sequence[SelectedLine]) -> Iterator[str]:
-    """What the lines come to."""
     solutions = sum(len(line.selected) for line in lines)
     yield f"{counted(len(lines), 'problem')}, {counted(solutions, 'solution')} selected."
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
@@ -340,7 +338,6 @@ def histograms_command(options: CodeHistogramsOptions) -> Output:
 
 
 def _without_reference(sets: Sequence[SelectedSet]) -> Iterator[str]:
-    """Problems that have no reference solution to be run either."""
     lines = [one.line for one in sets]
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
     none = sum(line.reason == "no_ground_truth" for line in lines)

@@ -164,7 +164,6 @@ class AccuracySheet:
         ]
 
     def _is_starred(self, group: str | None, figure: Figure) -> bool:
-        """Whether a column needs room for stars."""
         rows = (self.row(name, group) for name in self.verifiers)
         return figure.tested and any(row is not None and row.is_significant for row in rows)
 
@@ -220,7 +219,6 @@ def _verifier_title(sheet: AccuracySheet, verifier: str) -> Content:
 
 
 def _verifier_columns(by: str | None, *, wide: bool, scored: bool) -> Columns[AccuracyRow]:
-    """Reasons in words need the room of some other columns."""
     words = by == "reason"
 
     def share(
@@ -321,7 +319,6 @@ def _group_title(sheet: AccuracySheet, group: str | None, figure: Figure, line: 
 
 
 def _marked_name(sheet: AccuracySheet, row: AccuracyRow, pinned: Collection[str]) -> str:
-    """A verifier with its marks, and how far it is."""
     progress = sheet.judged(row.verifier)
     name = sheet.mark(row.verifier, pinned) + printable(row.verifier)
     return fit(name, _NAME - 1 - len(progress)).rstrip() + f" {progress}" if progress else name

@@ -245,7 +245,6 @@ def _drawn_interval(row: AccuracyRow) -> tuple[Content | tuple[str, str] | str, 
 
 
 def _difference(row: AccuracyRow) -> str:
-    """The delta with its q-value, as far as there are any."""
     if row.delta is None or row.group is None:
         return ""
     q = "" if row.q is None else ", q < .001" if row.q < 0.001 else f", q {row.q:.3f}".replace("0.", ".")

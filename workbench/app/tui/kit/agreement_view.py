@@ -112,7 +112,6 @@ _MANY: Final = 1_000
 
 
 def _ceiling(report: AgreementReport) -> Content:
-    """By checks where there are any: those need no assumption of how people err together."""
     if not report.ceiling:
         return Content()
     found = report.ceiling[-1]

@@ -168,7 +168,6 @@ class ArrangedView(PagedView, ActingWidget):
             self.refresh_rows()
 
     def _arranged_ids(self) -> array[int]:
-        """The order of rows in memory."""
         assert self._source is not None
         return self._source.ids()
 
@@ -198,12 +197,10 @@ class ArrangedView(PagedView, ActingWidget):
 
     @property
     def _place_here(self) -> int:
-        """The place of the column under the cursor, among all."""
         return 0 if self._painter is None else self._painter.shown[min(self.column, len(self._painter.shown) - 1)]
 
     @property
     def _row_here(self) -> TableRow | None:
-        """The row under the cursor, once it is here."""
         row = None if self._cache is None or self.cursor is None else self._cache.row(self.cursor)
         return row if row is not None and row.cells else None
 
@@ -223,7 +220,6 @@ class ArrangedView(PagedView, ActingWidget):
             self._sort((self.sort or worst_first(self.column_here)).turned())
 
     def _sort(self, sort: Sort | None) -> None:
-        """Arrange the rows; who has a query is asked for another one."""
         if self._given is not None and self._given.queried:
             self.post_message(self.SortRequested(self, sort))
         else:
@@ -338,7 +334,6 @@ class ArrangedView(PagedView, ActingWidget):
             self._lay_out()
 
     def _lay_out(self) -> None:
-        """Columns are others, or of other widths."""
         if self._painter is not None:
             self._painter.resize(self.scrollable_size.width)
             self._measure()

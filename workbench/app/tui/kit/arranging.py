@@ -113,7 +113,6 @@ _Ranked: TypeAlias = tuple[tuple[bool, Any] | None, int]
 
 
 def _in_order(rows: list[_Ranked], sort: Sort) -> Iterator[int]:
-    """The ids of rows as they are sorted; those without a value come last."""
     told = [row for row in rows if row[0] is not None]
     told.sort(key=itemgetter(0), reverse=sort.descending)
     yield from (row_id for _, row_id in told)

@@ -211,7 +211,6 @@ class FinalAnswerCard(Container):
         line.set_class(bool(missing), "short")
 
     def _fit(self) -> None:
-        """Give the reference's end, and where the parts are stacked the question, no more rows than there is room."""
         passage = self.query_one("#card-passage", Reader)
         passage.styles.height = min(passage.row_count, _PASSAGE_ROWS)
         question = self.query_one("#card-question", Reader)
@@ -224,13 +223,11 @@ class FinalAnswerCard(Container):
 
     @on(Excerpt.RowsChanged)
     def _laid_out(self, event: Excerpt.RowsChanged) -> None:
-        """How many rows a text has is not known while another one is in the card's place."""
         event.stop()
         if not self.opened:
             self._fit()
 
     def _answer_rows(self) -> int:
-        """Rows of the final answers, before they are laid out."""
         answers = [one for one in self.query(Static) if one.has_class("answer")]
         rows = sum(min(_ANSWER_ROWS, one.visual.get_height({}, max(1, self.size.width - 2))) for one in answers)
         passage, line = self.query_one("#card-passage", Reader), self.query_one("#card-warning", Static)
@@ -344,7 +341,6 @@ class FinalAnswerCard(Container):
 
     @on(Input.Submitted, "#card-find")
     def _found(self, event: Input.Submitted) -> None:
-        """Close the line, and stay at the hit."""
         event.stop()
         if self.full.hits:
             event.input.remove_class("open")
@@ -392,7 +388,6 @@ def warning(card: Card) -> str:
 def _row(
     name: str, texts: CardTexts, part: Answered, answer: FinalAnswer, raw: bool, *, guess: bool, early: int = 0
 ) -> Content:
-    """One answer, how it was found, and the other boxes of its text."""
     how = f"a guess: {HOW[answer.how]}" if guess else HOW[answer.how]
     if early:
         how += f", {early:,} characters before the end"

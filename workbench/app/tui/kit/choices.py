@@ -170,7 +170,6 @@ class ChoiceMenu(ModalScreen[str | None]):
         return Option(Content.assemble((key, "bold $text-accent"), " ", (mark, "bold $text-success"), choice.text))
 
     def _key_of(self, number: int) -> str:
-        """The key of a choice: its own, else that of its place while there are any."""
         return self._choices[number].key or KEYS[number + self._first : number + self._first + 1]
 
     def action_press(self, key: str) -> None:

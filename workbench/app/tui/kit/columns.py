@@ -142,7 +142,6 @@ def rows_of(
 
 
 def _by_ends(rows: Sequence[TableRow], place: int) -> list[TableRow]:
-    """The same rows with the ids of a column shown by their ends."""
     short = ends([row.cells[place].text for row in rows])
     cells = ((*row.cells[:place], _shortened(row.cells[place], short), *row.cells[place + 1 :]) for row in rows)
     return [row._replace(cells=made) for row, made in zip(rows, cells, strict=True)]

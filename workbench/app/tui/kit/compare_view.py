@@ -90,7 +90,6 @@ def figures(report: CompareReport) -> Content:
 
 
 def _figure(metric: MetricDifference) -> str:
-    """Accuracies in percent, their difference in points; the correlation as it is."""
     name = f"{_NAMES[metric.metric]:<4}"
     if metric.a is None or metric.b is None or metric.difference is None:
         return f"{name}{NONE:>6}{NONE:>6}{NONE:>7}  one gold class"

@@ -85,7 +85,6 @@ def _meets(cell: Cell, condition: Condition) -> bool:
 
 
 def _number(cell: Cell) -> float | None:
-    """The figure a person reads; where it is shortened, the one behind it."""
     shown = _parsed(cell.text)
     return cell.value if shown is None and isinstance(cell.value, int | float) else shown
 

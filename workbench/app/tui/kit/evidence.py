@@ -142,7 +142,6 @@ def _verdict(verdict: ItemVerdict, width: int, beside: bool, raw: bool, chosen: 
 
 
 def _small(verdict: ItemVerdict, chosen: bool) -> str:
-    """What is there for those who need it: codes, run, time; and the long version where the verdict is chosen."""
     words = (
         verdict.reason,
         f"rule {verdict.rule}" if verdict.rule and verdict.rule != verdict.reason else "",
@@ -157,7 +156,6 @@ def _small(verdict: ItemVerdict, chosen: bool) -> str:
 
 
 def _wrapped(text: str, style: StyleName, width: int) -> Iterator[Line]:
-    """A text in indented lines."""
     text, room = printable(text), width - len(INDENT)
     if text:
         for start, end in wrap_line(text, room) if room > 0 else ((0, len(text)),):
@@ -225,7 +223,6 @@ def _padded(span: Span, width: int) -> Line:
 
 
 def _cell(text: str | None, width: int, raw: bool) -> list[Span]:
-    """An answer in lines of some cells; at least one."""
     if text is None:
         return [Span("(none found)", "dim")]
     style: StyleName = "code" if raw else "math"
@@ -323,7 +320,6 @@ def _remarks(call: CallShown) -> Iterator[RenderedLine]:
 
 
 def _request(body: str) -> Iterator[Part]:
-    """A request's messages or texts, then its settings; one that is no JSON object as it is."""
     try:
         fields = json.loads(body)
     except ValueError:
@@ -350,7 +346,6 @@ def _message(message: Any) -> Part:
 
 
 def _plain(value: Any) -> str:
-    """A message's text: as it is, or that of its parts."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -26,11 +26,9 @@ class _Files(DirectoryTree):
     below: Path | None = None
 
     def filter_paths(self, paths: Iterable[Path]) -> Iterable[Path]:
-        """Hidden ones are left out, databases, and what these keep beside themselves."""
         return [path for path in paths if not path.name.startswith(".") and not path.name.endswith(_BESIDE)]
 
     async def watch_path(self) -> None:
-        """Begin at the folder that was shown before, else at the first entry."""
         await super().watch_path()
         listed = [node.data.path for node in self.root.children if node.data is not None]
         self.cursor_line = listed.index(self.below) if self.below in listed else 0

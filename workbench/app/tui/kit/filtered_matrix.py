@@ -55,7 +55,6 @@ class FilteredMatrix(Matrix, ActingWidget):
 
     @property
     def _asked_columns(self) -> list[TableColumn]:
-        """What conditions can be about: the names, and a column each."""
         corner = self._corner.strip(_ARROWS)
         titles = ((head.key, head.title.strip(_ARROWS)) for head in self.columns)
         return [TableColumn(_NAME, corner), *(TableColumn(key or title, title) for key, title in titles)]
@@ -123,7 +122,6 @@ class FilteredMatrix(Matrix, ActingWidget):
 
 
 def _asked_row(row: MatrixRow) -> TableRow:
-    """A row as conditions look at it."""
     return TableRow(0, (Cell(row.name, value=row.name), *map(_asked_cell, row.cells)))
 
 

@@ -83,7 +83,6 @@ class Footer(Widget, can_focus=False):
             self.call_after_refresh(self._read)
 
     def _read(self) -> None:
-        """The keys of the screen, then those of what has the focus; the first of those that do the same."""
         if not self.is_attached:
             return  # its screen has been left meanwhile
         by_action: dict[str, FooterKey] = {}
@@ -98,7 +97,6 @@ class Footer(Widget, can_focus=False):
         self.keys = (*by_action.values(), *(palette if self._show_command_palette else ()))
 
     def _rank(self, node: DOMNode) -> int:
-        """Whose keys come first: those of the screen, else of a widget in it, else of the app."""
         return 0 if node is self.screen else 2 if node is self.app else 1
 
     @property

@@ -60,7 +60,6 @@ def _first(rows: Sequence[PreviewRow]) -> Iterator[str]:
 
 
 def _of_problem(row: PreviewRow) -> str:
-    """Which part of a code problem was found where: what is not there is said, too."""
     parts = {
         "prompt": row.question,
         "reference": row.reference,

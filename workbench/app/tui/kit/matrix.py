@@ -139,7 +139,6 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self._use_room()
 
     def _use_room(self) -> None:
-        """Begin as far at the left as the last column stays in sight."""
         last = len(self.column_keys) - 1
         while self._first and last in self.columns_in_sight():
             self._first -= 1
@@ -369,7 +368,6 @@ class Matrix(CellGrid):
 
     @property
     def _name_width(self) -> int:
-        """Cells of the names; they get what columns leave over."""
         width = self.scrollable_size.width
         wanted = max((cell_len(row.mark + printable(row.name) + row.after) for row in self.rows), default=0) + 1
         granted = max(_NAMES[0], int(width * _NAMES[1]), width - sum(self._widths) - 1)
@@ -411,7 +409,6 @@ class Matrix(CellGrid):
 
     @property
     def _untinted(self) -> tuple[Style, Style]:
-        """A cell's style without a tint, and its glyph's."""
         return self._style(""), self._style("glyph")
 
     def _tinted(self, tint: float) -> tuple[Style, Style]:

@@ -73,7 +73,6 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         self._fit()
 
     def _fit(self) -> None:
-        """Where labels stand one above the other, what everybody says is in sight before what one person writes."""
         self.set_class(not self.in_full and not self.has_class("wide"), "brief")
 
     def show(self, conflict: Conflict) -> None:
@@ -100,7 +99,6 @@ class OpinionPanel(VerticalScroll, can_focus=True):
 
 
 def _opinion_words(opinion: Opinion, between: str = "\n") -> Content:
-    """One label without its maker: what was said, then how it was looked at, then the note in full."""
     head = [Content.assemble((f"{opinion.letter}  ", "bold"), value_words(opinion.value, opinion.reason))]
     if opinion.unsure:
         head.append(Content.styled("? unsure", "bold $text-warning"))
@@ -141,5 +139,4 @@ def _earlier(earlier: EarlierRuling) -> Content:
 
 
 def _own(decided: Ruling | None) -> Content:
-    """The person's own decision; deciding once more takes its place."""
     return Content() if decided is None else Content.assemble("you decided  ", stored_words(decided))

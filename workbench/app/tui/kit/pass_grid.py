@@ -166,7 +166,6 @@ class PassGrid(CellGrid):
 
     @property
     def _lead_widths(self) -> list[int]:
-        """Cells of what stands at the left; the first of it gives way where that brings all tests into sight."""
         if not self._widths:
             return []
         wanted, *rest = self._widths
@@ -182,7 +181,6 @@ class PassGrid(CellGrid):
 
     @property
     def _pitch(self) -> int:
-        """Cells a test."""
         return _ROOMY if len(self.tests) * _ROOMY <= self._room else 1
 
     @property
@@ -244,7 +242,6 @@ class PassGrid(CellGrid):
         return segments
 
     def _above(self, test: PassTest, y: int) -> str:
-        """What stands above a test in a line of the header."""
         if y < self._digits:
             return str(test.position + 1).rjust(self._digits)[y]
         if y < self.header_height - 1:
@@ -273,7 +270,6 @@ class PassGrid(CellGrid):
 
 
 def _extra_lines(tests: Sequence[PassTest]) -> list[str]:
-    """Lines of the header between numbers and pass rates: where some tests, but not all, are forgeable; rounds."""
     marked = len({test.forgeable for test in tests}) == 2
     rounds = any(test.round is not None for test in tests)
     return [*(["forgeable"] if marked else []), *(["round"] if rounds else [])]

@@ -91,7 +91,6 @@ def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
 
 
 def _clipped(source: str, language: str) -> Iterator[Line]:
-    """A source, as much of it as can be looked at here."""
     yield from code_lines(source[:MOST], language)
     if len(source) > MOST:
         yield (Span(f"… and {len(source) - MOST:,} characters more", "dim"),)

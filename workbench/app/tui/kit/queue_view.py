@@ -196,7 +196,6 @@ WORDS: Final[dict[str, str]] = {
 
 
 def _strip(item: Disagreement, verifiers: Sequence[str]) -> str:
-    """Gold, then what each verifier says in one sign; a point for one without a verdict."""
     said = {vote.verifier: OUTCOME_MARKS[vote.verdict][0] for vote in item.votes}
     return f"{OUTCOME_MARKS[item.gold][0]}│{''.join(said.get(name, '·') for name in verifiers)}"
 
@@ -234,7 +233,6 @@ def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width
 
 
 def _lines_of(parts: Iterable[Content], width: int) -> Iterator[Content]:
-    """Parts side by side, as many a line as there is room for."""
     line = Content()
     for part in parts:
         longer = Content("   ").join((line, part)) if line else part

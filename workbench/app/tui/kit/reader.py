@@ -210,7 +210,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         self.run_worker(let_go(work), group="reader-wrap", description="wrap", thread=True, exclusive=True)
 
     def _whole(self) -> Wrapped | None:
-        """The text wrapped to its end, now."""
         if self._wrapped is not None and not self._wrapped.complete:
             self._set_wrapped(prepare(self._wrapped.rendered, self._wrapped.width))
         return self._wrapped
@@ -225,7 +224,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._set_wrapped(wrapped)
 
     def _set_wrapped(self, wrapped: Wrapped | None) -> None:
-        """Show these rows; what was at the top stays there."""
         before, top = self._wrapped, self.scroll_offset.y
         self._wrapped = wrapped
         self._strips.clear()
@@ -303,7 +301,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip(self._highlight(row, segments)).adjust_cell_length(width, base)
 
     def _highlight(self, row: int, segments: list[Segment]) -> list[Segment]:
-        """The segments of a row with its search hits marked."""
         if self._wrapped is None or not self._hits:
             return segments
         line, start, end = self._wrapped.rows[row]
@@ -324,7 +321,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _is_long(document: RenderedText) -> bool:
-    """Whether wrapping would be felt; it looks no further than it must."""
     characters = 0
     for line in document.lines:
         characters += 1 + sum(len(span.text) for span in line.spans)

@@ -169,7 +169,6 @@ def _done(run: RunInfo, wide: bool) -> str:
 
 
 def _said(run: RunInfo, word: str) -> str:
-    """How many verdicts are this word; dots until they are counted."""
     n = _said_by_now(run, word)
     return (NONE if run.writes else "…") if n is None else compact_count(n)
 
@@ -257,13 +256,11 @@ def reasons_text(run: RunInfo, limit: int) -> str:
 
 
 def _reason_words(code: str) -> str:
-    """A reason code, with its title beside it where it has one."""
     words = title(code)
     return f"{printable(code)} ({words})" if words else printable(code)
 
 
 def _verdicts(run: RunInfo) -> list[str | tuple[str, str]]:
-    """How far a run is, and its counts by word; nothing for one that judges nothing."""
     return [] if run.writes else [f"{percent(share(run.done, run.items))} %  ", *_counts(run), "\n"]
 
 

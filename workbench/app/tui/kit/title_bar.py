@@ -141,7 +141,6 @@ _LONGER: Final = f"{_USUAL} · fast: 0.1 s"
 
 
 def _with_moment(parts: Sequence[RemarkPiece], moment: str, room: int | None) -> str:
-    """The pieces that have room beside what is said for a moment, and that behind them."""
     left = None if room is None else room - max(cell_len(_USUAL), cell_len(moment)) - 3
     return " · ".join(filter(None, (fitted(parts, left), moment)))
 

@@ -107,13 +107,11 @@ def _line(name: str, said: Content) -> Content:
 
 
 def _question(case: TriageCase, width: int) -> list[str]:
-    """The question in lines."""
     shown = printable(" ".join(case.question.split()))
     return [shown[start:end] for start, end in wrap_line(shown, width - 4)]
 
 
 def _question_end(lines: Sequence[str], most: int) -> list[Content]:
-    """The question's last lines: what is asked stands there."""
     leads = ["… " if len(lines) > most else "", *("" for _ in range(most))]
     return [Content.styled(f" {lead}{line}", "$text-muted") for lead, line in zip(leads, lines[-most:], strict=False)]
 
@@ -122,7 +120,6 @@ def _question_end(lines: Sequence[str], most: int) -> list[Content]:
 
 
 def _answer(text: str, places: Sequence[tuple[int, int]], width: int) -> Iterator[Content]:
-    """An answer in lines, with marks below what differs; where all of a long one does, they would tell nothing."""
     if not text:
         return
     shown, marks = marked_text(text, places)
@@ -134,13 +131,11 @@ def _answer(text: str, places: Sequence[tuple[int, int]], width: int) -> Iterato
 
 
 def _program(text: str, width: int) -> Iterator[Content]:
-    """A program line by line; no line takes more than one."""
     for line in text.expandtabs(4).strip("\n").split("\n") or ["–"]:
         yield Content.assemble((_BAR, "bold"), fit(line, width - cell_len(_BAR)).rstrip())
 
 
 def _end(case: TriageCase, width: int) -> Iterator[Content]:
-    """The end of a reference in which no answer is found."""
     shown = printable(" ".join(case.reference_end.split())) or "–"
     pieces = list(wrap_line(shown, width - cell_len(_BAR) - 1))[-_END:]
     return (Content.assemble((_BAR, "bold"), (shown[start:end], "$text-muted")) for start, end in pieces)
@@ -160,7 +155,6 @@ def _below(mark: str, cells: int) -> str:
 
 
 def _cut(lines: Sequence[Content], most: int) -> Sequence[Content]:
-    """As many lines as there is room for, from the one before the first mark on."""
     if len(lines) <= most:
         return lines
     first = next((place for place, line in enumerate(lines) if {"^", "‸"} & set(line.plain[len(_BAR) :])), 0)
@@ -186,7 +180,6 @@ def marked_text(text: str, places: Sequence[tuple[int, int]]) -> tuple[str, str]
 
 
 def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
-    """Cases that are like this one, before they are given a cause together."""
     many = len(state.alike)
     if many < 2:
         return
@@ -204,7 +197,6 @@ def _group(case: TriageCase, state: CardState, width: int) -> Iterator[Content]:
 
 
 def _strip(case: TriageCase) -> Content:
-    """Gold, then every verifier; those that err stand in angles."""
     erring = {vote.verifier for vote in case.erring}
     parts = [Content.assemble(("gold ", "bold"), _mark(case.gold)), Content("│")]
     for vote in sorted(case.votes, key=lambda vote: vote.verifier not in erring):
@@ -219,7 +211,6 @@ def _mark(word: str) -> Content:
 
 
 def _read(case: TriageCase, width: int) -> Iterator[Content]:
-    """By what the verifier that errs judged, and which answers it read where they are others."""
     room = width - _NAME
     said = title(case.reason) if case.reason else "it gives no reason"
     yield _line("why", Content(fit(f"{case.erring[0].verifier}: {said}", room)))
@@ -232,7 +223,6 @@ def _read(case: TriageCase, width: int) -> Iterator[Content]:
 
 
 def _sentence(case: TriageCase, width: int, most: int) -> Iterator[Content]:
-    """The sentence that the completion's answer stands in, in so many lines at most."""
     before, answer, after = (printable(" ".join(part.split())) for part in (case.before, case.answer, case.after))
     room = most * (width - _NAME - 4)
     answer = answer if len(answer) <= room // 2 else f"{answer[: room // 2]}…"
@@ -253,21 +243,18 @@ def _decided(case: TriageCase, width: int) -> Iterator[Content]:
 
 
 def _rule(said: str, width: int) -> Content:
-    """The line above the causes, with what was stored last in it."""
     told = fit(f" {said} ", min(cell_len(said) + 2, width - 2)) if said else ""
     line = "─" * (width - cell_len(told) - 2)
     return Content.assemble(("──", "$text-muted"), (told, "$text-success"), (line, "$text-muted"))
 
 
 def _meanings(case: TriageCase, *, told: bool) -> Mapping[ErrorCategory, str]:
-    """What the categories of causes mean of such a case, in a sentence or in a few words."""
     if told:
         return CODE_ERROR_CATEGORIES if case.is_code else ERROR_CATEGORIES
     return CODE_ERRORS_IN_SHORT if case.is_code else ERRORS_IN_SHORT
 
 
 def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str], *, told: bool) -> Iterator[Content]:
-    """The causes side by side, each with what it means in short; where there is room, one a line with all of that."""
     counts = Counter(mark.cause for mark in tally.marks)
     others = sum(n for cause, n in counts.items() if cause not in KEYED)
     means = {cause.name: meanings[cause.category] for cause in KEYED}

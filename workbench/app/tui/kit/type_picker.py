@@ -95,7 +95,6 @@ class TypePicker(ModalScreen[str | None]):
         self.dismiss(code)
 
     def _table(self) -> Content:
-        """Two columns of groups. The markup holds nothing but the taxonomy."""
         lines: list[str] = []
         for left, right in _ROWS:
             groups = [self._group(letter) for letter in (left, right)]
@@ -107,7 +106,6 @@ class TypePicker(ModalScreen[str | None]):
         return Content.from_markup("\n".join(lines[:-1]))
 
     def _group(self, letter: str) -> list[tuple[str, int]]:
-        """Lines of one type as markup, with the cells each takes."""
         chosen = letter == self._letter
         mark = "▶" if chosen else " "
         head = f"[@click=screen.letter('{letter}')][bold]{mark} [$text-accent]{letter}[/] {TYPES[letter]}[/][/]"

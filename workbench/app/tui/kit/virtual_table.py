@@ -216,7 +216,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     @property
     def _head(self) -> int:
-        """Lines above the rows: chips, if there are any, and titles."""
         return 2 if self.chips else 1
 
     @property
@@ -247,7 +246,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self.scroll_to(y=y, animate=False, force=True)
 
     def _announce(self) -> None:
-        """Tell of the row under the cursor, once it is known which that is."""
         if self.cursor is not None and self._cache is not None:
             row_id = self._cache.id_at(self.cursor)
             if self._chosen or self._ready or self.sort is None:
@@ -404,7 +402,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
 
 def _thumb(bar: ScrollBar, position: float) -> int:
-    """Where the thumb of a scroll bar begins, in eighths of a cell, as its renderer counts."""
     height, whole, window = bar.size.height, bar.window_virtual_size, bar.window_size
     if not height or whole <= window:
         return 0

@@ -60,7 +60,6 @@ class Wrapped(NamedTuple):
         return [self.row_of(line, self._answer_offset(line) if mark == "answer" else 0) for line in lines]
 
     def _answer_offset(self, line: int) -> int:
-        """Where the final answer begins in a line."""
         before = takewhile(lambda span: span.style not in ("answer", "guess"), self.lines[line])
         return sum(len(span.text) for span in before)
 
@@ -193,7 +192,6 @@ def cut(spans: Iterable[Span], width: int) -> list[tuple[Span, ...]]:
 
 
 def _fitting(text: str, room: int, *, first: bool) -> int:
-    """How many characters fit."""
     if text.isascii():
         return max(min(len(text), room), int(first))
     cells = 0

@@ -234,7 +234,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         return FIGURES[self.figure]
 
     def _fill(self) -> None:
-        """Caption, matrix and legend; what is below follows the cursor."""
         if self.sheet is None:
             return
         sheet, figure, matrix = self.sheet, self._figure, self.query_one(Matrix)
@@ -254,7 +253,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self._arriving = False
 
     def _conclude(self, sheet: AccuracySheet) -> None:
-        """Say who is most accurate, and where verifiers are weakest."""
         untold = (note for note in sheet.report.notes if any(words in note for words in NO_TYPES.values()))
         said = printable(" ".join((*conclusion(sheet.report), *untold)))
         line = self.query_one("#accuracy-conclusion", Static)
@@ -264,7 +262,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         line.update(said, layout=cell_len(said) // room != cell_len(str(line.content)) // room)
 
     def _draw_deals(self, sheet: AccuracySheet) -> None:
-        """Begin to draw the deals behind p-values that are approximate, once a report."""
         tests, asked = sheet.report.tests, self._displayed
         if tests is None or not tests.approximate or sheet.report.unfinished or self._drawing is sheet:
             return
@@ -286,7 +283,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @property
     def _row(self) -> AccuracyRow | None:
-        """The row under the cursor, if it is of what is asked for."""
         return None if self.sheet is None or self._displayed != self.asked else self.sheet.row(*self.chosen)
 
     @on(Matrix.Moved)
@@ -375,7 +371,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @property
     def _cell(self) -> AccuracyCell | None:
-        """What stands under the cursor, if it is of what is asked for."""
         row = self._row
         if row is None:
             return None

@@ -34,7 +34,6 @@ _REASONS = 4
 
 
 def _why(reason: str) -> str:
-    """A reason in a few words: "numbers" where the answers were compared as numbers."""
     return title(reason).removeprefix("compared as ") or reason
 
 
@@ -117,7 +116,6 @@ class AccuracyItemsScreen(TableScreen):
         )
 
     def _reasons(self, items: JudgedItems, which: Which) -> str:
-        """The most frequent reasons of some items."""
         found = items.reasons(which)
         named = [f"{printable(_why(code)) if code != NO_REASON else 'no reason'} {n:,}" for code, n in found[:_REASONS]]
         more = f" · {len(found) - _REASONS} more" if len(found) > _REASONS else ""

@@ -288,7 +288,6 @@ class AddJudgeScreen(ServerTestScreen):
         self._show_sections(forms[0])
 
     def _show_sections(self, form: VerifierForm) -> None:
-        """The sections of a kind; what was typed under the same names stays."""
         self.run_worker(self._build(form, self.values()), group="judge-form", exclusive=True)
 
     async def _build(self, form: VerifierForm, typed: dict[str, str]) -> None:
@@ -315,7 +314,6 @@ class AddJudgeScreen(ServerTestScreen):
         return {name: value for section in self._sections for name, value in section.values().items()}
 
     def _given(self) -> dict[str, str]:
-        """What has been filled in and is used."""
         values = self.values()
         options = {option.name: option for section in self._sections for option in section.section.options}
         return {name: value for name, value in values.items() if options[name].is_used(values)}
@@ -386,7 +384,6 @@ class AddJudgeScreen(ServerTestScreen):
             self.in_background(work, self._saved, group="judge")
 
     def _saved(self, path: Path) -> None:
-        """On to where it is started."""
         name = self.typed_name
         self.notify(f"It stands in {path}.", title=f"{printable(name)} saved", markup=False)
         self.app.pop_screen()

@@ -286,7 +286,6 @@ class AdjudicateScreen(JudgingScreen):
             self._rule(Ruling(subtype=subtype))
 
     def _rule(self, ruling: Ruling) -> None:
-        """Store a decision, after asking where another of this person's stands."""
         own = None if self._current is None else self._current.conflict.own
         if own is None or _value(own) == _value(ruling):
             self._rule_anew(ruling)
@@ -300,7 +299,6 @@ class AdjudicateScreen(JudgingScreen):
             self._rule_anew(ruling)
 
     def _rule_anew(self, ruling: Ruling) -> None:
-        """Store a decision, after asking where it contradicts itself."""
         if found := contradictions(ruling.verdict, ruling.tags, ruling.partial):
             menu = which_is_meant(found, ruling.verdict, ruling.tags, ruling.partial)
             self.app.push_screen(menu, partial(self._settled, self._current, ruling))
@@ -328,7 +326,6 @@ class AdjudicateScreen(JudgingScreen):
         self.store(lambda: session.decide(conflict, full), lambda _: self._decided(session, conflict, full))
 
     def _decided(self, session: AdjudicationSession, conflict: Conflict, ruling: Ruling) -> None:
-        """The decision is stored; then what the verifiers said is read. Those of a question's type say nothing."""
         if self.say_kept():
             self._current, self._said = None, f"kept, not saved: {_value(ruling)}"
         elif conflict.task == "correctness":
@@ -376,7 +373,6 @@ class AdjudicateScreen(JudgingScreen):
             self.store(partial(self._read_again, self._current), self._show, "reading again …")
 
     def _read_again(self, opened: OpenedConflict | None) -> OpenedConflict | None:
-        """The conflict as it is now, with the person's own decision, if they may still settle it; else the next one."""
         case = None if opened is None else opened.conflict
         if self._session is not None and case is not None and self._session.may_open(case.task, case.subject):
             return self._made_ready(self._session.open(case.task, case.subject))

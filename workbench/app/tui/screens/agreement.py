@@ -160,7 +160,6 @@ class AgreementScreen(LiveScreen):
         return self._people[place.row], self._people[min(max(place.column - 1, 0), len(self._people) - 1)]
 
     def _move_to(self, row: AnnotatorQuality | None, column: AnnotatorQuality | None) -> None:
-        """Back to the same two people; at first to the first pair."""
         names = [person.name for person in self._people]
         y = names.index(row.name) if row and row.name in names else 0
         x = names.index(column.name) if column and column.name in names else min(1, len(names) - 1)

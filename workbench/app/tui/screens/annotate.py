@@ -129,7 +129,6 @@ class AnnotateScreen(ItemFlow):
     }
 
     def __init__(self, completion: int | None = None) -> None:
-        """Label the next item, or open one of the person's own first."""
         super().__init__(completion)
         self._storing = Answer()
         self._queued: Queued | None = None
@@ -148,7 +147,6 @@ class AnnotateScreen(ItemFlow):
     # -- labelling ---------------------------------------------------------------------------------
 
     def _submit(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
-        """Store an answer to the item on the screen."""
         if self._desk is None or self._current is None:
             return
         self.leave(pressed_at)
@@ -184,7 +182,6 @@ class AnnotateScreen(ItemFlow):
             self._put_off()
 
     def _count_label(self, item: AnnotationItem, answer: Answer) -> None:
-        """Keep progress and pace; a correction of an earlier label is neither."""
         if answer.verdict is not None and item.verdict is None and self._progress is not None:
             self._progress = Progress(self._progress.done + 1, max(self._progress.left - 1, 0), self._progress.away)
         if not self._revisiting and answer.focused_ms is not None:
@@ -201,7 +198,6 @@ class AnnotateScreen(ItemFlow):
         self._queued = Queued(answer, self.workbench.at_work.acted_at)
 
     def _judged(self, verdict: LabelVerdict, reason: str | None = None) -> Answer:
-        """A verdict with all that is said beside it."""
         return Answer(verdict=verdict, reason=reason, note=self._note, **structs.asdict(self._marks))
 
     def action_label(self, verdict: LabelVerdict) -> None:
@@ -216,7 +212,6 @@ class AnnotateScreen(ItemFlow):
             self._judge(self._judged(verdict))
 
     def _judge(self, answer: Answer, *, stay: bool = False, pressed_at: float | None = None) -> None:
-        """Store an answer, after asking where it contradicts itself; then ask for a type that is still wanted."""
         if self._current is None:
             return
         if found := contradictions(answer.verdict, answer.tags, answer.partial):
@@ -228,7 +223,6 @@ class AnnotateScreen(ItemFlow):
             self._offer_type()
 
     def _settled(self, texts: CardTexts, answer: Answer, stay: bool, meant: str | None) -> None:
-        """Store what is meant; with nothing chosen nothing is, and the marks wait as they are."""
         if meant is None or self._current is not texts or not self.is_ready or answer.verdict is None:
             return
         said = settled(meant, answer.verdict, answer.tags, answer.partial)
@@ -370,7 +364,6 @@ class AnnotateScreen(ItemFlow):
             self._restate()
 
     def _restate(self) -> None:
-        """Store the label anew with another mark or note; an item without a label takes them with its label."""
         item = self._current.item if self._current is not None else None
         if item is not None and item.verdict is not None:
             self._judge(self._judged(item.verdict, item.reason), stay=True)
@@ -457,7 +450,6 @@ class AnnotateScreen(ItemFlow):
 
 
 def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
-    """The item with what was just stored of it."""
     if answer.subtype is not None:
         item = structs.replace(item, subtype=answer.subtype)
     if answer.verdict is None:
@@ -474,7 +466,6 @@ def _answered(item: AnnotationItem, answer: Answer) -> AnnotationItem:
 
 
 def _hear(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswer]:
-    """Note that these have been read; the answers as they are then. Runs in a thread."""
     for answer in answers:
         session.hear(answer)
     return session.answers()
@@ -487,13 +478,11 @@ def _saved_words(answer: Answer, took_ms: int | None) -> str:
 
 
 def _instead_of(item: AnnotationItem, answer: Answer) -> str:
-    """What the answer has taken the place of."""
     before, after = (item.verdict, answer.verdict) if answer.verdict else (item.subtype, answer.subtype)
     return f", was {before}" if before not in (None, after) else ""
 
 
 def _suggested(project: Project, verifier: str, question: int, person: str) -> str | None:
-    """What a model says of a question's type, if it was asked; runs in a thread."""
     from workbench.measuring.suggesting import offered_type
 
     try:

@@ -69,7 +69,6 @@ class ProjectProgress(NamedTuple):
 
     @property
     def _verifier(self) -> str:
-        """Which verdicts are waited for."""
         at_work = next((run for run in self.runs if run.state in ACTIVE), None)
         return f"{at_work.verifier} (at {at_work.done:,} of {at_work.items:,})" if at_work else "a verifier"
 
@@ -336,7 +335,6 @@ class BeginScreen(LiveScreen):
 
 
 def _passing(project: Project, run: RunInfo) -> str:
-    """How many solutions pass in a run, of those that it could judge; and why it could not judge others."""
     info = verifying.run_info(project, run.run)
     said = info.verdicts or {"correct": 0, "incorrect": 0}
     judged = said["correct"] + said["incorrect"]

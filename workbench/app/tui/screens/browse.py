@@ -52,8 +52,6 @@ _STATE_STYLES: Final[dict[str, Tone]] = {
 
 
 def _columns(verifiers: Iterable[str], search: str = "") -> Columns[BrowseRow]:
-    """What is known of items, with a column for every verifier; a search shows where its text stands."""
-
     def verdict(name: str) -> Column[BrowseRow]:
         return column(
             name,
@@ -213,7 +211,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
 
 
 def _verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
-    """The verifiers by whose verdicts the items were chosen."""
     fields = (condition.field.partition(":") for condition in conditions)
     return tuple(name for kind, _, name in fields if kind == "verdict")
 
@@ -240,7 +237,6 @@ def preview(item: ItemDetail, width: int = 0, search: str = "") -> RenderedText:
 
 
 def _places(item: ItemDetail, search: str) -> Iterator[RenderedLine]:
-    """Where each text holds the text that was searched for."""
     if search:
         for name in ("question", "reference", "completion"):
             if (around := snippet(getattr(item, name), search)) is not None:

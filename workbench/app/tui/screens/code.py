@@ -106,7 +106,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     @property
     def _narrowed(self) -> bool:
-        """Whether there may be problems that are not listed."""
         return bool(self.asked.search or self.narrowed() or self.table.chips)
 
     def tell(self) -> None:
@@ -222,7 +221,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
 
 def _beside(run: SuiteRun | None, runs: Sequence[SuiteRun]) -> SuiteRun | None:
-    """The first run of another suite."""
     return None if run is None else next((one for one in runs if one.suite != run.suite), None)
 
 
@@ -231,7 +229,6 @@ def _same(one: SuiteRun | None, other: SuiteRun | None) -> bool:
 
 
 def _done(row: ProblemRow) -> Cell:
-    """How far the run is with this problem; nothing where all of its solutions were run."""
     if row.done and not row.judged:
         return Cell("no test counts", "warning")
     if row.done == row.solutions:
@@ -240,7 +237,6 @@ def _done(row: ProblemRow) -> Cell:
 
 
 def _ran(row: ProblemRow) -> Cell:
-    """How many solutions were run, of how many."""
     if row.done and not row.judged:
         return Cell("untested", "warning")
     return Cell(f"{row.done}/{row.solutions}", "" if row.done == row.solutions else "warning" if row.done else "dim")

@@ -157,7 +157,6 @@ class CodeDiffScreen(WorkbenchScreen):
         self.query_one("#code-diff-sides", Static).update(Content.assemble(*sides))
 
     def _list(self) -> None:
-        """The tests that tell the two apart."""
         left, right = self._solution(self.left), self._solution(self.right)
         apart = [] if self.matrix.own else telling(left.outcomes, right.outcomes)
         self.query_one("#code-diff-telling", Static).update(self._telling(left, right, len(apart)))
@@ -166,8 +165,6 @@ class CodeDiffScreen(WorkbenchScreen):
         self.query_one(VirtualTable).show_records(columns, zip(tests, tests, strict=True))
 
     def _columns(self, left: MatrixSolution, right: MatrixSolution) -> Columns[int]:
-        """What comes of a test, by its position."""
-
         def came(sign: str, of: MatrixSolution) -> Column[int]:
             return column(sign, lambda test: letter_at(of.outcomes, test), outcome_cell, words=True, room=18)
 
@@ -179,7 +176,6 @@ class CodeDiffScreen(WorkbenchScreen):
         )
 
     def _telling(self, left: MatrixSolution, right: MatrixSolution, apart: int) -> str:
-        """How many tests tell the two apart, or why that can't be said."""
         suite = printable(self.matrix.suite)
         if self.matrix.own:
             return f"In suite {suite} each solution has tests of its own"
@@ -218,7 +214,6 @@ class CodeDiffScreen(WorkbenchScreen):
 
 
 def _side(sign: str, style: str, solution: MatrixSolution) -> Content:
-    """A solution in a line behind its sign."""
     mark = OUTCOME_MARKS[solution.gold][0]
     return Content.assemble(
         (f"{sign} ", f"bold $text-{style}"),
@@ -229,7 +224,6 @@ def _side(sign: str, style: str, solution: MatrixSolution) -> Content:
 
 
 def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Collection[str]) -> list[DiffLine]:
-    """Runs in a thread; the look is recorded."""
     reveal_each(project, pair, also)
     left, right = (solution_code(project, matrix, completion).source for completion in pair)
     return diff_rows(left, right)
@@ -260,7 +254,6 @@ def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool
 
 
 def _blocks(rows: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
-    """Rows in stretches that are the same, or are not."""
     block: list[DiffLine] = []
     for row in rows:
         if block and (block[0].kind == "same") != (row.kind == "same"):
@@ -281,7 +274,6 @@ def _beside(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line
 
 
 def _closed_up(block: Sequence[DiffLine]) -> Iterator[DiffLine]:
-    """The rows with lines of either side alone beside each other, so that there are no gaps on both."""
     for alone, rows in groupby(block, key=lambda row: row.kind in ("removed", "added")):
         if not alone:
             yield from rows
@@ -303,7 +295,6 @@ def _above(block: Sequence[DiffLine], width: int, digits: int) -> Iterator[Line]
 
 
 def _diff_side(side: DiffSide | None, style: StyleName, width: int, digits: int) -> list[Line]:
-    """A line of one text behind its number and sign, cut to the width; the cuts have neither."""
     if side is None:
         return []
     pieces = cut(_emphasised(side, style), max(width - digits - 3, 1))
@@ -317,7 +308,6 @@ def _diff_side(side: DiffSide | None, style: StyleName, width: int, digits: int)
 
 
 def _emphasised(side: DiffSide, style: StyleName) -> Iterator[Span]:
-    """The text of a line, harmless to look at, with the words that differ in a style of their own."""
     if not style:
         yield Span(inert(side.text))
         return

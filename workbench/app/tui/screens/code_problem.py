@@ -174,7 +174,6 @@ class CodeProblemScreen(LiveScreen):
             self._lay_out()
 
     def _lay_out(self) -> None:
-        """Order and draw what has been read."""
         if self.matrix is None:
             return
         matrix = self.matrix
@@ -214,7 +213,6 @@ class CodeProblemScreen(LiveScreen):
 
     @on(PassGrid.Moved)
     def _moved(self) -> None:
-        """The test and the solution under the cursor, in words."""
         matrix, solution = self.matrix, self.chosen
         position = self.query_one(PassGrid).column_key
         test, about = list[texts.Line](), list[texts.Line]()
@@ -274,7 +272,6 @@ class CodeProblemScreen(LiveScreen):
 
     @staticmethod
     def _this(matrix: PassMatrix) -> tuple[Condition, Condition]:
-        """The conditions that this problem's solutions alone meet."""
         return Condition("dataset", "=", matrix.dataset), Condition("question_id", "=", matrix.problem.task_id)
 
     # -- tests that count for nobody -----------------------------------------------------------------

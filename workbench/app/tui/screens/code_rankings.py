@@ -126,7 +126,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         )
 
     def _open(self) -> None:
-        """Show the problem with the very solutions that the figures are counted from."""
         if self._compared is not None:
             found = (one for one in self._compared.problems if one.question == self.question)
             ranked = RankedProblem(self._compared.verifiers, next(found, None))
@@ -144,7 +143,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._open()
 
     def _tell_figures(self) -> None:
-        """What the figures are over, and those of the verifier under the cursor with their intervals."""
         if self.report is None:
             return
         place = self.query_one("#code-rankings-figures", VirtualTable).selected_id or 0
@@ -231,12 +229,10 @@ class CodeRankingsScreen(WorkbenchScreen):
 
 
 def _figures(project: Project, k: int | None) -> RankedVerifiers:
-    """Runs in a thread."""
     return compared(project, truth_of(project), k=k)
 
 
 def _seen(project: Project, ranked: RankedProblem, also: Collection[str]) -> RankedProblem:
-    """Runs in a thread; the look at the solutions' scores is recorded."""
     if ranked.problem is not None:
         reveal_each(project, [one.item for one in ranked.problem.solutions], also)
     return ranked
@@ -289,7 +285,6 @@ def notes(report: RankingReport) -> str:
 
 
 def _selection(report: RankingReport) -> list[str]:
-    """What became of problems whose ground truth isn't known, where solutions are selected."""
     if (found := report.selected) is None:
         return []
     none = found.without_ground_truth + found.without_scores
@@ -368,7 +363,6 @@ def _ranked(one: ScoredSolution, name: str) -> str:
 
 
 def _arrow(truth: float | None, rank: float | None) -> str:
-    """Whether a verifier ranks a solution too high or too low."""
     if truth is None or rank is None:
         return " "
     return "↑" if rank < truth else "↓" if rank > truth else "="

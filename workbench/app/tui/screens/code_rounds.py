@@ -163,7 +163,6 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
 
 
 def _read(project: Project, wanted: EvolutionName | None, question: int | None) -> Grown | None:
-    """Runs in a thread. Without a wish: the newest evolution, or the newest that has the problem."""
     names = evolution_names(project)
     if not names:
         return None
@@ -174,7 +173,6 @@ def _read(project: Project, wanted: EvolutionName | None, question: int | None) 
 
 
 def _problems(project: Project, shown: EvolutionName, questions: Sequence[int]) -> list[GrownProblem]:
-    """Runs in a thread."""
     row = evolved.evolution(project, shown.name, shown.dataset)
     named = task_ids(project, questions)
     return [
@@ -199,7 +197,6 @@ def _chart(report: EvolutionReport) -> str:
 
 
 def _caption(report: EvolutionReport) -> str:
-    """What it is, and how far it has come."""
     settings = report.settings
     skipped = sum(report.skipped.values())
     parts = [

@@ -146,7 +146,6 @@ class CodeSolutionScreen(WorkbenchScreen):
         self.query_one("#code-solution-facts", Static).update("\n".join(map(printable, about.split("\n"))))
 
     def _list(self) -> None:
-        """List the tests; the cursor stays with its test, else goes to the first."""
         table, tests = self.query_one(VirtualTable), self._listed
         columns = kit_view.test_columns(self.matrix, self.solution)
         table.show_records(columns, zip(tests, tests, strict=True))
@@ -168,7 +167,6 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._show_test()
 
     def _show_test(self) -> None:
-        """The test under the cursor: what came of it, its source, and the line of the code that raised."""
         position, execution = self._test, self.solution.execution
         reader = self.query_one("#code-solution-evidence", Reader)
         if position is None or position not in self._listed:
@@ -185,7 +183,6 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._mark(None if failure is None else failure.line)
 
     def _mark(self, line: int | None) -> None:
-        """Mark a line of the code."""
         if line == self._line:
             return
         self._line = line
@@ -193,7 +190,6 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._draw_code(top)
 
     def _draw_code(self, top: int = 0) -> None:
-        """The code for the width there is, the marked line in sight."""
         reader = self.query_one("#code-solution-code", Reader)
         if self._code is None or not reader.wrap_width:
             return
@@ -250,7 +246,6 @@ class CodeSolutionScreen(WorkbenchScreen):
 
 
 def _read(project: Project, matrix: PassMatrix, completion: int, also: Collection[str]) -> ReadCode:
-    """Runs in a thread; the look is recorded."""
     reveal(project, completion, also)
     code = solution_code(project, matrix, completion)
     return ReadCode(completion, code, kit_view.numbered(code, matrix.problem.language))

@@ -24,7 +24,6 @@ def _fate(test: TestFigures) -> Cell:
 
 
 def _columns(*, several: bool) -> Columns[TestFigures]:
-    """The columns; that of data sets where there are several."""
     return (
         word("problem", lambda test: test.task_id, room=(16, 24)),
         count("test", lambda test: test.position + 1, room=4),

@@ -235,7 +235,6 @@ class CombineScreen(FilterScreen, FigureScreen):
         self.highlighted(row)
 
     def _clear(self, text: str = _COUNTING) -> None:
-        """No figures of one question below the name of another."""
         self.found, self.place = None, 0
         self.put("tabs", _tabs(self.asked.task, self._keys()), layout=False)
         for part in ("head", "caption"):
@@ -245,7 +244,6 @@ class CombineScreen(FilterScreen, FigureScreen):
         self.refresh_bindings()
 
     def _keys(self) -> dict[Task, str]:
-        """The key of each question, as the person knows it."""
         defaults = {action.id: action.keys for action in self.ACTIONS}
         shown = {task: self.workbench.shown_keys(f"combine.{task}", defaults[f"combine.{task}"]) for task in _TASKS}
         return {task: next(iter(keys), "") for task, keys in shown.items()}
@@ -273,7 +271,6 @@ class CombineScreen(FilterScreen, FigureScreen):
         return None if self.found is None else self.found.sheets[self.place]
 
     def _tell(self, remark: str = "") -> None:
-        """What is asked for."""
         wanted = self.asked
         parts = [
             RemarkPiece(remark),
@@ -405,7 +402,6 @@ def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _tabs(task: Task, keys: Mapping[Task, str]) -> Content:
-    """What can be asked, with its key; brackets are round what is shown."""
     parts: list[str | tuple[str, str]] = []
     for name, title in _TASKS.items():
         text = f"{keys[name]} {title}".strip()
@@ -414,7 +410,6 @@ def _tabs(task: Task, keys: Mapping[Task, str]) -> Content:
 
 
 def _head(text: str) -> Content:
-    """What is counted, and how; the first line says of whom."""
     return Content("\n").join(Content(printable(line)) for line in text.split("\n"))
 
 
@@ -425,7 +420,6 @@ def _caption(sheet: CombinedTable, place: int, count: int) -> Content:
 
 
 def _columns(sheet: CombinedTable) -> tuple[TableColumn, ...]:
-    """The first column stays in sight; how a row stands comes behind the words."""
     found = [_column(sheet.table, place, printable(title)) for place, title in enumerate(headings(sheet.table))]
     if _has_standings(sheet):
         found.insert(sheet.table.left, _STANDING)
@@ -433,7 +427,6 @@ def _columns(sheet: CombinedTable) -> tuple[TableColumn, ...]:
 
 
 def _column(table: Table, place: int, title: str) -> TableColumn:
-    """As wide as what stands in it; a column of words may be cut where it is very wide."""
     width = max(cell_len(text) for text in (title, *(printable(row.cells[place].text) for row in table.rows)))
     key = f"{place} {title}"
     if place < table.left:
@@ -442,7 +435,6 @@ def _column(table: Table, place: int, title: str) -> TableColumn:
 
 
 def _rows(sheet: CombinedTable) -> list[TableRow]:
-    """The rows; a row's id is its place."""
     return [TableRow(place, _cells(sheet, place)) for place in range(len(sheet.table.rows))]
 
 
@@ -456,7 +448,6 @@ def _cells(sheet: CombinedTable, place: int) -> tuple[Cell, ...]:
 
 
 def _names(sheet: CombinedTable) -> list[tuple[Cell, ...]]:
-    """What the rows are of, in their order."""
     return [row.cells[: sheet.table.left] for row in sheet.table.rows]
 
 
@@ -486,7 +477,6 @@ def _nothing(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
 
 
 def _trouble(error: BaseException) -> Content:
-    """Why there is nothing to show."""
     if isinstance(error, WorkbenchError):
         return Content.styled(printable(without_command(error)), "bold")
     return Content(f"{type(error).__name__}: {printable(str(error))}")

@@ -201,7 +201,6 @@ class CompareScreen(TableScreen, FigureScreen):
         self.app.push_screen(ItemScreen(row, self.table.order, first))
 
     def _open_group(self, pair: Pair, group: str) -> None:
-        """The same two on the group's items."""
         own = group_name(group, pair.by)
         narrower = structs.replace(
             pair,

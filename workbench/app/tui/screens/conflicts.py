@@ -402,17 +402,14 @@ def _answer(text: str) -> Cell:
 
 
 def _shown(answer: str) -> str:
-    """A final answer for people; they often are bare LaTeX."""
     return render_math(answer) if "\\" in answer else answer
 
 
 def _said_by(sides: Iterable[Side], value: str) -> str:
-    """What stands beside a value; nothing where nobody says it."""
     return next((_said(side) for side in sides if side.value == value), "")
 
 
 def _said(side: Side) -> str:
-    """Beside a value: how many say so, where it is not one, their doubt, their notes."""
     parts = [f"{side.count}×" if side.count > 1 else "", "? unsure" if side.unsure else "", *side.notes]
     return " ".join(part for part in parts if part)
 

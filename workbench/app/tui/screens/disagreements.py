@@ -181,7 +181,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self._show_detail([])
 
     def _say(self, text: str) -> None:
-        """What the queue is."""
         self.put("text", view.head(self.asked.queue, text, listed=self.has_class("tall")))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
@@ -198,7 +197,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self._tell()
 
     def _count(self) -> None:
-        """Count all queues, for the list of them, or for when they are asked for."""
         if self._must_count:
             self._must_count = False
             self._count_then(self._show_counts)
@@ -366,7 +364,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.action_again()
 
     def _tell(self) -> None:
-        """How far the queue is reviewed, where the cursor is, and what is asked for."""
         wanted, found = self.asked, self.found
         if found is None:
             self.say(wanted.queue)
@@ -490,7 +487,6 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     @property
     def _columns(self) -> list[ErrorCategory | None]:
-        """All kinds together, then the kinds that occur."""
         return [None, *categories_of(self.lines)]
 
     def _show(self, lines: list[ErrorLine]) -> None:
@@ -558,7 +554,6 @@ def _figure(line: ErrorLine, category: ErrorCategory | None) -> Text:
 
 
 def _sentence(line: ErrorLine, category: ErrorCategory | None) -> str:
-    """The figure under the cursor in words."""
     count = line.marked if category is None else line.counts.get(category, 0)
     where = "all items" if line.group is None else group_words(line.group)
     said = f"{printable(line.verifier)} on {where}: {counted(count, 'marked error')}"

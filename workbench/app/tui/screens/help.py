@@ -85,7 +85,6 @@ class HelpScreen(ModalScreen[None]):
         self.query_one("#help-keys", Static).update(self.content())
 
     def _width(self) -> int:
-        """Cells a line may have: the box, as its style says or as the screen is wide, less borders and bar."""
         return min(_BOX_WIDTH, self.app.size.width) - _AROUND
 
     def content(self) -> Content:

@@ -121,13 +121,11 @@ class HistoryScreen(PersonScreen):
             below.open_item(entry.completion)
 
     def _work_as(self, role: Role) -> None:
-        """What is corrected is corrected under the name it was said under."""
         if self.workbench.annotator is None:
             self.workbench.working_as[role] = self._person
 
 
 def _line(entry: Entry) -> Content:
-    """Two lines: what was said and when, then the beginning of the question."""
     when = minute(entry.created_at)
     question = ("\n", ""), (f"    {fit(entry.question, 110).rstrip()}", "$text-muted")
     if isinstance(entry, OwnDecision):

@@ -266,7 +266,6 @@ class HomeScreen(LiveScreen):
 
     @property
     def _is_old(self) -> bool:
-        """Whether what was measured is of an earlier state: that something was not there then says nothing now."""
         return self._late is not None and self._late.version != self._seen_of
 
     # -- what is shown -----------------------------------------------------------------------------
@@ -281,7 +280,6 @@ class HomeScreen(LiveScreen):
             self._fill()
 
     def _fill(self) -> None:
-        """Fill the panels."""
         for name, _ in self._panels():
             panel = self.query_one(f"#home-{name} Static", Static)
             content = self._content(name, panel.content_size.width or overview.NARROW)
@@ -296,7 +294,6 @@ class HomeScreen(LiveScreen):
         return _HINTS["pool" if name == "states" and facts is not None and facts.counts.questions else name]
 
     def _content(self, name: str, width: int) -> Content:
-        """What a panel shows; nothing where there is nothing yet."""
         seen = self._seen
         if seen.own is not None:
             return overview.person_line(seen.own, width)
@@ -323,7 +320,6 @@ class HomeScreen(LiveScreen):
             panel.update("No verifier has a complete run yet.")
 
     def _list(self) -> None:
-        """List what is open; the cursor stays with its matter, and the verifiers' accuracy stays in sight."""
         from workbench.measuring.briefing import ranked
 
         briefing, matters = self.query_one("#home-briefing", OptionList), list(self._seen.matters)

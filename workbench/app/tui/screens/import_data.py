@@ -252,7 +252,6 @@ class ImportScreen(FormScreen):
             self._preview_later()
 
     def _give_way(self, chosen: OptionField) -> None:
-        """A column is one field's: the one that it was chosen for last; who goes on to another gives it back."""
         fields = {field.option: field for field in self.query(OptionField) if field.option in ITEM_FIELDS}
         for name, gave in [*self._gave.items()]:
             if fields[name].value or (gave.to == chosen.option and gave.column != chosen.value):
@@ -264,13 +263,11 @@ class ImportScreen(FormScreen):
                 field.value = ""
 
     def _withhold(self) -> None:
-        """A column that is a field's is no verifier's."""
         fields = {field.option: field for field in self.query(OptionField)}
         if _VERDICTS in fields:
             fields[_VERDICTS].withhold({fields[name].value: name for name in ITEM_FIELDS if name in fields})
 
     def _preview_later(self) -> None:
-        """Read on once the fields rest."""
         self.report = None
         if self._later is not None:
             self._later.stop()
@@ -307,7 +304,6 @@ class ImportScreen(FormScreen):
         )
 
     def _has_completions(self, columns: dict[str, str]) -> bool:
-        """Whether it is no pool of questions alone."""
         assert self.look is not None
         pool = {"question", "reference"} <= self.look.fields.keys() and "completion" not in self.look.fields
         return bool(columns) and not (pool and not any(columns[name] for name in ("completion", "gold", "model")))
@@ -416,7 +412,6 @@ class ImportScreen(FormScreen):
 
 
 def _with_values(look: FirstLook, column: str) -> str:
-    """A column and its first values."""
     return ": ".join(filter(None, (column, " · ".join(look.values.get(column, ())))))
 
 

@@ -216,7 +216,6 @@ class ItemScreen(Reviewing):
         return partial(self._read, completion, self._view, widths, revealing)
 
     def _read(self, completion: int, view: View, widths: dict[str, int], revealing: bool) -> ReadyItem:
-        """Runs in a thread."""
         if revealing:
             item = browsing.detail(self.project, completion, self.workbench.names_worked_under)
         else:
@@ -272,7 +271,6 @@ class ItemScreen(Reviewing):
             self._change_view(found.view._replace(raw=True))
 
     def _show_evidence(self) -> None:
-        """Gold, labels and verdicts, at the chosen verdict."""
         if self._shown is None:
             return
         reader, view, chosen = self._pane("evidence"), self._shown.view, self.chosen
@@ -291,7 +289,6 @@ class ItemScreen(Reviewing):
             reader.jump(FIRST)
 
     def _read_ahead(self, step: int) -> None:
-        """Make the next item ready before it is asked for."""
         beside = self._beside(step)
         if beside is not None and (self._ahead is None or self._ahead.item.id != beside):
             self.in_background(self._reader_of(beside, revealing=False), self._keep, group="item-ahead")

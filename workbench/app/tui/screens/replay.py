@@ -121,7 +121,6 @@ class ReplayScreen(FormScreen):
 
 
 def _sample() -> str:
-    """The sample's replies; "" where the sample is not installed."""
     try:
         return str(sample_folder() / "judge_replies.jsonl")
     except FormatError:

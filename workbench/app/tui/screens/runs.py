@@ -242,8 +242,6 @@ class RunsScreen(TableScreen, LiveScreen):
         self.in_background(work, partial(self._confirm, request), group="estimate")
 
     def _confirm(self, request: StartRequest, expected: Estimate | None) -> None:
-        """What a run that asks a model server is about to use, before anything is sent."""
-
         def answered(yes: bool | None) -> None:
             if yes:
                 self._do(partial(self._started, request))

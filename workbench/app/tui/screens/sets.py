@@ -172,7 +172,6 @@ class SetsScreen(TableScreen, LiveScreen):
         self._read_detail()
 
     def _read_detail(self) -> None:
-        """Read the set under the cursor where it is not shown as it stands; one at a time: it may be slow."""
         line = self.chosen
         if line is None or self._reading_of == line.full_name or (self.detail and self.detail.set == line):
             return
@@ -267,7 +266,6 @@ class SetsScreen(TableScreen, LiveScreen):
         self.app.push_screen(BuildSetScreen(form, self._built))
 
     def _built(self, report: SetReport) -> None:
-        """Go to a set that has been frozen just now."""
         state = "it stood there already" if report.unchanged else "frozen"
         self.notify(
             f"{report.tuples:,} tuples of {report.questions:,} questions; {state}",
@@ -509,7 +507,6 @@ class PublishSetScreen(FormScreen):
 
 
 def _published(project: Project, typed: dict[str, str]) -> Publication:
-    """Runs in a thread."""
     from workbench.benchmarks.publishing.publishing import publish
 
     options = PublishOptions(
@@ -525,7 +522,6 @@ def _published(project: Project, typed: dict[str, str]) -> Publication:
 
 
 def _words(found: Publication) -> Content:
-    """What was written, and what its publisher should know."""
     lines = [Content.styled(printable(f"✓ {len(found.files)} files, {found.bytes:,} bytes in {found.folder}"), "bold")]
     for one in found.sets:
         size = f"{counted(one.tuples, 'completion')} of {counted(one.questions, 'question')}"

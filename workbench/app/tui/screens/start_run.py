@@ -255,7 +255,6 @@ class SetUpRunScreen(ServerTestScreen):
 
     @property
     def _ready(self) -> str:
-        """What can be done with a configuration at once."""
         known = {action.id: action.keys for action in self.ACTIONS}
         start, tried, test = (
             self.workbench.shown_keys(name, known[name])[0]
@@ -383,7 +382,6 @@ class SetUpRunScreen(ServerTestScreen):
 
 
 def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> ShownTrial:
-    """Runs in a thread; whoever sees gold has looked at the items."""
     request, also = screen.request(project), screen.workbench.names_worked_under
     trial = try_out(project, request.kind, request.options, request.selection, trust=trust)
     return ShownTrial(trial, [browsing.detail(project, one.item, also) for one in trial.evidence])
@@ -444,7 +442,6 @@ _READ: Final = 2000
 
 
 def _right(shown: ShownTrial) -> str:
-    """How many verdicts are what gold says, of how many."""
     pairs = zip(shown.trial.evidence, shown.items, strict=True)
     known = [one.line.verdict == item.gold for one, item in pairs if item.gold != _NO_GOLD]
     said = f", {sum(known)} of {len(known)} as gold says" if known else ""
@@ -479,13 +476,11 @@ def _compared(line: VerdictLine) -> tuple[str | None, str | None]:
 
 
 def _answer(compared: str | None, found: FinalAnswer) -> str:
-    """A final answer: what the verifier compared, else what a person is shown."""
     text = short_answer(compared) or (short_answer(found.text) if found.found else "")
     return printable(text) or NONE
 
 
 def _why(line: VerdictLine, reply: str) -> Iterator[tuple[str, str]]:
-    """What the verdict rests on: the rule in a sentence, the words of a model or of an error, the codes."""
     codes = (line.rule, line.reason, None if line.score is None else f"score {line.score:g}")
     said = sentence(line.verdict, line.reason, line.rule, short_answer(line.reference_final)) or line.detail or ""
     yield "" if said.strip() == reply.strip() else printable(said), ""
@@ -494,7 +489,6 @@ def _why(line: VerdictLine, reply: str) -> Iterator[tuple[str, str]]:
 
 
 def _in_a_line(text: str, *, end: bool = False) -> str:
-    """The beginning of a text in one line, or its end."""
     words = " ".join((text[-_READ:] if end else text[:_READ]).split())
     shown = printable(f"…{words[-_ROOM + 12 :]}" if end and len(words) > _ROOM - 12 else words)
     return fit(shown, _ROOM).rstrip()

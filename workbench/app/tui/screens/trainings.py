@@ -27,7 +27,6 @@ _UNLABELLED: Final = (
 
 
 def _lacks_labels(report: TrainingReport) -> bool:
-    """Whether what was audited waits for people."""
     return report.scored_by is None and report.all is not None and report.all.audited > 0 and not report.all.labelled
 
 

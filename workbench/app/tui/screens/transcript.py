@@ -105,7 +105,6 @@ class CallsScreen(FindingScreen):
 
 
 def _actions(screen: str, *more: Action) -> tuple[Action, ...]:
-    """The actions of a list of calls, under a screen's own ids."""
     return (
         Action(f"{screen}.next", "right_square_bracket", "go(1)", "Next call", "Show the next call."),
         Action(f"{screen}.previous", "left_square_bracket", "go(-1)", "Call before", "Show the call before.", False),
@@ -187,7 +186,6 @@ class TranscriptScreen(CallsScreen):
 
 
 def _columns(calls: Mapping[int, CallShown], *, several_roles: bool) -> Columns[int]:
-    """Calls by their places."""
     return (
         text("#", lambda place: str(place + 1), room=(3, 4), tone="dim"),
         word("step", lambda place: calls[place].step, room=(12, 34), tone="bold"),
@@ -205,7 +203,6 @@ def _remark(call: CallShown) -> Cell:
 
 
 def _facts(found: Transcript) -> Content:
-    """The verdict, why, the words it rests on, and the votes it was made of."""
     mark, style = OUTCOME_MARKS[found.verdict]
     score = "" if found.score is None else f"score {found.score:.3g}"
     words = [found.reason or "", score, counted(len(found.calls), "call"), _votes(found)]
@@ -404,8 +401,6 @@ def _label(node: SearchNode) -> Text:
 
 
 def _rollout_columns(rollouts: Sequence[SearchRollout]) -> Columns[int]:
-    """Rollouts by their places."""
-
     def chosen(there: Tone, else_: Tone) -> Callable[[int], Tone]:
         return lambda number: there if rollouts[number].chosen else else_
 
@@ -430,7 +425,6 @@ def _remarks(rollout: SearchRollout) -> str:
 
 
 def _steps(rollout: SearchRollout) -> str:
-    """One sign a level."""
     path = (
         _LEFT_OUT if level in rollout.left_out else _MARKS[outcome][0] for level, outcome in enumerate(rollout.path, 1)
     )

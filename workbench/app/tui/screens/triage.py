@@ -161,7 +161,6 @@ class TriageScreen(InSight):
     # -- reading -----------------------------------------------------------------------------------
 
     def _begin(self) -> _Read:
-        """Runs in a thread."""
         scope = self._scope_of(self.project)
         tally = triage.tally(self.project, scope)
         first = next((item for item in scope.items if item not in tally.done | tally.sent_back), None)
@@ -175,7 +174,6 @@ class TriageScreen(InSight):
         self._show_next()
 
     def _read_ahead(self) -> None:
-        """Read the next open cases that are not known, a few at a time, as many as like ones are looked for among."""
         unknown = (item for item in islice(self._open_items(), _COMPARED) if item not in self._cases)
         self._read(tuple(islice(unknown, _AHEAD)), group="triage-ahead")
 
@@ -201,12 +199,10 @@ class TriageScreen(InSight):
         return () if self.scope is None else self.scope.items
 
     def _is_open(self, item: int) -> bool:
-        """Whether a cause is still to be given to it."""
         decided = self.tally is not None and (item in self.tally.done or item in self.tally.sent_back)
         return not decided and item not in self._pending and self._cases.get(item, self) is not None
 
     def _open_places(self) -> Iterator[int]:
-        """The places of open items, those behind the present one first."""
         present, total = self._place, len(self._items)
         places = chain(range(present + 1, total), range(min(present + 1, total)))
         return (place for place in places if self._is_open(self._items[place]))
@@ -232,7 +228,6 @@ class TriageScreen(InSight):
             self._show(place)
 
     def _show(self, place: int) -> None:
-        """Show a case; one that is not known yet is read first."""
         item = self._items[place]
         self._place, self.picked, self.closing = place, False, False
         self.case = self._cases.get(item)
@@ -250,7 +245,6 @@ class TriageScreen(InSight):
         self._draw()
 
     def _record_looks(self) -> None:
-        """What could not be recorded is recorded with the next one."""
         reveal = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
         self.in_background(reveal, self._looked_at.difference_update, group=_LOOKS, exclusive=False)
 
@@ -297,7 +291,6 @@ class TriageScreen(InSight):
 
     @property
     def _cases_meant(self) -> list[TriageCase]:
-        """What a cause would be given to now."""
         if self.case is None or self.closing or not self.in_sight or self.case.id in self._pending:
             self.found_idle()
             return []
@@ -383,7 +376,6 @@ class TriageScreen(InSight):
             self.in_background(work, self._worked_off, group=_STORE, exclusive=False)
 
     def _work_off(self, project: Project, scope: TriageScope) -> TriageTally:
-        """Runs in a thread, on when the screen is left: it asks the app for nothing."""
         while (job := self._next_job()) is not None:
             self._job = job
             self._finished.append(self._job.work(project, scope))
@@ -535,7 +527,6 @@ class TriageScreen(InSight):
             box.update(card(self.case, state, *box.content_size))
 
     def _tell(self, scope: TriageScope, tally: TriageTally) -> None:
-        """Whose errors where, how far, and which case this is."""
         names = printable(", ".join(scope.verifiers))
         place = "" if self.closing or self._place < 0 else f"case {self._place + 1:,} of {len(scope.items):,}"
         parts = [
@@ -552,7 +543,6 @@ def _numbered(scope: TriageScope, case: TriageCase) -> str:
 
 
 def _words(marks: Sequence[Review]) -> str:
-    """What was decided at one go."""
     if marks[0].kind == "reannotate":
         return "sent back; people still label it anew"
     cause = triage.cause_of(marks[0].category or "other", marks[0].note).name

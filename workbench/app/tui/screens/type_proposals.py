@@ -134,7 +134,6 @@ class TypeProposalsScreen(TableScreen):
 
 
 def _told_by(found: list[ProposedType]) -> str:
-    """Where the types come from, in words."""
     column = next((one.column for one in found if one.column is not None), None)
     if column is None:
         return "Told from the references' form, without a model; nothing is stored yet."

@@ -89,14 +89,12 @@ class ValidityScreen(TableScreen, FigureScreen):
 
     @on(ExportRequested)
     def _export_with_sentences(self, event: ExportRequested) -> None:
-        """Save or copy the list, or all sentences."""
         event.prevent_default()
         report = self.report
         share_list(self, event, None if report is None else partial(validity_text, report))
 
 
 def _mark(finding: ValidityFinding) -> Cell:
-    """What a finding comes to, in a word."""
     compares = finding.check in COMPARING
     if finding.stands_out:
         return Cell("◆ stands out" if compares else "◆ seen", "warning")
@@ -126,7 +124,6 @@ _COLUMNS: Columns[ValidityFinding] = (
 
 
 def _caption(report: ValidityReport) -> str:
-    """What the findings rest on."""
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number)
     return (
         f"gold {report.gold_choice} ({sources or 'none'}) · differences in points of acceptance, of equal gold and type"
@@ -134,7 +131,6 @@ def _caption(report: ValidityReport) -> str:
 
 
 def _words(finding: ValidityFinding, report: ValidityReport) -> Content:
-    """A finding's sentence, what was looked at, and what holds of all."""
     return Content.assemble(
         (printable(finding.sentence), "bold" if finding.stands_out else ""),
         (f"\n{finding.check}: {CHECKS[finding.check]}.", "$text-muted"),

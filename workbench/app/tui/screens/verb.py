@@ -195,7 +195,6 @@ class VerbScreen(FormScreen):
             first.line.focus()
 
     def _show_later(self, *, shown: bool) -> None:
-        """Show the fields that few need, or say which there are and by which key they come."""
         assert self.form is not None
         later = set(self.form.later)
         for field in self.query(OptionField):
@@ -223,7 +222,6 @@ class VerbScreen(FormScreen):
 
     @on(OptionField.Left)
     def _left(self, event: OptionField.Left) -> None:
-        """Say at once what is wrong with a field."""
         if self.form is not None and not event.field.wrong and (text := event.field.value):
             event.field.complain(self.form.wrong(event.field.option, text))
 
@@ -248,7 +246,6 @@ class VerbScreen(FormScreen):
 
     @on(Input.Submitted)
     def _entered(self, event: Input.Submitted) -> None:
-        """Do it, once the name of a file to be read is whole."""
         field = next((one for one in self.query(OptionField) if one.line is event.input), None)
         if self.form is not None and field is not None and field.value and field.option in self.form.read:
             self.complete(field, self.action_run)
@@ -303,7 +300,6 @@ class VerbScreen(FormScreen):
             self.app.push_screen(VerbOutputScreen(self.verb.title, command, ran, files, do))
 
     def _select_files(self) -> None:
-        """What is typed next in the place of a file that was written names another one."""
         assert self.form is not None
         for field in self.query(OptionField):
             if field.option in self.form.written:
@@ -334,7 +330,6 @@ class VerbScreen(FormScreen):
 
 
 def _form(verb: Verb, database: Path) -> VerbForm:
-    """Runs in a thread: it imports the verb's module."""
     return VerbForm(verb, verb.declared(), database)
 
 

@@ -212,7 +212,6 @@ class WhatIfScreen(TableScreen, FormScreen):
             self._offer(found)
 
     def _offer(self, found: WhatIf) -> None:
-        """Ask whether servers are to be asked for what isn't stored."""
         needed = found.report.needed
         assert needed is not None
         choices = [Choice("", "Ask nobody"), Choice("all", f"Ask about all of them: {_takes(needed, needed.items)}")]
@@ -305,14 +304,12 @@ def _line(option: FormOption, values: dict[str, str]) -> FormField:
 
 
 def _takes(needed: Estimate, items: int) -> str:
-    """What asking about some of the items would take."""
     share = items / needed.items
     money = "cost unknown" if needed.cost is None else f"at most {dollars(needed.cost * share)}"
     return f"about {counted(round(needed.calls * share), 'call')}, {money}"
 
 
 def _item_text(item: ItemDetail, verifier: str, found: WhatIf | None) -> Content:
-    """An item with its verdict before and after."""
     verdict = next((one for one in item.verdicts if one.verifier == verifier), None)
     lines: list[Content | str] = [
         Content.assemble((printable(item.completion_id), "bold"), f"  {item.subtype or NONE}  gold ", _mark(item.gold)),

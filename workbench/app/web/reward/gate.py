@@ -177,7 +177,6 @@ class RewardGate:
             self._beside.hold(self.in_flight)
 
     async def _read(self, request: web.Request, room: _Room) -> bytearray:
-        """What comes, part by part, for as long as there is room and it comes fast enough."""
         body = bytearray()
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -209,7 +208,6 @@ class RewardGate:
                 self._idle.set()
 
     def _require_known(self, request: web.Request) -> None:
-        """Refuse pages of others, who can reach this machine through a browser, and whoever has no token."""
         if self.rules.token is None:
             if not self._answers_to(request.headers.get("Host", "")):
                 raise RequestRefused(421, "This server has another name: start it with --allow-host NAME.", closes=True)

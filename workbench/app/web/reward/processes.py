@@ -245,7 +245,6 @@ class Crowd:
             os._exit(status)
 
     def _tell(self) -> None:
-        """Say that it listens; of one that was started later nobody hears it."""
         if self._told_by is not None:
             os.write(self._told_by, b"r")
             os.close(self._told_by)
@@ -257,7 +256,6 @@ class Crowd:
 
 
 def _wait() -> int:
-    """Wait until a process has ended, and return its id; one that is stopped would hold its requests, and is killed."""
     while True:
         pid, status = os.waitpid(-1, os.WUNTRACED)
         if not os.WIFSTOPPED(status):

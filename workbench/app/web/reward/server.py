@@ -188,8 +188,6 @@ def add_routes(application: web.Application, served: Served, gate: RewardGate) -
 
 
 def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handler:
-    """A handler that reads, judges and answers."""
-
     async def handler(request: web.Request) -> web.Response:
         status = 500
         ASKER.set(_asker(request))
@@ -238,7 +236,6 @@ def _asker(request: web.Request) -> Asker:
 
 
 async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-    """As the judge's own; what is no text costs the others nothing, as in process."""
     texts = [item for item in items if is_text(item)]
     verdicts, at_once = await judge.verdicts(texts)
     if len(texts) < len(items):
@@ -274,7 +271,6 @@ def _fields(body: bytes | bytearray) -> dict[str, Any]:
 
 
 def _loosely(given: bytes | bytearray | Raw, error: msgspec.DecodeError) -> Any:
-    """What Python's own reader makes of JSON that is refused for nothing but lone surrogates."""
     text = bytes(given).decode()
     if _SURROGATE.search(text) is None:
         raise error
@@ -328,7 +324,6 @@ async def _answers(items: Sequence[RewardItem], judging: Judging, scale: Scale) 
 
 
 def _below(field: str, error: str) -> str:
-    """A message of the JSON reader about a value that is a field of the body."""
     wrong, place, rest = error.partition(" - at `$")
     return f"{wrong}{place}.{field}{rest}" if place else f"{wrong} - at `$.{field}`"
 
@@ -502,7 +497,6 @@ _FEW = 4
 
 
 def _is_alone(chosen: RewardVerifier) -> bool:
-    """Whether one process has to serve, as it alone writes a database, or is enough, as sandboxes use all cores."""
     return chosen.journal is not None or chosen.audit is not None or chosen.by_tests or sys.platform != "linux"
 
 
@@ -516,7 +510,6 @@ def _serve_beside(
     on_ready: Callable[[Address], None],
     processes: int,
 ) -> None:
-    """The same in several processes; solutions that run at a time are divided among them."""
     if chosen.journal is not None or chosen.audit is not None:
         what = "asks model servers" if chosen.journal is not None else "is audited"
         raise UsageError(f"{chosen.name!r} {what}: one process alone writes its database.", "Leave --processes out.")
@@ -549,7 +542,6 @@ def _serve_beside(
 
 
 def _on_signals(ended: asyncio.Event) -> None:
-    """Set the event at the first signal, and end the task that is running now at the second."""
     task = asyncio.current_task()
     assert task is not None
 

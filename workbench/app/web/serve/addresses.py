@@ -65,7 +65,6 @@ class Address(Struct, frozen=True):
         return self._is_own(host.lower()) and origin == f"http://{host.lower()}"
 
     def _is_own(self, host: str) -> bool:
-        """Whether a Host is the name the server listens on, this machine's own, or an address nobody can rebind."""
         found = _HOST.fullmatch(host)
         if found is None:
             return False

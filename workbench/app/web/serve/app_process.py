@@ -150,7 +150,6 @@ class AppProcess:
             LOG.warning("the app ended with code %s: %s", self._process.returncode, inert(words))
 
     async def _keep_tail(self) -> None:
-        """Read what it says on stderr and keep the end of it."""
         stderr = self._process.stderr
         assert stderr is not None
         while data := await stderr.read(_TAIL):
@@ -220,7 +219,6 @@ def parse(text: str | None) -> KeysFrame | Resized | Focused | Pinged:
 
 
 def _cut(keys: str) -> str:
-    """Keys up to the most; a text whose end is cut off has been pasted all the same."""
     if len(keys) <= _MOST_KEYS:
         return keys
     kept = keys[:_MOST_KEYS]

@@ -85,7 +85,6 @@ class Connection:
                 LOG.error("%s: the connection failed", inert(self.name), exc_info=found)
 
     async def _read(self, process: AppProcess) -> None:
-        """Pass on what the page sends, until it sends nothing more, or what is no message."""
         async for message in self._socket:
             if message.type is WSMsgType.ERROR:
                 return
@@ -106,7 +105,6 @@ class Connection:
                     await self._send(self._socket.send_json, ["pong", text])
 
     async def _draw(self, process: AppProcess) -> None:
-        """Pass on what the app draws, at the pace the page takes it."""
         async for frame in process.frames():
             await self._send(self._socket.send_bytes, frame)
 

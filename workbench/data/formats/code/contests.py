@@ -231,7 +231,6 @@ def _private(row: CodeRow) -> Any:
 
 
 def _listed(document: memoryview) -> list[dict[str, str]]:
-    """The tests of a document; nothing is made of what else may stand in it, which could be far larger than it."""
     try:
         tests = msgspec.json.decode(document, type=list[_Test])
     except msgspec.ValidationError as error:
@@ -260,7 +259,6 @@ def _decompressed(text: str) -> bytes:
 
 
 def _only_text(data: bytes) -> memoryview:
-    """The one text in a pickle that holds nothing else, as it stands there; nothing is loaded and nothing copied."""
     found, at = None, 0
     while (operation := data[at : at + 1]) != pickle.STOP:
         at += 1

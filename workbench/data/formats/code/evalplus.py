@@ -243,18 +243,15 @@ class _Splitter:
         yield from [] if unchecked else found
 
     def _is_check(self, node: ast.stmt) -> bool:
-        """Whether a statement asserts something, itself or by calling a function that does."""
         names = self.names(node)
         return names.asserts or not self._helpers.isdisjoint(names.called)
 
     def _harmless(self, node: ast.stmt) -> bool:
-        """Whether a statement does nothing but bind a name."""
         if isinstance(node, ast.Assign):
             return not self.names(node).loaded and is_literal(node.value)
         return isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef)
 
     def _needed(self, before: Sequence[ast.stmt], check: ast.stmt) -> list[ast.stmt]:
-        """Of the statements before a check, those that bind its names, and those that may do more than bind."""
         kept: list[ast.stmt] = []
         wanted = set(self.names(check).loaded)
         for node in reversed(before):
@@ -265,7 +262,6 @@ class _Splitter:
         return kept[::-1]
 
     def _independent(self, pieces: Sequence[_CheckWithSetup]) -> bool:
-        """Whether no check could change what another one sees: nothing that can be changed is shared."""
         users: dict[str, int] = {}
         later: set[str] = set()
         for number, piece in reversed(list(enumerate(pieces))):
@@ -299,7 +295,6 @@ def _idle(node: ast.stmt) -> bool:
 
 
 def _fixed(node: ast.stmt) -> bool:
-    """Whether what a statement binds can't be changed: modules, functions, numbers and texts."""
     if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef):
         return True
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)

@@ -74,7 +74,6 @@ def _test(source: str, language: str) -> str:
 
 
 def _function(declaration: str, language: str) -> str | None:
-    """The last function that is declared: helpers stand before it."""
     pattern = _FUNCTION.get(language)
     found = pattern.findall(declaration) if pattern is not None else _CALLED.findall(declaration)
     return found[-1] if found else None

@@ -88,7 +88,6 @@ class NameFinder:
         self._found: dict[int, tuple[ast.AST, Names]] = {}
 
     def __call__(self, node: ast.AST) -> Names:
-        """What stands in a statement."""
         # The node is kept too: another one might get its id.
         kept = self._found.get(id(node))
         if kept is None:

@@ -37,7 +37,6 @@ def call(task_id: str, given: Arguments) -> str:
 
 
 def _written(value: Any) -> str:
-    """A value as Python writes it; what is in a set stands in one order."""
     if isinstance(value, list):
         return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, set):

@@ -53,7 +53,6 @@ def code_contests(row: CodeRow) -> Iterable[CodeRecord]:
 
 
 def _columns(row: CodeRow, key: str, *names: str) -> list[list[Any]]:
-    """Columns of a cell that holds a list a name, or a list of objects."""
     value = row.value(key, Any, "lists by name") or {}
     if isinstance(value, list):
         value = {name: [one.get(name) if isinstance(one, dict) else None for one in value] for name in names}
@@ -167,7 +166,6 @@ def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def _info(row: CodeRow) -> dict[str, Any]:
-    """How a reply is verified: an object, or a text of one in JSON or in Python's own spelling."""
     value = row.value(_INFO, Any, "an object")
     if isinstance(value, str):
         value = _read(value)
@@ -194,7 +192,6 @@ def _read(text: str) -> Any:
 
 
 def _as_apps(info: dict[str, Any]) -> dict[str, Any]:
-    """The tests as APPS has them: inputs, outputs, and the function they are arguments of."""
     cases = info.get("test_cases")
     if cases is None:
         return info

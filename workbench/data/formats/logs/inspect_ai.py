@@ -81,7 +81,6 @@ def grades_of(scores: object, task: str, completion: str, scales: Collection[str
 
 
 def _values(scores: object) -> Iterator[tuple[str, Mapping[str, Any], object]]:
-    """Every single value with its name and the score that it is of."""
     for name, score in scores.items() if isinstance(scores, Mapping) else ():
         if not isinstance(score, Mapping) or "value" not in score:
             continue
@@ -108,7 +107,6 @@ def _grade(verifier: str, score: Mapping[str, Any], value: object, completion: s
 
 
 def _judged(verifier: str, value: object, *, scale: bool) -> Grade:
-    """What a value says; a partly right answer has half a score, and an answer that is not there no verdict."""
     number = number_of(value)
     if isinstance(value, str) and number is None:
         word = value.strip()
@@ -188,7 +186,6 @@ def _chat(messages: list[Any], resolve: Resolve) -> str | None:
 
 
 def _content(content: object, resolve: Resolve) -> str:
-    """A message's text; what is no text in it stands in brackets, and reasoning is left out."""
     if isinstance(content, str):
         return resolve(content)
     return "".join(_parts(content, resolve)) if isinstance(content, list) else ""
@@ -483,7 +480,6 @@ def _row(header: Header, sample: bytes, more: Mapping[str, Any]) -> bytes:
 
 
 def _scores(sample: Mapping[str, Any]) -> object:
-    """A sample's scores by scorer; the first version of the format had one alone."""
     return sample["scores"] if "scores" in sample else {"score": sample.get("score")}
 
 
@@ -534,7 +530,6 @@ def _item(
 
 
 def _reference(target: object) -> str:
-    """The target; of several, any is right."""
     targets = target if isinstance(target, list) else [target]
     texts = [one for one in targets if isinstance(one, str)]
     if len(texts) < len(targets):

@@ -75,7 +75,6 @@ def _source(row: Mapping[str, Any]) -> str | None:
 
 
 def _type(value: object) -> dict[str, str]:
-    """Their answer type as ours, where its name is one of ours."""
     code = parse_type(value) if isinstance(value, str) else None
     if code is None or code.code not in TYPES | SUBTYPES:
         return {}
@@ -95,7 +94,6 @@ def _grade(row: Mapping[str, Any]) -> Iterator[Grade]:
 
 
 def _letter(reply: str) -> str | None:
-    """The letter of a reply: the last one boxed, that after "Final Judgment:", or the reply itself."""
     if boxed := _BOXED.findall(reply):
         return str(boxed[-1])
     _, named, judgment = reply.rpartition("Final Judgment:")
@@ -155,7 +153,6 @@ def _read_xverify(row: Mapping[str, Any]) -> Iterator[Logged]:
 
 
 def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
-    """What each judge of the row said; whoever said neither word is not understood."""
     for key, judge in _judgments(row).items():
         value = row[key]
         if not isinstance(value, str):
@@ -227,7 +224,6 @@ def _read_rewardbench(row: Mapping[str, Any], judge: str) -> Iterator[Logged]:
 
 
 def _answers(row: Mapping[str, Any], side: str) -> list[str]:
-    """The answers of one side: a text, messages that end in it, or a list of texts."""
     value = row.get(side)
     if value is None and f"text_{side}" in row:
         # Their whole conversation, under a template: the prompt stands before the answer.
@@ -253,7 +249,6 @@ def _question_id(row: Mapping[str, Any]) -> str | None:
 
 
 def _rewardbench_grades(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> Sequence[Grade | None]:
-    """What the reward model said of each answer, the preferred ones first."""
     scores = _scores(row, chosen, rejected)
     if scores is None:
         return [*_picks(row, judge, chosen, rejected)]
@@ -263,7 +258,6 @@ def _rewardbench_grades(row: Mapping[str, Any], judge: str, chosen: int, rejecte
 
 
 def _scored(judge: str, score: float, best: float | None, single: bool, tied: bool) -> Grade:
-    """The best score of a row is what the model takes to be right, where one answer is."""
     if not single:
         return Grade(verifier=judge, score=score)
     if score == best and tied:

@@ -102,7 +102,6 @@ def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> Documen
 
 
 def _number(response: list[Any]) -> float:
-    """A log-likelihood, which stands beside whether its option is what the model would say first."""
     try:
         number = float(response[0][0])
     except (TypeError, ValueError, OverflowError, IndexError, KeyError):
@@ -166,7 +165,6 @@ def run_of(path: Path) -> Run:
 
 
 def _results(path: Path, time: str | None) -> Iterator[Path]:
-    """Files beside one of samples that may be its run's results: of the same time, or of an old version."""
     if time is None:
         yield path.with_name("results.json")
         return
@@ -185,7 +183,6 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _task_in(stem: str, configs: Mapping[str, Any]) -> str:
-    """The task in an old file's name, which is the model's arguments and the task's name."""
     return max((name for name in configs if stem.endswith(f"_{name}")), key=len, default=stem)
 
 
@@ -301,7 +298,6 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
 
     @property
     def generated(self) -> bool:
-        """Whether texts were asked for: settings stand behind the prompt then, behind a text's likelihood nothing."""
         return not self.requests or any(isinstance(one, Mapping) for one in self.requests[0][1:])
 
     def grades(self, answer: str | None, *metrics: str) -> tuple[Grade, ...]:
@@ -314,11 +310,9 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         return tuple(grade for grade in found if grade is not None)
 
     def grader(self, metric: str) -> str:
-        """The name of the verifier that a metric under this filter is."""
         return verifier_name("lm-eval", self.run.task, f"{metric},{self.filter}" if self.filter else metric)
 
     def logged(self, question: str, reference: str, completion: str, grades: tuple[Grade, ...]) -> Logged:
-        """One completion of this sample."""
         kept = {name: value for name, value in self.row.items() if name not in self.own}
         return Logged(
             item={
@@ -367,7 +361,6 @@ def _generated(sample: _LmEvalSample) -> Iterator[Logged]:
 
 
 def _chosen(sample: _LmEvalSample) -> Iterator[Logged]:
-    """The option that each metric takes for the answer; those that take the same one share a completion."""
     options = options_of(sample.requests, sample.responses)
     chosen: dict[str, list[Grade]] = {}
     for metric in sample.metrics:
@@ -403,7 +396,6 @@ def _reference(target: object) -> str:
 
 
 def _requests(value: object) -> list[list[Any]]:
-    """The arguments of each request; they are lists, or objects with a key for each of them."""
     found = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
     each = [list(one.values()) if isinstance(one, Mapping) else one for one in found]
     return [one for one in each if isinstance(one, list)]

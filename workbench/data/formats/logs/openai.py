@@ -108,7 +108,6 @@ def _request(row: Mapping[str, Any]) -> Asked:
 
 
 def _named(row: object, fields: tuple[str, ...]) -> Asked:
-    """What a row, or the metadata of a request, calls like fields of ours."""
     found = row if isinstance(row, dict) else {}
     named = {field: answer(found, *FIELDS[field]) for field in fields}
     return {field: value for field, value in named.items() if value is not None}
@@ -211,7 +210,6 @@ def _of_choice(choice: Mapping[str, Any]) -> str:
 
 
 def _of_output(output: list[Any]) -> str:
-    """The messages among what a response consists of; it has reasoning and calls of tools, too."""
     said = [part for part in output if isinstance(part, dict) and part.get("type") == "message"]
     return "\n".join(text for _, text in messages(said, "output"))
 
@@ -311,7 +309,6 @@ def _read_sampled(row: Mapping[str, Any]) -> Iterator[Logged]:
 
 
 def _completion(sampling: Mapping[str, Any], match: Mapping[str, Any]) -> str:
-    """What was sampled; of several at once, the one that was graded, which is the first."""
     graded = match.get("sampled")
     if isinstance(graded, str):
         return graded
@@ -322,7 +319,6 @@ def _completion(sampling: Mapping[str, Any], match: Mapping[str, Any]) -> str:
 
 
 def _expected(match: Mapping[str, Any]) -> str:
-    """What a match expects: an answer, or several of which any would do."""
     expected = match.get("expected")
     if isinstance(expected, list) and len(expected) > 1 and all(isinstance(one, str) for one in expected):
         return several(expected)
@@ -339,7 +335,6 @@ def _match(name: str, match: Mapping[str, Any]) -> Iterator[Grade]:
 
 
 def _metrics(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
-    """Each metric that is a number or a truth value is a grader; a choice alone is an abstention."""
     choice = maybe_text(metrics, "choice") if isinstance(metrics.get("choice"), str) else None
     for key, value in metrics.items():
         verifier = verifier_name("openai-evals", name, key)
@@ -351,7 +346,6 @@ def _metrics(name: str, metrics: Mapping[str, Any]) -> Iterator[Grade]:
 
 
 def _data(events: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """What the first event of a type says."""
     found = events.get(kind) or [{}]
     if not isinstance(found[0], dict):
         raise RefusedError("wrong_type", "data", f"The data of the event {kind} is no object.")

@@ -69,7 +69,6 @@ def question_in(prompt: str, document: object, answer: str) -> str:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """All texts in a document, at whatever depth."""
     left = [value]
     while left:
         one = left.pop()

@@ -104,7 +104,6 @@ def staged() -> Iterator[StandingScene]:
 
 
 def _listeners(folder: str, mark: str) -> Iterator[socket.socket]:
-    """A TCP listener, a UDP socket at the same port, and Unix listeners with and without a file."""
     stream = socket.create_server(("127.0.0.1", 0))
     yield stream
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -138,7 +137,6 @@ def _heard(listening: socket.socket) -> Iterator[str]:
 
 
 def _state(path: Path) -> tuple[object, ...]:
-    """What an attack could change of a file."""
     if not path.is_file():
         return ()
     about = path.stat()

@@ -97,8 +97,6 @@ def _reports(order: Order) -> Iterator[Report]:
 
 
 def _run(pool: SandboxPool, attacks: list[Attack], scene: Scene) -> Iterator[Report]:
-    """Run the attacks with an honest program after each."""
-
     def jobs() -> Iterator[tuple[tuple[str, bool], Program]]:
         for attack in attacks:
             yield (attack.name, False), attack.staged(scene, os.getpid())
@@ -119,7 +117,6 @@ def _peak() -> int:
 
 
 def _left() -> int:
-    """How many processes that were started here still run, after some time to end."""
     until = time.monotonic() + _GRACE_S
     while True:
         left = [one for one in psutil.Process().children(recursive=True) if _lives(one)]

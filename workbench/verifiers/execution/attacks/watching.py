@@ -77,7 +77,6 @@ def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> li
 
 
 def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
-    """Those still to be run; the first of them is what the attacked process died of."""
     waiting = [attack for attack in attacks if attack.name not in seen.outcomes]
     if waiting:
         culprit, *waiting = waiting
@@ -87,7 +86,6 @@ def _unanswered(attacks: list[Attack], seen: _AttacksSeen) -> list[Attack]:
 
 
 def _watch(level: Level, attacks: list[Attack], stage: StandingScene, seen: _AttacksSeen, scratch: int) -> None:
-    """Run attacks in a process of their own until it has ended, and note what it reports."""
     by_name = {attack.name: attack for attack in attacks}
     ours, theirs = socket.socketpair()
     with ours, tempfile.TemporaryFile() as output:
@@ -108,7 +106,6 @@ def _watch(level: Level, attacks: list[Attack], stage: StandingScene, seen: _Att
 
 
 def _start(connection: socket.socket, stage: StandingScene, output: int) -> subprocess.Popen[bytes]:
-    """Start the process to attack: in a session of its own, at a terminal, the secret in its environment."""
     descriptor = connection.fileno()
     return subprocess.Popen(
         [sys.executable, "-P", "-c", _BOOT, str(descriptor), json.dumps(sys.path)],
@@ -122,7 +119,6 @@ def _start(connection: socket.socket, stage: StandingScene, output: int) -> subp
 
 
 def _reports(connection: socket.socket, order: Order) -> Iterator[Report]:
-    """What the attacked process reports, until it ends or says nothing for too long."""
     connection.settimeout(_SILENCE_S)
     with contextlib.suppress(OSError):
         connection.sendall(msgspec.json.encode(order) + b"\n")

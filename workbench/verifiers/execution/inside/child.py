@@ -95,7 +95,6 @@ def _send(number: int, letter: bytes, since: int, text: bytes = b"") -> None:
 
 
 def _run_tests(job: dict[str, Any]) -> None:
-    """Execute the program, then its tests in the same globals, or each in globals of its own."""
     since = thread_time_ns()
     try:
         code = _compiled(job["source"], SOLUTION)
@@ -131,7 +130,6 @@ def _run_tests(job: dict[str, Any]) -> None:
 
 
 def _run_whole(job: dict[str, Any]) -> None:
-    """Execute program, setup and test as one text."""
     since = thread_time_ns()
     try:
         code = _compiled(job["source"], SOLUTION)
@@ -148,7 +146,6 @@ def _run_whole(job: dict[str, Any]) -> None:
 
 
 def _run_script(job: dict[str, Any]) -> NoReturn:
-    """Execute a program that reads standard input; its standard output is the result."""
     os.dup2(RESULTS, 1)
     os.close(RESULTS)
     try:
@@ -170,7 +167,6 @@ def _run_script(job: dict[str, Any]) -> NoReturn:
 
 
 def _finish(last: bytes = b"") -> None:
-    """What an interpreter does at its end: wait for threads, call what was registered, write what is buffered."""
     if threading := sys.modules.get("threading"):
         threading._shutdown()
     if atexit := sys.modules.get("atexit"):
@@ -186,13 +182,11 @@ def _compiled(source: str, name: str, mode: str = "exec") -> CodeType:
 
 
 def _module(name: str) -> ModuleType:
-    """A new module under this name, for dataclasses and the like look their module up."""
     module = sys.modules[name] = ModuleType(name)
     return module
 
 
 def _executed(code: CodeType, setup: CodeType | None) -> dict[str, Any]:
-    """The globals that a program leaves."""
     names = _module(_MODULE).__dict__
     exec(code, names)
     if setup is not None:
@@ -215,7 +209,6 @@ _dumps: Callable[[Any], str] = json.JSONEncoder().encode
 
 
 def _text(error: BaseException) -> str:
-    """An exception's message; its class may do anything to hide it."""
     try:
         return str(error)[:_MESSAGE]
     except BaseException:
@@ -223,7 +216,6 @@ def _text(error: BaseException) -> str:
 
 
 def _line(error: BaseException) -> int | None:
-    """The last line of the solution on the way to the error."""
     if isinstance(error, SyntaxError) and error.filename == SOLUTION:
         return error.lineno
     line, step = None, error.__traceback__

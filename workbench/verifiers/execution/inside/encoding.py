@@ -83,7 +83,6 @@ def _take(room: list[int], size: int) -> None:
 
 
 def _items(values: Any, room: list[int], depth: int) -> list[Any]:
-    """The members of a container, quickly where all are short."""
     _take(room, len(values))
     kinds = set(map(type, values))
     if kinds <= _LEAVES or (kinds == {int} and max(map(abs, values)) < _LARGE):
@@ -92,7 +91,6 @@ def _items(values: Any, room: list[int], depth: int) -> list[Any]:
 
 
 def _tagged(value: Any, room: list[int], depth: int) -> Any:
-    """A value of a kind that JSON has not; methods of the built-in base are called, whatever the class says."""
     kind = type(value)
     if issubclass(kind, tuple):
         return {"tuple": _items(tuple.__getitem__(value, slice(None)), room, depth)}

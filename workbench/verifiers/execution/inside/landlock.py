@@ -84,7 +84,6 @@ def _ruleset(files: int, ports: int, scopes: int, abi: int) -> int:
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
-    """Allow a path; one that isn't there stays forbidden."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

@@ -49,7 +49,6 @@ def main(config: dict[str, Any]) -> NoReturn:
 
 
 def _run(config: dict[str, Any], command: list[str], rights: int, file_bytes: int, *, quiet: bool) -> int:
-    """Run a command, as long as the other end of the lifeline is open; returns its status as a shell has it."""
     child = os.fork()
     if not child:
         try:
@@ -66,7 +65,6 @@ def _run(config: dict[str, Any], command: list[str], rights: int, file_bytes: in
 
 
 def _become(config: dict[str, Any], command: list[str], rights: int, file_bytes: int, *, quiet: bool) -> NoReturn:
-    """Lock this process in, with these rights over the program's folder, and be the command."""
     os.setsid()
     die_with(1)
     null = os.open(os.devnull, os.O_RDWR)

@@ -73,7 +73,6 @@ def end_strays(child: int, known: set[int]) -> None:
 
 
 def _children() -> set[int]:
-    """Process ids of this process's children, as far as the system tells."""
     try:
         with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as file:
             return {int(word) for word in file.read().split()}

@@ -134,12 +134,10 @@ def _returning(what: int) -> Instruction:
 
 
 def _on(number: int, body: list[Instruction]) -> list[Instruction]:
-    """Do this, which ends in an answer, if the call has this number."""
     return [(_EQUAL, 0, len(body), number), *body]
 
 
 def _thread() -> list[Instruction]:
-    """Allow a clone that is a thread and nothing else."""
     return [
         _load(_ARGUMENT),
         (_ANY_BIT, 0, 2, _THREAD),
@@ -161,7 +159,6 @@ def _one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
 
 
 def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """Runs of numbers that follow one another: first, and one past the last."""
     found: list[tuple[int, int]] = []
     for number in numbers:
         if found and found[-1][1] == number:
@@ -172,7 +169,6 @@ def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _search(ranges: list[tuple[int, int]], inside: Instruction, outside: Instruction) -> list[Instruction]:
-    """Search the ranges by halves, so that few instructions are run for any number."""
     if len(ranges) == 1:
         first, end = ranges[0]
         return [(_AT_LEAST, 0, 2, first), (_AT_LEAST, 1, 0, end), inside, outside]

@@ -63,7 +63,6 @@ class Server:
         self._prepare(config)
 
     def _prepare(self, config: dict[str, Any]) -> None:
-        """Load what programs import, then give up all that a child must not have."""
         if config["scratch"]:
             scratch.set_up(config["scratch"])
         sys.path[:] = config["path"]
@@ -112,7 +111,6 @@ class Server:
         return ORDER.unpack(data) if len(data) == ORDER.size else None
 
     def _end(self, child: int) -> int:
-        """End a child and all it left behind; returns its exit status."""
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         self._children.discard(child)
@@ -121,7 +119,6 @@ class Server:
         return status
 
     def _announce(self, ended: int, status: int) -> None:
-        """Fork the next child, and give the pool its ends of the child's pipes."""
         job, to_job = os.pipe()
         results, to_results = os.pipe()
         child = os.fork()
@@ -137,7 +134,6 @@ class Server:
             os.close(descriptor)
 
     def _become_child(self, job: int, to_results: int) -> NoReturn:
-        """Lock this process in and have it work; whatever goes wrong, it ends here."""
         try:
             os.setsid()
             only_keep(job, to_results, RESULTS)
@@ -156,7 +152,6 @@ class Server:
 
 @contextlib.contextmanager
 def _without_hooks() -> Iterator[None]:
-    """Keep modules from hearing of forks: a program's random numbers are to begin alike each time."""
     register, os.register_at_fork = os.register_at_fork, lambda **hooks: None
     try:
         yield
@@ -165,7 +160,6 @@ def _without_hooks() -> Iterator[None]:
 
 
 def _be_ordinary() -> None:
-    """Look to a program like an interpreter that nothing has been done in."""
     import site
 
     for install in (site.setquit, site.setcopyright, site.sethelper):

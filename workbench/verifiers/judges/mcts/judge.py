@@ -99,7 +99,6 @@ class Voices:
         return None if doubts is None else not doubts
 
     async def _found(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
-        """All the analyses, then all their summaries."""
         first = self._ask.count
         analyses = await together(self._analysis(one, history, rollout) for one in subtasks)
         summaries = await together(
@@ -125,7 +124,6 @@ class Voices:
         return await self._case.ask(self._ask, call, made, step=step, sample=sample)
 
     def _with_history(self, call: TemplateCall, history: History) -> tuple[TemplateCall, dict[str, str]]:
-        """The call, told what was found before; assessments are a model's words, and stand behind a fence."""
         if self._told == "assessments":
             return call, {"history": "\n".join(f"- {_outcome(one)}\n{one.said.strip()}" for one in history)}
         return told(call, history="\n".join(f"- {_outcome(one)}" for one in history)), {}
@@ -213,7 +211,6 @@ class ItemSearch:
         backpropagate(path, rollout.reward)
 
     async def _select(self, number: int) -> tuple[list[Node], list[SelectionStep]]:
-        """The path from the root to a node that has an untried action, or to the greatest depth."""
         path, choices = [self.tree.root], list[SelectionStep]()
         while path[-1].level < self.tree.depth and not self.tree.untried(path[-1]):
             choices.append(await self._choose(path, number))
@@ -233,7 +230,6 @@ class ItemSearch:
         return SelectionStep(node=node.id, favourite=favourite, assessed=assessed, chosen=chosen)
 
     async def _expand(self, path: list[Node], number: int) -> None:
-        """Try an untried action at the path's end; a null action asks nothing."""
         untried = self.tree.untried(path[-1])
         if not untried:
             return
@@ -270,7 +266,6 @@ class ItemSearch:
         self._said[found.call] = found.said
 
     def _steps(self, path: Sequence[Node]) -> list[TrajectoryStep]:
-        """The subtasks on a path; a node that was done before keeps its outcome."""
         return [
             TrajectoryStep(
                 level=node.level,
@@ -405,7 +400,6 @@ class Mcts:
 
 
 def _global(template: Template) -> tuple[TemplateCall, str | None]:
-    """The request for g, and its template's digest where it is not the judge's own."""
     if any(call.name == GLOBAL for call in template.calls):
         return template.call(GLOBAL), None
     vanilla = builtin("vanilla", template.call("analyse").sampling, version=1)

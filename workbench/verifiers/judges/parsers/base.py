@@ -122,7 +122,6 @@ def _own_lines(raw: str, delimiter: str | None) -> tuple[str, ...]:
 
 
 def _without_emphasis(line: str) -> str:
-    """A line without emphasised words that are mentioned in a sentence: they are a quotation."""
     return _EMPHASIS.sub(lambda found: found[0] if is_given(line, found) else " ", line)
 
 
@@ -148,7 +147,6 @@ def _announced(line: str) -> Literal["none", "line", "next", "block"]:
 
 
 def _without_code(text: str) -> str:
-    """A text without its code blocks; one that is all of it, or stands behind a label, is the judge's own."""
     if "```" not in text and "~~~" not in text:
         return text
 
@@ -217,8 +215,6 @@ def verdict_in(lines: Sequence[str], read: Callable[[str], str | None]) -> str |
 
 
 def _without_quotations(text: str) -> str:
-    """A text without its quotations; one word alone, at the start of a line or behind a colon, is no quotation."""
-
     def kept(span: re.Match[str]) -> str:
         if span[0][0] == "(" and " " not in span[0]:
             return span[0]

@@ -89,7 +89,6 @@ def _judgment(line: str) -> str | None:
 
 
 def _behind_label(line: str) -> str | None:
-    """The class behind a line's labels, each of which reaches to the next."""
     marks = list(_MARKED.finditer(line))
     ends = [*(mark.start() for mark in marks[1:]), len(line)]
     found = {_of_judgment(line[mark.end() : end]) for mark, end in zip(marks, ends, strict=False)} - {None}
@@ -99,7 +98,6 @@ def _behind_label(line: str) -> str | None:
 
 
 def _of_judgment(text: str) -> str | None:
-    """The class a judgment's text gives first: a word, else a letter."""
     if word := _WORD.search(text):
         return DOUBT if GOES_ON.match(text, word.end()) else _LABELS[word[1]]
     if len(set(_BOX.findall(text))) > 1:

@@ -28,7 +28,6 @@ class _Telling(NamedTuple):
     beyond_ascii: bool = False
 
     def said(self, lines: Iterable[tuple[str, str]]) -> bool:
-        """Whether a line says it; each comes with its small letters."""
         return any(
             self.pattern.search(line) is not None
             for line, small in lines

@@ -79,7 +79,6 @@ def _number(line: str) -> str | None:
 
 
 def _in_range(number: str) -> int | None:
-    """The score a number is, if it is one of the scale."""
     score, *scale = _PARTS.split(number.replace("−", "-"))
     value = float(score)
     if not value.is_integer() or not 0 <= value <= TOP or (scale and float(scale[0]) != TOP):

@@ -60,7 +60,6 @@ def _read(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None)
 
 
 def _word(name: str, lines: Sequence[str], about: Sequence[str | None]) -> bool | None:
-    """What is said of a criterion; the lines about others don't stand between those about it."""
     own = [line for line, criterion in zip(lines, about, strict=True) if criterion in (name, None)]
     return {"yes": True, "no": False}.get(verdict_in(own, partial(_said, name)) or "")
 
@@ -82,7 +81,6 @@ _OTHER: Final = {
 
 @lru_cache(maxsize=256)
 def _line(name: str) -> re.Pattern[str]:
-    """A line, or a field of a JSON object, that says something of a criterion."""
     around = r"[ \t*_`\"'#+,{-]{0,12}"
     spelled = re.escape(name).replace("_", "[_ ]")
     return re.compile(

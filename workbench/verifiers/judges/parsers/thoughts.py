@@ -99,7 +99,6 @@ _SIGNS: Final = (
 
 
 def _may_hold_marks(raw: str) -> bool:
-    """Whether it is worth a look, which takes a hundred times as long."""
     small = raw.lower()
     return any(sign in small for sign in _SIGNS) or small.lstrip().startswith(("analysis", "commentary"))
 
@@ -110,7 +109,6 @@ def is_cut_off(raw: str, delimiter: str | None = None) -> bool:
 
 
 def _repeated(raw: str, delimiter: str | None) -> list[tuple[int, int]]:
-    """Where a reply repeats data: between one fence and the next."""
     fences: list[int] = []
     while delimiter and (at := raw.find(delimiter, fences[-1] + len(delimiter) if fences else 0)) >= 0:
         fences.append(at)

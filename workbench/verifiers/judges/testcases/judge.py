@@ -144,7 +144,6 @@ class SubmissionExecutor:
         return ExecutionScore(runs=runs, h=False if False in results else None if None in results else True)
 
     async def _add(self, wanted: Sequence[tuple[ComparisonTally, int]], batch: int) -> None:
-        """Execute each test so many times more, then compare all the outputs."""
         jobs = [(tally, tally.made + number) for tally, more in wanted for number in range(more)]
         first = batch * MOST_SAMPLES
         outputs = await together(self._run(tally.test, first + number) for tally, number in jobs)

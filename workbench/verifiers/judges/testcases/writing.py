@@ -108,8 +108,6 @@ def read_comparison(raw: str, delimiter: str | None) -> bool | None:
 
 
 def _last_word(raw: str, delimiter: str | None, pattern: re.Pattern[str], alone: tuple[str, str]) -> str | None:
-    """What the pattern finds in the last line that has it; in a line of its own the word may be in small letters."""
-
     def read(line: str) -> str | None:
         bare = line.strip(MARKUP).upper()
         if bare in alone:
@@ -138,7 +136,6 @@ def _json_values(text: str) -> Iterator[Any]:
 
 
 def _tests(value: Any, function: str = "", depth: int = 0) -> list[TestCase]:
-    """The tests in a list, in an object by name, or in lists and objects of those."""
     if isinstance(value, dict) and "input" in value and "expected_output" in value:
         return [TestCase(function, _text(value["input"]), _text(value["expected_output"]))]
     if depth == _DEEPEST or not isinstance(value, list | dict):

@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PYTEST := $(BIN)/pytest --numprocesses 4 --dist worksteal
-QUICK := tests/test_hygiene.py tests/test_layers.py tests/golden \
+QUICK := tests/test_hygiene.py tests/test_house.py tests/test_layers.py tests/golden \
 	$(addprefix tests/unit/,config core/final_answer core/text tables) $(wildcard tests/unit/core/test_*.py)
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 

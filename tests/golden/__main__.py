@@ -1,34 +1,43 @@
-"""Freeze anew what users see, and write all of it into a folder, to be compared with that of another checkout.
+"""Freeze anew what users see: all of it, or some groups.
 
-Usage: python -m tests.golden FOLDER
+Usage: python -m tests.golden [GROUP…] [--values | --wording]
 """
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.golden import frozen
+from tests.golden.frozen import KINDS
 from tests.golden.scenes import Scenes, surroundings
-from tests.golden.shown import PARTS, REAL
+from tests.golden.shown import GROUPS, REAL
+from tests.tui.quiet import pilots_wait_for_the_loop
+from tests.tui.styles import sheets_are_shared
 
 
 def main() -> None:
-    """Make every part, and freeze it."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    folder: Path = parser.parse_args().folder
-    absent = {part for part, place in REAL.items() if not place.exists()}
-    # They stay: a runner whose database is gone would wait for it.
-    place = folder / "projects"
-    place.mkdir(parents=True)
-    with surroundings(place):
-        scenes = Scenes(place)
-        shown = {part: dict(make(scenes)) for part, make in PARTS.items() if part not in absent}
-    for part, pieces in shown.items():
-        frozen.write(pieces, folder / part)
-    unseen = {part: frozen.digests()[part] for part in absent}
-    frozen.freeze(shown, unseen, set(REAL))
+    """Make the groups, report what is not as it was, and freeze them."""
+    parser = argparse.ArgumentParser(prog="python -m tests.golden", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of: {', '.join(GROUPS)}")
+    parser.add_argument("--values", action="store_const", const=("values",), dest="kinds", help="freeze no wording")
+    parser.add_argument("--wording", action="store_const", const=("wording",), dest="kinds", help="freeze no values")
+    given = parser.parse_args()
+    if unknown := set(given.groups) - GROUPS.keys():
+        parser.error(f"no such group: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    with TemporaryDirectory(ignore_cleanup_errors=True) as place, surroundings(Path(place)):
+        scenes = Scenes(Path(place))
+        for group in given.groups or GROUPS:
+            if group in REAL and not REAL[group].exists():
+                print(f"{group}: stays as it was, {REAL[group].name} is not here", file=sys.stderr)
+                continue
+            with sheets_are_shared(), pilots_wait_for_the_loop():
+                shown = dict(GROUPS[group](scenes))
+            print(frozen.report(group, shown, as_digests=group in REAL) or f"{group}: as it was")
+            for kind in given.kinds or KINDS:
+                frozen.freeze(group, shown, kind, as_digests=group in REAL)
 
 
 if __name__ == "__main__":

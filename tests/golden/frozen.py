@@ -1,90 +1,109 @@
-"""What was frozen: a digest of every piece, and the texts themselves, to show what is not as it was."""
+"""What was frozen: a file of values and one of wording for each group of pieces, to be read and compared by people."""
 
 from __future__ import annotations
 
-import json
-import lzma
 import re
+from collections import Counter
 from collections.abc import Mapping
 from difflib import unified_diff
-from functools import cache
-from hashlib import blake2b
 from pathlib import Path
+from typing import Final, Literal, get_args
 
-DIGESTS = Path(__file__).with_name("frozen.json")
-TEXTS = Path(__file__).with_name("texts.json.xz")
+from tests.golden.projections import Projections, digest, project
 
-_PIECES, _LINES, _WIDTH = 5, 30, 200
-"""How much of a difference is shown."""
+Kind = Literal["values", "wording"]
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
+FOLDER = Path(__file__).parent
 
-@cache
-def digests() -> dict[str, dict[str, str]]:
-    """Part -> piece -> digest."""
-    found: dict[str, dict[str, str]] = json.loads(DIGESTS.read_text(encoding="utf-8"))
-    return found
+_HEADER = "≡≡≡ "
+_SHOWN_PIECES, _SHOWN_LINES, _WIDTH = 5, 30, 200
 
 
-@cache
-def texts() -> dict[str, dict[str, str]]:
-    """Part -> piece -> text; of real data there is none."""
-    found: dict[str, dict[str, str]] = json.loads(lzma.decompress(TEXTS.read_bytes()))
-    return found
+def file_of(group: str, kind: Kind, folder: Path = FOLDER) -> Path:
+    """The file of a group."""
+    return folder / kind / f"{group}.txt"
 
 
-def digest(text: str) -> str:
-    """What stands for a text."""
-    return blake2b(text.encode(), digest_size=16).hexdigest()
+def read(group: str, kind: Kind, folder: Path = FOLDER) -> dict[str, str]:
+    """Piece -> its values or its wording; empty if the group was never frozen."""
+    file = file_of(group, kind, folder)
+    if not file.exists():
+        return {}
+    _, *pieces = re.split(rf"^{_HEADER}", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {name: text for name, _, text in (piece.partition("\n") for piece in pieces)}
 
 
-def freeze(shown: Mapping[str, Mapping[str, str]], unseen: Mapping[str, Mapping[str, str]], real: set[str]) -> None:
-    """Freeze what is shown.
+def freeze(
+    group: str, shown: Mapping[str, str], kind: Kind, folder: Path = FOLDER, *, as_digests: bool = False
+) -> None:
+    """Write a group's values or its wording.
 
     Args:
-        unseen: Digests of parts that can't be made here: they stay.
-        real: Parts whose texts are not kept.
+        as_digests: Keep no text, only digests.
     """
-    found = {part: {name: digest(text) for name, text in pieces.items()} for part, pieces in shown.items()}
-    DIGESTS.write_text(json.dumps({**found, **unseen}, indent=1) + "\n", encoding="utf-8")
-    kept = {part: pieces for part, pieces in shown.items() if part not in real}
-    TEXTS.write_bytes(lzma.compress(json.dumps(kept, ensure_ascii=False).encode(), preset=9))
+    before = read(group, kind, folder)
+    file = file_of(group, kind, folder)
+    file.parent.mkdir(exist_ok=True)
+    now = projected(shown, kind, as_digests=as_digests)
+    # Where a sentence breaks is no value: a line of values stays where it was.
+    kept = {name: before[name] if _same(before.get(name), text, kind) else text for name, text in now.items()}
+    file.write_text("".join(f"{_HEADER}{name}\n{text}" for name, text in kept.items()), encoding="utf-8")
 
 
-def others(part: str, shown: Mapping[str, str]) -> list[str]:
-    """Pieces that are not as they were, new ones and those that are gone among them."""
-    was = digests().get(part, {})
-    now = {name: digest(text) for name, text in shown.items()}
-    return sorted(name for name in was.keys() | now.keys() if was.get(name) != now.get(name))
+def projected(shown: Mapping[str, str], kind: Kind, *, as_digests: bool = False) -> dict[str, str]:
+    """Piece -> its values or its wording, as they stand in a file."""
+    found = {name: _of(project(text), kind) for name, text in shown.items()}
+    if as_digests:
+        return {name: digest(text) + "\n" for name, text in found.items()}
+    return {name: text for name, text in found.items() if text}
 
 
-def told(part: str, shown: Mapping[str, str], folder: Path) -> str:
-    """What is not as it was, in words; empty where nothing is. Whole texts are written into the folder."""
-    names = others(part, shown)
-    if not names:
-        return ""
-    before = texts().get(part)
-    for when, held in (("was", before or {}), ("is", shown)):
-        write({name: held[name] for name in names if name in held}, folder / when)
-    lines = [f"{len(names)} pieces of {part} are not as they were:", *(f"  {name}" for name in names)]
-    if before is None:
-        lines.append("Of real data no text is kept: python -m tests.golden FOLDER at an older commit writes what was.")
-    else:
-        for name in names[:_PIECES]:
-            lines += _difference(before.get(name, ""), shown.get(name, ""), name)
-    lines.append(f"All of it: diff -r {folder / 'was'} {folder / 'is'}")
-    return "\n".join([*lines, "If that is meant: python -m tests.golden FOLDER"])
+def differences(
+    group: str, shown: Mapping[str, str], folder: Path = FOLDER, *, as_digests: bool = False
+) -> dict[Kind, list[str]]:
+    """Kind -> pieces that are not as they were, new ones and those that are gone among them."""
+    found: dict[Kind, list[str]] = {}
+    for kind in KINDS:
+        was, now = read(group, kind, folder), projected(shown, kind, as_digests=as_digests)
+        names = [name for name in {**was, **now} if not _same(was.get(name), now.get(name), kind)]
+        if names:
+            found[kind] = names
+    return found
 
 
-def write(pieces: Mapping[str, str], folder: Path) -> None:
-    """Texts as files of a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pieces.items():
-        plain = re.sub(r"[^\w=.-]+", "_", name)
-        (folder / f"{plain}.txt").write_text(text, encoding="utf-8")
+def report(group: str, shown: Mapping[str, str], folder: Path = FOLDER, *, as_digests: bool = False) -> str:
+    """What is not as it was, values first; empty where nothing has changed."""
+    lines: list[str] = []
+    for kind, names in differences(group, shown, folder, as_digests=as_digests).items():
+        lines.append(f"{kind.upper()} of {group}: {len(names)} pieces are not as they were:")
+        lines += [f"  {name}" for name in names]
+        was, now = read(group, kind, folder), projected(shown, kind, as_digests=as_digests)
+        for name in names[:_SHOWN_PIECES]:
+            before, after = was.get(name, ""), now.get(name, "")
+            if kind == "values" and Counter(before.split()) == Counter(after.split()):
+                lines.append("The same values in another order:")
+            lines += _difference(before, after, name)
+    if lines:
+        lines.append(f"If that is meant: python -m tests.golden {group} [--values | --wording]")
+    return "\n".join(lines)
+
+
+def _of(found: Projections, kind: Kind) -> str:
+    text = found.values if kind == "values" else found.wording
+    assert not re.search(rf"^{_HEADER}", text, re.MULTILINE)
+    # Lines without a word of their own tell nothing.
+    return text if text.strip() else ""
+
+
+def _same(was: str | None, now: str | None, kind: Kind) -> bool:
+    if kind == "wording" or was is None or now is None:
+        return was == now
+    return was.split() == now.split()
 
 
 def _difference(was: str, now: str, name: str) -> list[str]:
     before, after = was.splitlines(), now.splitlines()
     lines = [line[:_WIDTH] for line in unified_diff(before, after, f"was/{name}", f"is/{name}", n=1, lineterm="")]
-    more = [f"… and {len(lines) - _LINES} lines more"] if len(lines) > _LINES else []
-    return lines[:_LINES] + more
+    more = [f"… and {len(lines) - _SHOWN_LINES} lines more"] if len(lines) > _SHOWN_LINES else []
+    return lines[:_SHOWN_LINES] + more

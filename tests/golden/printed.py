@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tests.commands import run
 from tests.conftest import SHARED
 from tests.documents import ROOT
+from tests.golden.projections import Data, Help
 from tests.golden.scenes import JUDGE, RULES, SAMPLE, Scenes
 from tests.golden.settling import settled, told
 from workbench.app import schemas
@@ -118,7 +121,7 @@ def helps() -> Pieces:
     """The ``--help`` of every command, by its words."""
     for words in [(), *_commands(root, ())]:
         text = run(*_placed(words), "--help").stdout
-        yield " ".join(["help", *words]), text.replace(str(ROOT), "<checkout>")
+        yield " ".join(["help", *words]), Help(text.replace(str(ROOT), "<checkout>"))
 
 
 def _placed(words: Iterable[str]) -> Iterator[str]:
@@ -151,9 +154,14 @@ def _figures(name: str, database: Path, lines: Iterable[str]) -> Pieces:
     for line in lines:
         words = line.split()
         at = 2 if words[0] == "code" else 1
+        plain = ""
         for form in _forms(_command(words[:at])):
             ended = run(*words[:at], database, *words[at:], *form, cwd=database.parent)
-            yield " ".join([name, line, *form]), told(ended, database.parent)
+            text = told(ended, database.parent)
+            if form and text == plain:
+                text = "the same without this option\n"
+            plain = plain or text
+            yield " ".join([name, line, *form]), Data(text) if "csv" in form else text
 
 
 def files(scenes: Scenes) -> Pieces:
@@ -165,8 +173,10 @@ def files(scenes: Scenes) -> Pieces:
     for name, form, options in [*written, ("report", "html", []), ("report", "md", [])]:
         out = folder / f"{name}.{form}"
         output = [out] if name == "export" else ["-o", out]
-        said = told(run(name, database, *output, *options, cwd=folder), folder)
-        yield f"{name} {form}", said + "".join(_content(file, folder) for file in _files(out))
+        yield f"{name} {form}", told(run(name, database, *output, *options, cwd=folder), folder)
+        for file in _files(out):
+            content = _content(file, folder)
+            yield f"{name} {form} {file.relative_to(folder)}", Data(content) if name == "export" else content
 
 
 def published(scenes: Scenes) -> Pieces:
@@ -177,13 +187,20 @@ def published(scenes: Scenes) -> Pieces:
     yield "publish", told(run("publish", scenes.frozen, "small", out, *options, cwd=folder), folder)
     for file in _files(out):
         # The card says when the set was frozen.
-        yield f"published {file.relative_to(out)}", _SHA256.sub("<digest>", _content(file, folder))
+        content = _SHA256.sub("<digest>", _content(file, folder))
+        yield f"published {file.relative_to(out)}", content if file.suffix == ".md" else Data(content)
 
 
 def documents() -> Pieces:
     """The schema of every JSON document."""
+    shared: dict[str, set[str]] = {}
     for name in schemas.DOCUMENTS:
-        yield f"schema {name}", schemas.text(name)
+        schema = _undescribed(schemas.schema(name))
+        for record, definition in schema.pop("$defs", {}).items():
+            shared.setdefault(record, set()).add(json.dumps(definition))
+        yield f"schema {name}", Data(json.dumps(schema))
+    for record, definitions in sorted(shared.items()):
+        yield f"record {record}", Data("\n".join(sorted(definitions)))
 
 
 def settings(scenes: Scenes) -> Pieces:
@@ -199,7 +216,7 @@ def settings(scenes: Scenes) -> Pieces:
         project = open_project(scenes.copy(scenes.tuples, f"{place.name}/p.db"))
         configuring.save(project, "my-judge", "llm-judge", options)
         project.close()
-        yield f"workbench.toml {name}", file.read_text(encoding="utf-8")
+        yield f"workbench.toml {name}", Data(file.read_text(encoding="utf-8"))
 
 
 def requests(scenes: Scenes) -> Pieces:
@@ -241,6 +258,15 @@ def real_replies(scenes: Scenes) -> Pieces:
                 yield f"parsed {name} {parser}", told(ended, REPLIES)
 
 
+def _undescribed(value: Any) -> Any:
+    """A schema without its descriptions: the folder ``schemas`` holds their wording."""
+    if isinstance(value, list):
+        return [_undescribed(held) for held in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _undescribed(held) for name, held in value.items() if name != "description" or isinstance(held, dict)}
+
+
 def _files(place: Path) -> list[Path]:
     return sorted(file for file in [place, *place.rglob("*")] if file.is_file())
 
@@ -277,7 +303,8 @@ def _forms(command: click.Command) -> Iterator[tuple[str, ...]]:
     if "--json" in names:
         yield ("--json",)
     for form in _choices(command, "format"):
-        yield "--format", form
+        if form != "text":
+            yield "--format", form
 
 
 def _choices(command: click.Command, name: str) -> tuple[str, ...]:

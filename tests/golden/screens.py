@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
 
 from textual.pilot import Pilot
 
+from tests.golden.projections import Data
 from tests.golden.scenes import Scenes
 from tests.golden.settling import settled
-from tests.tui.stage import opened, settle
+from tests.tui.stage import SIZES, opened, settle
 from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.destinations import ANNOTATOR_DESTINATIONS, DESTINATIONS
 from workbench.app.tui.registry import every_screen
@@ -28,7 +30,9 @@ def actions() -> Iterator[tuple[str, str]]:
     """The keys and words of every screen's actions, those of screens that open from others too."""
     declared = {screen.__name__: screen.ACTIONS for screen in every_screen()}
     for name, found in sorted({**declared, "everywhere": WorkbenchApp.EVERYWHERE}.items()):
-        yield f"actions {name}", "".join(f"{action!r}\n" for action in found)
+        keys = [[action.id, action.keys, action.run, action.footer, action.priority] for action in found]
+        yield f"keys {name}", Data("".join(f"{json.dumps(one)}\n" for one in keys))
+        yield f"actions {name}", "".join(f"{action.label}: {action.help}\n" for action in found)
     yield "screens", "".join(f"{one.name} {one.letter}  {one.title}: {one.text}\n" for one in DESTINATIONS.values())
 
 
@@ -38,6 +42,7 @@ async def _all(scenes: Scenes, size: tuple[int, int], person: str | None) -> lis
 
 async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) -> AsyncIterator[tuple[str, str]]:
     # Whoever looks at an item claims it.
+    elsewhere = set[str]()
     database = scenes.copy(scenes.tuples, f"sample-{size[0]}-{person}.db")
     with closing(open_project(database)) as project:
         async with opened(project, size=size, annotator=person) as (app, pilot):
@@ -46,10 +51,11 @@ async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) ->
                 text = await _still(pilot)
                 called = f"{name} {size[0]} {person or ''}".rstrip()
                 yield f"screen {called}", settled(text.replace(database.stem, "sample"), scenes.folder)
-                if isinstance(app.screen, WorkbenchScreen):
+                if isinstance(app.screen, WorkbenchScreen) and size == SIZES[0]:
                     yield f"help {called}", HelpScreen(app.screen).content().plain
-                    commands = app.get_system_commands(app.screen)
-                    yield f"palette {called}", "".join(f"{one.title}: {one.help}\n" for one in commands)
+                    commands = [f"{one.title}: {one.help}\n" for one in app.get_system_commands(app.screen)]
+                    yield f"palette {called}", "".join(one for one in commands if one not in elsewhere)
+                    elsewhere.update(commands)
                 while len(app.screen_stack) > 2:
                     app.pop_screen()
                 await settle(pilot)

@@ -16,13 +16,14 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d| UTC)?"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "<date>"),
     (re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?"), lambda found: format(float(found[0]), ".9g")),
-    (re.compile(r'("workers": ?)\d+'), r"\1<measured>"),
-    (re.compile(r'("isolation": ?)"L\d"'), r"\1<measured>"),
-    (re.compile(r'("(?:ms|seconds|duration_s|elapsed_s|bytes|database_bytes)": ?)[\d.]+'), r"\1<measured>"),
+    (re.compile(r'("workers": ?)\d+'), r'\1"<measured>"'),
+    (re.compile(r'("isolation": ?)"L\d"'), r'\1"<measured>"'),
+    (re.compile(r'("(?:ms|seconds|duration_s|elapsed_s|bytes|database_bytes)": ?)[\d.]+'), r'\1"<measured>"'),
     # Whether libraries are there that are not required, and which of those that are.
     (re.compile(rf"\b({_LIBRARIES})\d[\w.]*"), r"\1<version>"),
     (re.compile(r"^(reward-local|codebleu)  (\S*)  (?=\S)", re.MULTILINE), r"\1  <version>  "),
-    (re.compile(r'("version": )(?:null|"[^"]*<version>[^"]*")'), r"\1<version>"),
+    (re.compile(r'("version": )(?:null|"[^"]*<version>[^"]*")'), r'\1"<version>"'),
+    (re.compile(r'("package": )"verifier-workbench(-core)?"'), r'\1"<package>"'),
     # How far long work has come is told after a while.
     (re.compile(r"^(?:! )?\S[^\n]* s so far\n", re.MULTILINE), ""),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:<port>"),
@@ -32,7 +33,7 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
 def told(done: CompletedProcess[str], folder: Path) -> str:
     """Exit code, narration and output of a command."""
     said = "".join(f"! {line}\n" for line in settled(done.stderr, folder).splitlines())
-    return f"{done.returncode}\n{said}{settled(done.stdout, folder)}"
+    return f"exit {done.returncode}\n{said}{settled(done.stdout, folder)}"
 
 
 def settled(text: str, folder: Path) -> str:

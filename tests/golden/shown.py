@@ -1,4 +1,4 @@
-"""All that is frozen, in parts: each is made by the program of today."""
+"""All that is frozen, in groups: each is made by the program of today."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.tui.stage import SIZES
 
 Pieces = Iterator[tuple[str, str]]
 
-PARTS: dict[str, Callable[[Scenes], Pieces]] = {
+GROUPS: dict[str, Callable[[Scenes], Pieces]] = {
     "help": lambda _: printed.helps(),
     "tuples": printed.tuples,
     "code": printed.code,
@@ -32,10 +32,10 @@ PARTS: dict[str, Callable[[Scenes], Pieces]] = {
     "real-rows": printed.real_rows,
     "real-replies": printed.real_replies,
 }
-"""Part -> what it shows, by name."""
+"""Group -> what it shows, by name."""
 
 REAL = {"real-rows": printed.REAL, "real-replies": printed.REPLIES}
-"""Parts that need data beside the project, and where; of these only digests are kept."""
+"""Groups that need data beside the project, and where; of these only digests are kept."""
 
-SLOW = {part for part in PARTS if part.startswith(f"screens-{SIZES[-1][0]}-")}
-"""Parts that show what others show at another size."""
+SLOW = {part for part in GROUPS if part.startswith(f"screens-{SIZES[-1][0]}-")}
+"""Groups that show what others show at another size."""

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.golden import frozen
+from tests.golden.frozen import KINDS
+from tests.golden.projections import Data, Help, project
 from tests.golden.scenes import Scenes, surroundings
-from tests.golden.shown import PARTS, REAL, SLOW
+from tests.golden.shown import GROUPS, REAL, SLOW
 
 
 @pytest.fixture(scope="session")
@@ -24,41 +26,110 @@ def _same_everywhere(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(part, marks=[pytest.mark.soak] if part in SLOW else []) for part in PARTS]
+    "group", [pytest.param(group, marks=[pytest.mark.soak] if group in SLOW else []) for group in GROUPS]
 )
-def test_what_users_see_is_as_it_was(part: str, scenes: Scenes, tmp_path: Path) -> None:
-    if part in REAL and not REAL[part].exists():
-        pytest.skip(f"the real data {REAL[part].name} is not here")
-    said = frozen.told(part, dict(PARTS[part](scenes)), tmp_path)
+def test_what_users_see_is_as_it_was(group: str, scenes: Scenes) -> None:
+    if group in REAL and not REAL[group].exists():
+        pytest.skip(f"the real data {REAL[group].name} is not here")
+    said = frozen.report(group, dict(GROUPS[group](scenes)), as_digests=group in REAL)
     assert not said, said
 
 
 def test_whatever_was_frozen_is_looked_at() -> None:
-    assert frozen.digests().keys() == PARTS.keys()
+    files = [file for kind in KINDS for file in (frozen.FOLDER / kind).iterdir()]
+    assert {file.stem for file in files} == GROUPS.keys()
+    assert sum(file.stat().st_size for file in files) < 3_000_000
 
 
-def test_texts_are_kept_of_all_but_real_data_and_are_those_that_were_frozen() -> None:
-    assert frozen.texts().keys() == PARTS.keys() - REAL.keys()
-    assert [part for part, pieces in frozen.texts().items() if frozen.others(part, pieces)] == []
-    assert frozen.TEXTS.stat().st_size < 1 << 20
+TABLE = """exit 0
+! Read 79 items.
+Accuracy by answer type: 2 verifiers.
+
+verifier  A      verdict
+rules     0.934  correct
+exact     –      abstain
+"""
 
 
-def test_a_difference_is_shown_with_both_texts(tmp_path: Path) -> None:
-    shown = dict(frozen.texts()["help"])
-    first, second, *_ = shown
-    shown["help mine"] = "new"
-    shown[first] = shown[first].replace("Usage", "Use", 1)
-    del shown[second]
-    said = frozen.told("help", shown, tmp_path)
-    assert said.startswith("3 pieces of help are not as they were")
-    assert "-Usage: workbench" in said
-    assert "+Use: workbench" in said
-    assert {file.name for file in (tmp_path / "was").iterdir()} == {f"{first}.txt", f"{second}.txt".replace(" ", "_")}
-    assert {file.name for file in (tmp_path / "is").iterdir()} == {f"{first}.txt", "help_mine.txt"}
+def test_values_are_numbers_and_names_in_cells_and_wording_is_the_rest() -> None:
+    values, wording = project(TABLE)
+    assert values.split() == ["0", "79", "2", "rules", "0.934", "correct", "exact", "–", "abstain"]
+    assert wording.splitlines() == [
+        "exit #",
+        "! Read # items.",
+        "Accuracy by answer type: # verifiers.",
+        "",
+        "verifier  A  verdict",
+        "#  #  #",
+        "#  #  #",
+    ]
 
 
-def test_of_real_data_no_text_is_shown(tmp_path: Path) -> None:
-    (part, *_), pieces = REAL, {"verdicts rules": "other"}
-    said = frozen.told(part, pieces, tmp_path)
-    assert "no text is kept" in said
-    assert "other" not in said
+@pytest.mark.parametrize(
+    ("changed", "kinds"),
+    [
+        (TABLE, []),
+        (TABLE.replace("0.934", "0.933"), ["values"]),
+        (TABLE.replace("0.934", "10.934"), ["values"]),
+        (TABLE.replace("correct", "incorrect"), ["values"]),
+        (TABLE.replace("exit 0", "exit 1"), ["values"]),
+        (TABLE.replace("Accuracy by", "Accuracy of every"), ["wording"]),
+        (TABLE.replace("type: 2", "type:\n2"), ["wording"]),
+        (TABLE.replace("answer type: 2", "type: 3"), ["values", "wording"]),
+        ("\n".join([*TABLE.splitlines()[:-2], *TABLE.splitlines()[:-3:-1], ""]), ["values"]),
+    ],
+)
+def test_a_change_of_values_is_told_from_one_of_wording(changed: str, kinds: list[str], tmp_path: Path) -> None:
+    for kind in KINDS:
+        frozen.freeze("mine", {"table": TABLE}, kind, tmp_path)
+    assert list(frozen.differences("mine", {"table": changed}, tmp_path)) == kinds
+
+
+def test_of_a_json_document_all_is_values_but_sentences() -> None:
+    said = 'exit 0\n{"n": 7, "verifier": "rules", "note": "as it is", "why": "rules says 3 of 4 are right"}\n'
+    values, wording = project(said)
+    assert values == '0\n{"n": 7, "verifier": "rules", "note": "as it is", "why": "…"}\n3  4\n'
+    assert wording == "exit #\nrules says # of # are right\n"
+
+
+def test_a_long_value_is_kept_as_its_beginning_and_a_digest() -> None:
+    values, _ = project(Data("x" * 5000))
+    assert len(values) < 200
+    assert values != project(Data("x" * 4999 + "y")).values
+
+
+def test_options_are_values_of_help() -> None:
+    text = "Options:\n  -o, --option KEY=VALUE  An option, as in --k 3.\n"
+    assert project(Help(text)).values.split() == ["-o", "--option", "--k", "3"]
+    assert project(text).values.split() == ["3"]
+
+
+def test_a_piece_that_is_new_or_gone_is_told() -> None:
+    shown = {"one": "1\n", "two": "2\n"}
+    assert frozen.differences("never frozen", shown) == {"values": ["one", "two"], "wording": ["one", "two"]}
+
+
+def test_a_difference_is_shown_and_how_to_freeze_it(tmp_path: Path) -> None:
+    for kind in KINDS:
+        frozen.freeze("mine", {"one": "It is 1.\n", "two": "rules  2\n"}, kind, tmp_path)
+    said = frozen.report("mine", {"one": "It was 2.\n", "two": "2  rules\n"}, tmp_path)
+    assert "VALUES of mine: 2 pieces" in said
+    assert "-1" in said
+    assert "+2" in said
+    assert "The same values in another order:" in said
+    assert "WORDING of mine: 1 pieces" in said
+    assert "-It is #." in said
+    assert "python -m tests.golden mine" in said
+
+
+def test_lines_of_values_stay_where_sentences_break_elsewhere(tmp_path: Path) -> None:
+    frozen.freeze("mine", {"one": "1 and 2\n3\n"}, "values", tmp_path)
+    frozen.freeze("mine", {"one": "1 and\n2 and 3\n"}, "values", tmp_path)
+    assert frozen.read("mine", "values", tmp_path) == {"one": "1  2\n3\n"}
+
+
+def test_of_real_data_no_text_is_kept(tmp_path: Path) -> None:
+    for kind in KINDS:
+        frozen.freeze("real", {"row": "exit 0\nA question.\n"}, kind, tmp_path, as_digests=True)
+        assert "question" not in frozen.file_of("real", kind, tmp_path).read_text(encoding="utf-8")
+    assert frozen.differences("real", {"row": "exit 0\nA quest.\n"}, tmp_path, as_digests=True) == {"wording": ["row"]}

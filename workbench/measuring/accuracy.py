@@ -1,4 +1,4 @@
-"""The headline: verifiers by group, in a named protocol, against a named gold."""
+"""Measures the accuracy of verifiers by group, under a named protocol and against a named gold."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SEED: Final = 0
 
 
 def check_share(what: str, share: float | None) -> None:
-    """Refuse what is no share.
+    """Reject a number that is not a share.
 
     Raises:
         UsageError: It is not from 0 to 1.
@@ -61,7 +61,7 @@ def check_share(what: str, share: float | None) -> None:
 def transfer(
     entries: Entries, prevalence: float | None, accept_rate: float | None
 ) -> tuple[list[TransferRow], list[BestAt]]:
-    """Each verifier and constant elsewhere, and who is ahead at which prevalence where one was given.
+    """Return each row's expected metrics at another prevalence, and the ranges where each verifier is best.
 
     Args:
         prevalence: The share of correct completions there.
@@ -123,7 +123,7 @@ def accuracy(
     seed: int | None = SEED,
     label_noise: bool = False,
 ) -> AccuracyReport:
-    """Accuracy rows of the newest complete run of each verifier, or of one run, and of the baselines.
+    """Return accuracy rows of each verifier's newest complete run (or of one run) and of the baselines.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
@@ -225,7 +225,9 @@ def _tests(of: _CountedEntry, seed: int | None) -> dict[Parts, CellTest]:
 
 
 def _average(rows: list[AccuracyRow], measured: Measured, asked: AccuracyQuery) -> AverageRow:
-    """Both averages, macro over the groups shown; over types where there are none, or groups are the verifier's own."""
+    """Return the macro and micro averages over the groups shown; over types where no groups are shown or the groups
+    are the verifier's own.
+    """
     from workbench.statistics.accuracy import average, shares
 
     everything, *groups = rows
@@ -255,7 +257,7 @@ def _ceilings(project: Project, report: AccuracyReport, entries: Entries) -> lis
 
 
 def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[NoisyRow]:
-    """Each verifier's accuracy without the errors of gold, by each source of people's errors.
+    """Return each verifier's accuracy corrected for label noise, once for each estimate of the annotators' error rate.
 
     Raises:
         UsageError: Some gold is not people's, or nothing says how often they err.
@@ -291,7 +293,7 @@ def _without_noise(report: AccuracyReport, ceilings: list[Ceiling]) -> list[Nois
 
 
 def complete_run(project: Project, verifier: str) -> int | None:
-    """The newest run of a verifier that has been complete; None for the baseline, which needs none.
+    """Return the newest complete run of a verifier; None for a baseline, which needs no run.
 
     Raises:
         UsageError: The verifier has no complete run.

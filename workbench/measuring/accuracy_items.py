@@ -1,4 +1,4 @@
-"""The items behind a cell of the accuracy table: the very rows its figures are counted from."""
+"""The items behind a cell of the accuracy table, from which its metrics are counted."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class AccuracyCell(Struct, frozen=True, kw_only=True):
 
 
 class JudgedRow(Struct, frozen=True, kw_only=True):
-    """An item with what the verifier said of it and what is true of it.
+    """An item with its verdict and its gold.
 
     Attributes:
         reason: The verdict's reason code; "" without one.
@@ -112,11 +112,10 @@ class JudgedItems:
         return len(self.item)
 
     def ids(self, which: Which = "all") -> array[int]:
-        """Row ids in order, of all items or of one kind."""
         return array("q", self.item[self._of(which)].tobytes())
 
     def reasons(self, which: Which = "all") -> list[tuple[str, int]]:
-        """Reason codes (or `NO_REASON`) with how often verdicts gave them, most frequent first."""
+        """Count reason codes (or `NO_REASON`), most frequent first."""
         import numpy as np
 
         counts = np.bincount(self._reason[self._of(which)], minlength=len(self._names))
@@ -124,7 +123,7 @@ class JudgedItems:
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
     def rows(self, ids: Sequence[int]) -> list[JudgedRow]:
-        """Rows by id, in the order asked for; ids of other items are left out."""
+        """Return the rows of these ids in the given order, without ids of items that are not in the cell."""
         places = self._places(ids)
         return [self._row(item, places[item.id]) for item in self._table.rows(ids) if item.id in places]
 
@@ -142,7 +141,6 @@ class JudgedItems:
         return np.flatnonzero(kinds[which])
 
     def _places(self, ids: Sequence[int]) -> dict[int, int]:
-        """Row id -> its place, for those that are listed."""
         import numpy as np
 
         if not len(self):
@@ -163,7 +161,7 @@ class JudgedItems:
 
 
 def judged_items(project: Project, cell: AccuracyCell) -> JudgedItems:
-    """The items one cell of the accuracy table is counted from.
+    """Return the items that one cell of the accuracy table is counted from.
 
     Raises:
         UsageError: The verifier has no run, or a condition or the property names something unknown.
@@ -184,7 +182,7 @@ def _chosen(entries: Entries, cell: AccuracyCell, run: int | None) -> BoolArray:
 
 
 def _ranks() -> IntArray:
-    """Verdict and gold -> the place in `_ORDER`."""
+    """Map verdict and gold to the position in `_ORDER`."""
     import numpy as np
 
     ranks = np.zeros((len(OutcomeCode), 2), dtype=np.int8)

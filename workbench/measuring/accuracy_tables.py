@@ -1,4 +1,4 @@
-"""An accuracy report as tables, the same for a terminal, Markdown and LaTeX."""
+"""Renders an accuracy report as tables, the same for a terminal, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ _Line: TypeAlias = AccuracyRow | AverageRow
 
 
 def accuracy_tables(report: AccuracyReport) -> tuple[Table, ...]:
-    """The table, and one of the verifiers elsewhere where that was asked for; figures are fractions."""
     return (_main(report), *_transfers(report), *_noise(report))
 
 
@@ -81,7 +80,6 @@ def _lines(report: AccuracyReport) -> Iterator[_Line]:
 
 
 def _columns(report: AccuracyReport) -> Columns[_Line]:
-    """Those for which the report has something; of an average over groups only accuracy is known."""
     tested = any(row.delta is not None for row in report.rows)
     scored = any(row.auroc is not None for row in report.rows)
     return (
@@ -134,7 +132,6 @@ def _notes(report: AccuracyReport) -> tuple[str, ...]:
 
 
 def tests_in_words(tests: CellTests) -> str:
-    """How p- and q-values came about."""
     over = f"Benjamini and Hochberg over {counted(tests.hypotheses, 'test')}"
     if tests.families > 1:
         over = f"Benjamini and Bogomolov over {counted(tests.hypotheses, 'test')} in {tests.families:,} families"
@@ -182,7 +179,6 @@ class _Across(NamedTuple):
 
 
 def overview(report: AccuracyReport) -> Table:
-    """Accuracy of each verifier by answer type and on all items, and what to read in it."""
     lines = [_across(report, row) for row in _everything(report)]
     sizes: dict[str, int] = {}
     for row in report.rows:
@@ -234,7 +230,6 @@ SORT_KEYS: Final[tuple[SortKey, ...]] = get_args(SortKey)
 
 
 def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
-    """The report in a form; all but CSV round to three digits and name what the figures rest on."""
     if form.format == "csv":
         return accuracy_csv(report)
     tables = written(accuracy_tables(report), form)
@@ -242,16 +237,16 @@ def accuracy_as(report: AccuracyReport, form: TableForm) -> str:
 
 
 def overview_as(report: AccuracyReport, form: TableForm) -> str:
-    """A report by type in a form that fits a page: a row a verifier, a column a type, then what it says."""
     return written((overview(report), *_transfers(report)), form)
 
 
 def accuracy_csv(report: AccuracyReport) -> str:
-    """The report as CSV: figures at full precision, undefined ones empty.
+    """Render the report as CSV: metrics at full precision, undefined ones empty.
 
-    A name that a spreadsheet would take for a formula gets an apostrophe in front, and control characters stand as
-    pictures: models and sources come from files of others, and who opens the table should not run what they say. JSON
-    has all names as they are.
+    A name that a spreadsheet would take for a formula gets a leading apostrophe, and control characters are shown as
+    pictures: names of models and sources come from other people's files and must not run in the spreadsheet. JSON has
+    all
+    names unchanged.
     """
     averages = {average.verifier: average for average in report.averages}
     lines = [_line(report, row, averages.get(row.verifier) if row.group is None else None) for row in report.rows]
@@ -294,7 +289,7 @@ def _line(report: AccuracyReport, row: AccuracyRow, average: AverageRow | None) 
 
 
 def sorted_by(report: AccuracyReport, key: SortKey) -> AccuracyReport:
-    """The report with its verifiers in order: by name, or the best first by a figure of all items.
+    """Return the report with its verifiers sorted by name, or by a metric of all items, best first.
 
     Baselines stay behind; who has no such figure comes last among the verifiers.
     """
@@ -309,7 +304,7 @@ def sorted_by(report: AccuracyReport, key: SortKey) -> AccuracyReport:
 
 
 def accuracy_name(report: AccuracyReport, part: str = "") -> str:
-    """What a file of it is called.
+    """Return the file name of a report.
 
     Args:
         part: What of the data the report covers (``"A"``); empty for all of it.

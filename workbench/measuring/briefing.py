@@ -1,7 +1,7 @@
-"""What is open in a project, a sentence each, the most pressing first; every figure is another module's.
+"""Lists the open matters of a project, a sentence each, most pressing first; every number comes from another module.
 
-The order is that of `KINDS`: what stands still until somebody acts, then what makes figures wrong, then what figures
-show, then what goes on by itself, and last what could be begun. Of one kind the matter about most items comes first.
+The order is that of `KINDS`: what is blocked until somebody acts, then what makes metrics wrong, then findings, then
+what runs in the background, and last what could be started. Within a kind the matter about most items comes first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _LONGEST = 160
 
 
 class AccuracyStanding(Struct, frozen=True, kw_only=True):
-    """How accurate verifiers are.
+    """The verifiers ranked by accuracy.
 
     Attributes:
         verifiers: Their rows over all items, the most accurate first; those that nothing is measured of come last.
@@ -51,7 +51,7 @@ class AccuracyStanding(Struct, frozen=True, kw_only=True):
 
 
 class ProjectFacts:
-    """A project as it stands: its counts, and figures that are made when they are first asked for."""
+    """A project's counts, and metrics that are computed on first access."""
 
     def __init__(self, project: Project, counts: Status, runs: Sequence[RunInfo]) -> None:
         self.project, self.counts, self.runs = project, counts, runs
@@ -59,7 +59,7 @@ class ProjectFacts:
 
     @cached_property
     def report(self) -> AccuracyReport:
-        """Accuracy by subtype, or by type where there are no subtypes to tell apart."""
+        """Return accuracy by subtype, or by type where there are no subtypes."""
         from workbench.measuring.accuracy import accuracy
 
         report = accuracy(self.project, by="subtype", seed=None)
@@ -68,7 +68,6 @@ class ProjectFacts:
 
     @cached_property
     def standing(self) -> AccuracyStanding:
-        """The verifiers in their order."""
         if not any(run.completed_at for run in self.runs):
             return AccuracyStanding(verifiers=[], constant=None)
         from workbench.measuring.entries import CONSTANTS
@@ -86,31 +85,28 @@ class ProjectFacts:
 
     @property
     def best(self) -> AccuracyRow | None:
-        """The most accurate verifier that looks at the completion; None where nothing is measured of any."""
+        """Return the most accurate verifier that reads the completion; None if none has been measured."""
         return next(self.measured, None)
 
     @property
     def measured(self) -> Iterator[AccuracyRow]:
-        """The verifiers that look at the completion and of which something is measured, the most accurate first."""
         from workbench.measuring.entries import CONSTANTS
 
         return (row for row in self.standing.verifiers if row.verifier not in CONSTANTS and row.n)
 
     @cached_property
     def progress(self) -> Forecast:
-        """How far people are, and when they may be through."""
         return forecast(self.project, self.now)
 
     @cached_property
     def agreement(self) -> AgreementReport | None:
-        """How far people agree on verdicts; None while there are not two who have labelled."""
+        """Return the annotators' agreement on verdicts; None with fewer than two annotators."""
         from workbench.labelling.agreement.measuring import agreement
 
         several = sum(person.done > 0 for person in self.counts.people) > 1
         return agreement(self.project) if several else None
 
     def run_of(self, verifier: str) -> int:
-        """The run that a verifier's figures come from."""
         return max((run.run for run in self.runs if run.verifier == verifier and run.completed_at), default=0)
 
 
@@ -132,7 +128,7 @@ def _stopped_runs(facts: ProjectFacts) -> Iterator[Matter]:
 
 
 def _stopped(run: RunInfo) -> str | None:
-    """In what way a run stands still; None for one that is at work or over."""
+    """Describe why a run has stopped; None for one that is active or complete."""
     if run.state == "failed":
         return "failed"
     if run.state == "paused":
@@ -273,7 +269,7 @@ def _agreeing(kind: str, found: AgreementReport) -> Matter:
 
 
 def agreement_sentence(found: AgreementReport) -> str:
-    """How far people agree, and what may rest on that; empty where nothing has two labels."""
+    """Describe the annotators' agreement and what it allows; empty where no item has two labels."""
     if not found.paired:
         return ""
     alpha = found.krippendorff_alpha
@@ -554,19 +550,17 @@ KINDS: Final = {
 
 
 def matters(facts: ProjectFacts, *, late: bool) -> list[Matter]:
-    """What is open: what counts tell, or what takes long to measure."""
     return [matter for kind in KINDS.values() if kind.late == late for matter in kind.find(facts)]
 
 
 def ranked(found: Iterable[Matter]) -> list[Matter]:
-    """All that is open, the most pressing first; where nothing is, one matter that says so."""
+    """Sort all open matters by urgency; without any, return one matter that says so."""
     place = {kind: number for number, kind in enumerate(KINDS)}
     return sorted(found, key=lambda matter: (place[matter.kind], -matter.size)) or [_NOTHING]
 
 
 @at_one_moment
 def briefed(project: Project) -> Status:
-    """The counts of a project with its briefing."""
     counts = status(project)
     facts = ProjectFacts(project, counts, runs(project))
     return structs.replace(counts, briefing=ranked(matters(facts, late=False) + matters(facts, late=True)))

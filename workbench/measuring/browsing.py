@@ -1,4 +1,4 @@
-"""Browse: ids and pages of items for a table, and one item's detail."""
+"""Queries for Browse: ids and pages of items for a table, and the detail of one item."""
 
 from __future__ import annotations
 
@@ -51,15 +51,12 @@ class ItemTable(QueryTable[BrowseRow]):
         self.verifiers = tuple(self._runs.values())
 
     def read_ids(self, reader: sqlite3.Connection) -> array[int]:
-        """As the query sorts them."""
         return searched(self._database, self.query.search, lambda index: browsing.ids(reader, self.query, index))
 
     def count_all(self, _reader: sqlite3.Connection) -> int:
-        """As their states are counted."""
         return sum(states.counts(self._database).values())
 
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
-        """Also under conditions."""
         return searched(
             self._database,
             self.query.search,
@@ -67,7 +64,6 @@ class ItemTable(QueryTable[BrowseRow]):
         )
 
     def tally(self, column: str) -> list[tuple[str, str, int]] | None:
-        """Counted by the database, unless a search has to be; who no longer waits ends it."""
         if self.query.search:
             return None
         reader = self._database.reader()
@@ -75,12 +71,11 @@ class ItemTable(QueryTable[BrowseRow]):
             return browsing.tally(reader, Selection(self.query.conditions), column)
 
     def rows(self, ids: Sequence[int]) -> list[BrowseRow]:
-        """Rows by id, in the order asked for."""
         return browsing.rows(self._database.reader(), ids, self._runs, self.query.search)
 
 
 def names(project: Project) -> dict[str, list[str]]:
-    """What can be filtered by: field -> the values there are, verifiers under ``verdict:``.
+    """Map each filter field to its values; verifiers are under ``verdict:``.
 
     Of columns that were kept of a file, ``column:NAME``, these are values of the first rows.
     """
@@ -90,7 +85,7 @@ def names(project: Project) -> dict[str, list[str]]:
 
 
 def breakdowns(project: Project) -> tuple[str, ...]:
-    """What figures can be broken down by here: `GROUPS`, then columns that were kept whose first rows share values.
+    """List the breakdowns of metrics: `GROUPS`, then kept columns whose first rows share values.
 
     Of `GROUPS` those in `TOLD` are named where there is code.
     """
@@ -100,7 +95,7 @@ def breakdowns(project: Project) -> tuple[str, ...]:
 
 
 def read_conditions(text: str, verifiers: Sequence[str], project: Project | None = None) -> tuple[Condition, ...]:
-    """Read a line of conditions, ``type=A state!=final model="a b"``, as ``--where`` takes them one by one.
+    """Parse a line of conditions, ``type=A state!=final model="a b"``, as ``--where`` takes them one by one.
 
     Args:
         verifiers: Those that have a complete run.
@@ -126,12 +121,12 @@ def read_conditions(text: str, verifiers: Sequence[str], project: Project | None
 
 
 def find(project: Project, key: str) -> list[int]:
-    """Row ids of the completions that an id means, their own, their question's, or the end of either."""
+    """Return row ids of the completions whose own id or question id equals or ends with a key."""
     return browsing.meant(project.database.reader(), key)
 
 
 def meant(project: Project, said: str) -> list[int]:
-    """Row ids of the completions that are meant by a completion's id, a question's, or the end of either.
+    """Return row ids of the completions whose own id or question id equals or ends with a key.
 
     Raises:
         UsageError: There is none; the hint says which id is like it.
@@ -144,7 +139,7 @@ def meant(project: Project, said: str) -> list[int]:
 
 
 def read(project: Project, completion: int) -> ItemDetail:
-    """Everything of one item that nobody looks at yet; whoever shows it calls ``reveal``.
+    """Read everything about one item without recording the look; callers that show it call ``reveal``.
 
     Raises:
         UsageError: There is no such item.
@@ -153,7 +148,7 @@ def read(project: Project, completion: int) -> ItemDetail:
 
 
 def detail(project: Project, completion: int, also: Collection[str] = ()) -> ItemDetail:
-    """Everything of one item, for the coordinator; the look is recorded as a reveal.
+    """Read everything about one item for the coordinator, and record the look as a reveal.
 
     A later label by the same person on the item is marked unblinded.
 
@@ -169,17 +164,16 @@ def detail(project: Project, completion: int, also: Collection[str] = ()) -> Ite
 
 
 def final_answers(item: ItemDetail) -> tuple[FinalAnswer, FinalAnswer]:
-    """The final answers of an item's reference and completion, as its card shows them: guesses, too."""
+    """Return the final answers of an item's reference and completion as its card shows them, guesses included."""
     return card_reference(item.reference, item.subtype), card_completion(item.completion)
 
 
 def origin(answer: FinalAnswer) -> str:
-    """By which rule a final answer was found, for a person; and that it is a guess, if it is one."""
     return f"a guess: {HOW[answer.how]}" if answer.found and not answer.marked else HOW[answer.how]
 
 
 def write_item(project: Project, item: ItemDetail) -> Path:
-    """Write an item as JSON beside the database; an earlier file of the same item is replaced.
+    """Write an item as JSON next to the database; an earlier file of the same item is replaced.
 
     Raises:
         StoreError: The folder can't be written to.
@@ -200,7 +194,7 @@ def reveal(project: Project, completion: int, also: Collection[str] = ()) -> Non
 
 
 def reveal_each(project: Project, completions: Sequence[int], also: Collection[str] = ()) -> None:
-    """The same of several items."""
+    """Call `reveal` for several items."""
     with project.database.write("normal") as connection:
         looking = [people.add(connection, coordinator_name(), "coordinator")]
         looking += [people.add(connection, name) for name in also]
@@ -212,7 +206,7 @@ def reveal_each(project: Project, completions: Sequence[int], also: Collection[s
 
 
 def reveal_examples(project: Project, kind: str, options: Mapping[str, str], also: Collection[str] = ()) -> None:
-    """The same of the settled items that a verifier's requests show with their verdicts, where somebody reads these.
+    """Call `reveal` for the adjudicated items that a verifier's prompts show as examples.
 
     Args:
         kind: A kind, or the name of a verifier.
@@ -226,7 +220,7 @@ def reveal_examples(project: Project, kind: str, options: Mapping[str, str], als
 
 
 def reveal_shown_to(project: Project, verifier: str, also: Collection[str] = ()) -> None:
-    """The same where its stored requests are read, by the verifier's name."""
+    """Call `reveal_examples` by a verifier's name, where its stored requests are read."""
     from workbench.runs.store.settled import shown_items
 
     if items := shown_items(project.database.reader()).get(verifier):
@@ -237,7 +231,7 @@ def reveal_shown_to(project: Project, verifier: str, also: Collection[str] = ())
 
 
 class LabelledRow(Struct, frozen=True, kw_only=True):
-    """An item with what each of the two said of it; on the type task, the completion that shows the question."""
+    """An item with the labels of both annotators; on the type task, the completion that shows the question."""
 
     item: BrowseRow
     a: str
@@ -245,7 +239,7 @@ class LabelledRow(Struct, frozen=True, kw_only=True):
 
 
 class PairItems:
-    """The items two people have both labelled.
+    """The items that two annotators have both labelled.
 
     Attributes:
         differing: Row ids of completions on which they differ, in the order of import.
@@ -259,7 +253,6 @@ class PairItems:
         self.same = array("q", [item for item, (a, b) in said.items() if a == b])
 
     def rows(self, ids: Sequence[int]) -> list[LabelledRow]:
-        """Rows by id, in the order asked for."""
         found = []
         for item in self._table.rows(ids):
             a, b = self._said[item.id]
@@ -270,7 +263,7 @@ class PairItems:
 def pair_items(
     project: Project, task: Task, a: str, b: str, *, coarse: bool = False, latest: bool = False
 ) -> PairItems:
-    """The items that agreement between two people is counted from.
+    """Return the items that agreement between two annotators is counted from.
 
     Args:
         coarse: Take answer types by their letter.

@@ -1,4 +1,4 @@
-"""A verifier's scores as chances of being correct: as they are, and calibrated against gold."""
+"""Calibrates a verifier's scores as probabilities of being correct, against gold."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def calibrate(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> CalibrationReport:
-    """A verifier's scores as chances, each question's calibrated by a fit to other questions.
+    """Return a verifier's scores as probabilities, cross-fitted: each question is calibrated on other questions.
 
     Args:
         folds: Parts of the questions.
@@ -153,7 +153,6 @@ _PARTS: Columns[tuple[str, int, float, float]] = (
 
 
 def calibration_text(report: CalibrationReport) -> str:
-    """The readings, then the parts of the scores and of the better of the maps."""
     best = min(report.rows[-2:], key=lambda row: row.ece or 0.0)
     shown = [row for row in (report.rows[-3], best) if row.bins]
     parts = [(_READINGS[row.reading], one.n, one.mean, one.rate) for row in shown for one in row.bins]
@@ -182,7 +181,7 @@ def calibration_text(report: CalibrationReport) -> str:
 
 
 def calibration_plots(report: CalibrationReport) -> Iterator[tuple[str, Scatter]]:
-    """Names of files without their ending -> the reliability plot of each reading that is a chance."""
+    """Yield file stems with the reliability plot of each reading that is a probability."""
     name = _UNSAFE.sub("-", report.verifier)[:40]
     for row in report.rows:
         if row.bins:
@@ -190,7 +189,7 @@ def calibration_plots(report: CalibrationReport) -> Iterator[tuple[str, Scatter]
 
 
 def write_calibration_plots(report: CalibrationReport, folder: Path, *, force: bool) -> list[Path]:
-    """Write the plots in every format; the paths of the files.
+    """Write the plots in every format and return the paths.
 
     Raises:
         UsageError: matplotlib is not installed.
@@ -205,7 +204,6 @@ def write_calibration_plots(report: CalibrationReport, folder: Path, *, force: b
 
 
 def reliability_plot(report: CalibrationReport, row: CalibrationRow) -> Scatter:
-    """What share is correct at which chance."""
     error = "–" if row.ece is None else f"{row.ece:.3f}"
     return Scatter(
         caption=f"{report.verifier}, {_READINGS[row.reading]}: share correct (%) against the mean chance, by tenths of "

@@ -1,8 +1,7 @@
-"""Reading items, or a run's verdicts, into columns whole: where they are many, by several threads at once.
+"""Reads all items, or a run's verdicts, into columns; large tables are read by several threads.
 
-SQLite gathers them, and does so beside Python: each thread has a connection of its own and a share of the items. All
-read the same state of the database, which the mark of its history tells; where somebody has written in between, one
-reads it all.
+SQLite reads outside the GIL: each thread has its own connection and a share of the items. All must read the same state
+of the database, which the history mark identifies; if something was written in between, one thread reads all.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ Found = TypeVar("Found")
 
 
 def read_items(database: Database, connection: Connection) -> ColumnTable:
-    """All items, as the connection sees the database; see `column_tables.read_items`."""
+    """Read all items as the connection sees the database; see `column_tables.read_items`."""
     import numpy as np
 
     first, last = stored.item_ends(connection) or (0, -1)
@@ -49,7 +48,7 @@ def read_items(database: Database, connection: Connection) -> ColumnTable:
 
 
 def read_verdicts(database: Database, connection: Connection, run: int, items: IntArray) -> ColumnTable:
-    """A run's verdicts on all items, as the connection sees the database; see `column_tables.read_verdicts`."""
+    """Read a run's verdicts on all items as the connection sees the database; see `column_tables.read_verdicts`."""
 
     def read(reader: Connection, share: IntArray) -> ColumnTable:
         return tables.read_verdicts(reader, run, share, int(share[0]), int(share[-1]))
@@ -67,7 +66,9 @@ def _bounds(number: int) -> list[int]:
 def _by_threads(
     database: Database, connection: Connection, read: Callable[[Connection, Share], Found], shares: Sequence[Share]
 ) -> list[Found] | None:
-    """What is read of each share, the first by this thread; None for one share, or where others see another state."""
+    """Read each share in its own thread, the first in this one; None for one share, or if the database has changed in
+    between.
+    """
     first, *others = shares
     if not others:
         return None
@@ -82,7 +83,7 @@ def _by_threads(
 def _read_elsewhere(
     database: Database, now: ChangeMark, read: Callable[[Connection, Share], Found], share: Share
 ) -> Found | None:
-    """A share, by this thread; None where the database stands elsewhere by now."""
+    """Read a share in this thread; None if the database has changed since."""
     try:
         with database.reading() as connection:
             return read(connection, share) if generation.mark(connection) == now else None

@@ -1,4 +1,4 @@
-"""Columns as tables of arrays: read from the database, whole or for ranges of rows that may have changed."""
+"""Columns as tables of arrays, read from the database whole or for ranges of rows that may have changed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REASON = "reason"
 
 
 class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
-    """Columns of one value an item; nobody changes an array that stands in a table.
+    """Columns with one value an item; the arrays of a table are never modified.
 
     Attributes:
         columns: Name -> values. A column of names holds positions in them.
@@ -40,12 +40,11 @@ class ColumnTable(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def rows(self) -> int:
-        """How many items there are."""
         return len(next(iter(self.columns.values())))
 
 
 def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbers | None = None) -> ColumnTable:
-    """The items of a range, in order of row id.
+    """Read the items of a range, in order of row id.
 
     Columns: ``item``, ``question`` (int64), ``characters`` (int32), ``final`` and ``imported`` (gold: 1, 0, -1),
     ``origin`` (of the gold; `ORIGINS`) and one for each of `FIELDS`.
@@ -88,7 +87,7 @@ def read_items(connection: Connection, first: int, last: int, numbers: ItemNumbe
 
 
 def read_verdicts(connection: Connection, run: int, items: IntArray, first: int, last: int) -> ColumnTable:
-    """A run's verdicts on the items of a range.
+    """Read a run's verdicts on the items of a range.
 
     Columns: ``outcome`` (-1 for no verdict), ``reason`` (the first for no verdict) and, where the run has any,
     ``score`` (float64, NaN for none).
@@ -112,7 +111,7 @@ def read_verdicts(connection: Connection, run: int, items: IntArray, first: int,
 
 
 def of_part(part: ColumnPart) -> ColumnTable | None:
-    """The table that stands in a file; None where its columns are not those of a part, or hold what none can."""
+    """Return the table in a file; None if its columns are not those of a part or hold impossible values."""
     import numpy as np
 
     head = part.head
@@ -142,7 +141,7 @@ def _within(values: Array, least: int, most: int) -> bool:
 
 
 def to_part(table: ColumnTable, run: int | None, mark: ChangeMark, schema: int, aligned: int) -> ColumnPart:
-    """A table as it goes into a file; see `ColumnHeader`."""
+    """Convert a table to its file form; see `ColumnHeader`."""
     head = ColumnHeader(
         run=run,
         version=mark.version,
@@ -157,7 +156,7 @@ def to_part(table: ColumnTable, run: int | None, mark: ChangeMark, schema: int, 
 
 
 def put_in(table: ColumnTable, parts: Sequence[tuple[slice, ColumnTable]]) -> ColumnTable:
-    """The table with some of its rows replaced, in order; a column that stays the same stays the same array."""
+    """Return the table with some of its rows replaced, in order; an unchanged column keeps its array."""
     columns: dict[str, Array] = {}
     names = dict(table.names)
     for column in dict.fromkeys([*table.columns, *(name for _, part in parts for name in part.columns)]):
@@ -170,7 +169,7 @@ def put_in(table: ColumnTable, parts: Sequence[tuple[slice, ColumnTable]]) -> Co
 
 
 def joined(parts: Sequence[ColumnTable]) -> ColumnTable:
-    """Tables of items that stand one behind the other, as one: names keep the order in which they come up."""
+    """Concatenate tables of items; names keep the order of first appearance."""
     import numpy as np
 
     names = {
@@ -189,7 +188,7 @@ def joined(parts: Sequence[ColumnTable]) -> ColumnTable:
 
 
 def aligned(table: ColumnTable, old: IntArray, new: IntArray) -> ColumnTable:
-    """A run's verdicts on other items; those that were not there before have none."""
+    """Realign a run's verdicts with other items; new items have none."""
     import numpy as np
 
     from workbench.statistics.confusion import align
@@ -246,7 +245,7 @@ def _column(table: ColumnTable, column: str) -> Array:
 
 
 def _without_empty(columns: dict[str, Array]) -> dict[str, Array]:
-    """A run none of whose items have a score, be they gone or hidden, is one without scores."""
+    """Drop the score column if no item has a score."""
     import numpy as np
 
     return {column: values for column, values in columns.items() if column != SCORE or not np.isnan(values).all()}

@@ -1,4 +1,4 @@
-"""The columns every figure is counted from: items' properties as integers, and one dense vector a run."""
+"""The columns that every metric is counted from: items' properties as integers, and one dense vector a run."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Made = TypeVar("Made")
 
 
 class Remembered:
-    """What was made from arrays that never change, by its name: the most recently used of it.
+    """A cache of results computed from immutable arrays: least recently used results are dropped.
 
     Args:
         most: How many things are kept.
@@ -75,11 +75,10 @@ class Remembered:
 
     @property
     def bytes(self) -> int:
-        """What the arrays of all that is kept take."""
         return self._bytes
 
     def get(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
-        """What was made of the very same sources before, or is made of them now.
+        """Return the cached result of these sources, or compute it.
 
         Args:
             name: Stands for one kind of thing.
@@ -103,7 +102,6 @@ class Remembered:
 
 
 def bytes_of(value: object) -> int:
-    """What the arrays in a value take, wherever in its fields and elements they are."""
     size = getattr(value, "nbytes", None)
     if isinstance(size, int):
         return size
@@ -117,7 +115,7 @@ def bytes_of(value: object) -> int:
 
 
 class RememberedPart(NamedTuple):
-    """A part as it stood at one point in the database's history.
+    """A part as of one point in the database's history.
 
     Attributes:
         item: Row ids of the items its rows stand for.
@@ -149,17 +147,15 @@ class ColumnMemory:
         self.figures = Remembered(_FIGURES, _FIGURES_BYTES)
 
     def items(self) -> RememberedPart:
-        """All visible items as the database stands now."""
         with self._reading, self._database.reading() as connection:
             return self._brought_up(connection, None, None)
 
     def verdicts(self, run: int, items: IntArray) -> ColumnTable:
-        """A run's verdicts on these items as the database stands now."""
         with self._reading, self._database.reading() as connection:
             return self._brought_up(connection, run, items).table
 
     def agrees(self, run: int | None) -> bool | None:
-        """Whether a part's file, brought up to date, says what the database says; None where it would not be used."""
+        """Return whether a part's file, brought up to date, equals the database; None if it would not be used."""
         with self._reading, self._database.reading() as connection:
             items = None if run is None else self._brought_up(connection, None, None).item
             kept = self._from_file(run, items)
@@ -227,7 +223,7 @@ class ColumnMemory:
 def _patched(
     connection: Connection, run: int | None, items: IntArray | None, kept: RememberedPart, stale: list[Range]
 ) -> RememberedPart:
-    """A part with those rows read again that may have changed since it was made."""
+    """Return a part with those rows read again that may have changed since."""
     if run is None or items is None:
         parts = [(_rows(kept.item, span), tables.read_items(connection, *span)) for span in generation.ranges(stale)]
         table = tables.put_in(kept.table, parts)
@@ -282,7 +278,7 @@ class Groups(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Columns:
-    """All visible items, in order of row id, and what verifiers said of them, at one point in time.
+    """All visible items in order of row id, and the verdicts on them, at one point in time.
 
     A run's verdicts are as they stood when they were first asked for, unless those of so many runs were that memory is
     bounded by reading them again. Nobody may change an array.
@@ -301,7 +297,7 @@ class Columns:
         self.characters: IntArray = items.table.columns["characters"]
 
     def replaced(self, columns: Mapping[str, IntArray], names: Mapping[str, tuple[str, ...]]) -> Columns:
-        """The same items with other gold or other names, such as those that stood when a set was frozen.
+        """Return the same items with other gold or names, such as those of a frozen benchmark.
 
         Args:
             columns: Columns of `column_tables.read_items`, one value an item.
@@ -313,7 +309,7 @@ class Columns:
         return Columns(self._database, self._memory, self._kept._replace(table=table))
 
     def gold(self, choice: GoldChoice) -> IntArray:
-        """1 correct, 0 incorrect, -1 none (int8)."""
+        """Return gold by item: 1 correct, 0 incorrect, -1 none (int8)."""
         import numpy as np
 
         found = self._items.columns
@@ -328,11 +324,11 @@ class Columns:
 
     @property
     def origin(self) -> IntArray:
-        """Where each item's final gold comes from: places in `ORIGINS` (int8)."""
+        """Return the source of each item's final gold: positions in `ORIGINS` (int8)."""
         return self._items.columns["origin"]
 
     def gold_counts(self, choice: GoldChoice, rows: BoolArray | None = None) -> dict[str, int]:
-        """How many items have the gold that was chosen, and from where: adjudicated, agreed, imported, none.
+        """Count the items with the chosen gold by its source: adjudicated, agreed, imported, none.
 
         Items without it that wait for an adjudicator are no ``none``, but a ``conflict``, where there are any.
 
@@ -356,7 +352,7 @@ class Columns:
         return found
 
     def groups(self, by: str, run: int | None = None) -> Groups:
-        """Items by a property, or by a crossing of several such as ``"type,domain"``.
+        """Group items by a property, or by a combination of several such as ``"type,domain"``.
 
         Args:
             by: One or more of `GROUPS`; the names of a crossing are those of its parts with `JOINED` between them.
@@ -374,7 +370,7 @@ class Columns:
         )
 
     def clusters(self, by: str | None = None, run: int | None = None) -> Clusters:
-        """The items' groups and questions, as an accuracy table needs them; see `groups`.
+        """Return the items' groups and questions, as an accuracy table needs them; see `groups`.
 
         Raises:
             UsageError: As `groups`.
@@ -392,7 +388,7 @@ class Columns:
         )
 
     def of_clusters(self, field: str, by: str | None = None, run: int | None = None) -> IntArray:
-        """The group of each of the `clusters` by another property: that of its items, which share it as a rule."""
+        """Return the group of each of the `clusters` by another property, which its items normally share."""
         import numpy as np
 
         clusters, other = self.clusters(by, run), self.groups(field, run)
@@ -407,7 +403,7 @@ class Columns:
         return self._memory.derived.get(key, (clusters, other), find)
 
     def outcome(self, run: int | None) -> IntArray:
-        """A run's `OutcomeCode` of each item, -1 where it has none (int8); "incorrect" throughout for no run."""
+        """Return a run's `OutcomeCode` by item, -1 without a verdict (int8); "incorrect" throughout for no run."""
         import numpy as np
 
         if run is None:
@@ -415,22 +411,21 @@ class Columns:
         return self._of(run).columns["outcome"]
 
     def score(self, run: int | None) -> FloatArray | None:
-        """A run's scores, NaN where it gave none (float64); None for a run without any."""
+        """Return a run's scores, NaN where it gave none (float64); None for a run without scores."""
         return None if run is None else self._of(run).columns.get(SCORE)
 
     def reasons(self, run: int | None) -> Groups:
-        """Items by the reason of a run's verdict; those without a verdict under `NO_REASON` too."""
+        """Group items by the reason of a run's verdict; those without a verdict are under `NO_REASON` too."""
         return self.groups(REASON, run)
 
     def datasets(self, rows: BoolArray | slice) -> set[str]:
-        """The data sets that rows are of."""
         import numpy as np
 
         found = self.groups("dataset")
         return {found.names[place] for place in np.flatnonzero(np.bincount(found.code[rows])).tolist()}
 
     def chosen(self, selection: Selection) -> BoolArray | None:
-        """Which items a selection names; None for all of them.
+        """Return a mask of the items that a selection names; None for all.
 
         Raises:
             UsageError: The selection names something unknown.
@@ -453,7 +448,7 @@ class Columns:
         return kept
 
     def counted(self, name: Hashable, sources: tuple[object, ...], make: Callable[[], Made]) -> Made:
-        """A figure, counted anew only when an array it is counted from is another than the last time.
+        """Return a result, computed anew only if one of its source arrays has changed.
 
         Args:
             name: What the figure is, in words that no other figure has.
@@ -516,7 +511,6 @@ def _named(code: IntArray, names: Sequence[str]) -> Groups:
 
 
 def _crossed(groups: Sequence[Groups]) -> Groups:
-    """Items by all of several properties; only combinations that occur have a name."""
     import numpy as np
 
     from workbench.statistics.intervals import compact
@@ -535,7 +529,6 @@ _OPENING = threading.Lock()
 
 
 def columns(project: Project) -> Columns:
-    """The columns as the database stands now."""
     with _OPENING:
         memory = _MEMORIES.setdefault(project, ColumnMemory(project.database))
     items = memory.items()
@@ -543,7 +536,7 @@ def columns(project: Project) -> Columns:
 
 
 def gold_counts(project: Project, selection: Selection, choice: GoldChoice) -> dict[str, int]:
-    """How many of the chosen items have the gold asked for, and from where; see `Columns.gold_counts`.
+    """Count the chosen items with gold by its source; see `Columns.gold_counts`.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -556,10 +549,9 @@ def gold_counts(project: Project, selection: Selection, choice: GoldChoice) -> d
 
 
 def column_finding(project: Project) -> Finding:
-    """Whether each file that would be believed says what the database says.
+    """Check that each column file that would be used equals the database.
 
-    A file that is damaged, or of another history, is no harm: it is passed over, and written anew when it is needed.
-    One that fits but differs would falsify figures: somebody has changed the database behind the program's back.
+    A file that fits but differs would falsify metrics: the database was changed behind the program's back.
     """
     folder = column_files.folder(project.path)
     files = sorted(path for path in folder.glob("*") if not path.name.startswith((".", text_index.NAME)))

@@ -1,4 +1,4 @@
-"""Two verifiers against each other, on the items both have a verdict for."""
+"""Compares two verifiers on the items that both have a verdict for."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TOO_FEW: Final = ("There are no two verifiers to compare.", "Two need a complete
 
 
 class ComparedItem(Struct, frozen=True, kw_only=True):
-    """An item with what is true of it and what A and B said of it."""
+    """An item with its gold and the verdicts of A and B."""
 
     item: BrowseRow
     gold: OutcomeCode
@@ -52,7 +52,7 @@ class ComparedItem(Struct, frozen=True, kw_only=True):
 
 
 class PairedComparison:
-    """A comparison and the items it is counted from.
+    """A comparison and the items behind it.
 
     Attributes:
         report: The figures; its examples are empty.
@@ -67,11 +67,9 @@ class PairedComparison:
         self._found, self._order = found, _places(found, report.a, report.b)
 
     def rows(self, ids: Sequence[int]) -> list[ComparedItem]:
-        """Rows by id, in the order asked for."""
         return [self._row(item) for item in self._table.rows(ids)]
 
     def examples(self, most: int) -> dict[Quadrant, list[Example]]:
-        """The first items of each quadrant, as a report names them."""
         return {kind: [_example(row) for row in self.rows(ids[:most])] for kind, ids in self.ids.items()}
 
     def _row(self, item: BrowseRow) -> ComparedItem:
@@ -92,7 +90,7 @@ def _example(row: ComparedItem) -> Example:
 
 
 def comparable(project: Project) -> tuple[str, ...]:
-    """The verifiers that can be compared: those with a complete run, then the baseline; none if there is no run."""
+    """List the verifiers that can be compared: those with a complete run, then the baseline."""
     names = tuple(browsing.newest_runs(project.database.reader(), without=JUDGES_NOTHING).values())
     return names if BASELINE in names or not names else (*names, BASELINE)
 
@@ -108,7 +106,7 @@ def compare(
     by: str | None = None,
     examples: int = 0,
 ) -> CompareReport:
-    """The figures of `compared`.
+    """Return the metrics of `compared`.
 
     Args:
         examples: Name at most so many of the items of each quadrant.
@@ -131,7 +129,7 @@ def compared(
     selection: Selection | None = None,
     by: str | None = None,
 ) -> PairedComparison:
-    """Compare the newest complete runs of two verifiers; ``always-incorrect`` needs none.
+    """Compare the newest complete runs of two verifiers; ``always-incorrect`` needs no run.
 
     Args:
         by: One of `GROUPS` or several with commas between them: count wins and losses by it too.
@@ -210,7 +208,7 @@ def _listed(ids: IntArray, cells: Quadrants) -> dict[Quadrant, array[int]]:
 
 
 class _PairedCounts(Struct, frozen=True, kw_only=True, eq=False):
-    """Which items count for both, how many for each, and on how many of the judged ones each is undecided."""
+    """The items that count for both verifiers, with counts of items and abstentions for each."""
 
     both: BoolArray
     of_a: int
@@ -267,7 +265,7 @@ def joint_errors(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> JointErrorReport:
-    """Every two verifiers' agreement and joint errors, each pair on the items that count for both.
+    """Return agreement and joint errors of every two verifiers, each pair on the items that count for both.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.

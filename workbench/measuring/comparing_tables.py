@@ -1,4 +1,4 @@
-"""Two verifiers beside each other: tables, and what they say; and any comparison in every format."""
+"""Renders two verifiers next to each other, and any comparison in every format."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _KINDS: dict[Quadrant, str] = {
 
 
 def comparison_as(report: Report, form: TableForm) -> str:
-    """A comparison in a form; all but CSV round, and name protocol and gold; CSV has undefined figures empty."""
+    """Render a comparison; all formats but CSV round and name protocol and gold; CSV leaves undefined metrics empty."""
     if form.format == "text" and not form.is_choosing:
         return comparison_text(report)
     if form.format == "csv":
@@ -67,14 +67,12 @@ def comparison_as(report: Report, form: TableForm) -> str:
 
 
 def comparison_text(report: Report) -> str:
-    """Any comparison for a terminal."""
     if isinstance(report, CompareReport):
         return compare_text(report)
     return family_text(report) if isinstance(report, FamilyReport) else errors_text(report)
 
 
 def comparison_name(report: Report) -> str:
-    """What a file of it is called, without verifiers' names: those can be anything."""
     kind = "errors"
     if isinstance(report, CompareReport | FamilyReport):
         kind = "compare" if isinstance(report, CompareReport) else "family"
@@ -110,7 +108,6 @@ def _lines(report: FamilyReport | JointErrorReport) -> Iterator[Mapping[str, Any
 
 
 def compare_text(report: CompareReport) -> str:
-    """The whole comparison of a pair for a terminal."""
     blocks = [_head(report), *plain_tables(pair_tables(report))]
     blocks.append(fill(verdict(report), _WIDTH))
     blocks += [_examples(report, kind) for kind in _KINDS if report.examples[kind]]
@@ -118,12 +115,11 @@ def compare_text(report: CompareReport) -> str:
 
 
 def pair_tables(report: CompareReport) -> tuple[Table, ...]:
-    """Who is right where, the figures of both, and wins and losses by group."""
     return (paired_table(report), metrics_table(report), *((groups_table(report),) if report.by else ()))
 
 
 class _Counts(NamedTuple):
-    """Items by what B says of them."""
+    """Counts of items by B's verdict."""
 
     name: str
     right: int
@@ -131,7 +127,6 @@ class _Counts(NamedTuple):
 
 
 def paired_table(report: CompareReport) -> Table:
-    """The two by two counts."""
     columns: Columns[_Counts] = (
         word("", lambda one: one.name),
         count("B right", lambda one: one.right),
@@ -147,7 +142,6 @@ def paired_table(report: CompareReport) -> Table:
 
 
 def metrics_table(report: CompareReport) -> Table:
-    """Each figure of A and B, their difference, its interval, and both tests."""
     columns: Columns[MetricDifference] = (
         word("", lambda one: METRICS[one.metric]),
         figure("A", lambda one: one.a),
@@ -181,7 +175,6 @@ def _undefined(report: CompareReport) -> Iterator[str]:
 
 
 def groups_table(report: CompareReport) -> Table:
-    """Wins, losses and ties by group."""
     columns: Columns[GroupComparison] = (
         word("", lambda group: group_name(group.group, report.by)),
         count("n", lambda group: group.n),
@@ -206,12 +199,10 @@ def groups_table(report: CompareReport) -> Table:
 
 
 def verdict(report: CompareReport) -> str:
-    """What a comparison's figures say, in a sentence or two."""
     return told(report, report.a, report.b)
 
 
 def told(figures: PairedFigures, a: str, b: str) -> str:
-    """What paired figures say of two, named as they are to be named."""
     a, b = inert(a), inert(b)
     points = f"{abs(100 * figures.difference):.1f} points"
     if figures.only_a == figures.only_b == 0:
@@ -228,7 +219,7 @@ def told(figures: PairedFigures, a: str, b: str) -> str:
 
 
 def is_clear(figures: PairedFigures) -> bool:
-    """Whether `told` calls one of the two better."""
+    """Return whether the comparison in words calls one of the two better."""
     return all(_signs(figures))
 
 

@@ -1,4 +1,6 @@
-"""What an accuracy report says, in sentences: who is most accurate, who is behind a constant, what is weakest."""
+"""Summarizes an accuracy report in sentences: the most accurate verifier, those below the majority-class baseline, the
+weakest cell.
+"""
 
 from __future__ import annotations
 
@@ -35,18 +37,17 @@ class Weakness(NamedTuple):
     may_be_chance: bool
 
     def place(self, report: AccuracyReport) -> str:
-        """The group, and how many cells, also of other verifiers, are as low."""
+        """Name the group, and count the cells, of all verifiers, that are as low."""
         like = f" ({counted(self.ties, 'other cell')} as low)" if self.ties else ""
         return f"{group_name(self.row.group, report.by)}{like}"
 
     @property
     def figures(self) -> str:
-        """Its accuracy, and whether it may be as low by chance."""
         return f"{in_words(self.row)}{_CHANCE if self.may_be_chance else ''}"
 
 
 def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | None:
-    """The least accurate cell of all; None where no verifier errs that was measured in several groups.
+    """Return the least accurate cell; None where no verifier that was measured in several groups errs.
 
     The least of many looks weak by chance: the way from a cell's accuracy to its interval's end is stretched by as much
     as the normal quantile for so many cells is further out (Bonferroni; Dunn, "Multiple comparisons among means",
@@ -77,7 +78,6 @@ def weakest(report: AccuracyReport, verifier: str | None = None) -> Weakness | N
 
 
 def too_few_to_say(report: AccuracyReport, verifier: str) -> bool:
-    """Whether a verifier errs in some of several groups, of which not two have enough questions to be held together."""
     cells = [row for row in report.rows if row.group is not None and row.verifier == verifier and row.n]
     erring = any(row.accuracy is not None and row.accuracy != 1 for row in cells)
     return erring and len(cells) > 1 and sum(row.ci is not None for row in cells) < 2
@@ -88,24 +88,23 @@ def _upper_end(row: AccuracyRow) -> float:
 
 
 def verifiers_of(report: AccuracyReport) -> list[AccuracyRow]:
-    """The verifiers that look at completions and of which something is measured, the most accurate first."""
     known = (row for row in report.rows if row.group is None and row.accuracy is not None and not is_baseline(row))
     return sorted(known, key=lambda row: row.accuracy or 0.0, reverse=True)
 
 
 def measured_whole(report: AccuracyReport) -> list[AccuracyRow]:
-    """The same of complete runs alone, since items judged so far may be unlike the rest; all where none is complete."""
+    """Return rows of complete runs only, since the items judged so far may differ from the rest; all rows if no run is
+    complete.
+    """
     known = verifiers_of(report)
     return [row for row in known if row.verifier not in report.unfinished] or known
 
 
 def is_baseline(row: AccuracyRow) -> bool:
-    """Whether a row is of what looks at no completion, though it may have been run like a verifier."""
     return row.kind == "baseline" or row.verifier in BASELINES
 
 
 def conclusion(report: AccuracyReport) -> tuple[str, ...]:
-    """Which verifier is most accurate, who is behind a constant verdict, and which cell is the weakest of all."""
     known = measured_whole(report)
     if not known:
         return ()
@@ -127,7 +126,9 @@ def _best(known: Sequence[AccuracyRow]) -> str:
 
 
 def behind_constant(rows: Iterable[AccuracyRow]) -> str:
-    """Who is less often right than one verdict for all of the same items; empty where nobody is."""
+    """Name the verifiers that are less often right than one verdict for all of the same items; empty if there are
+    none.
+    """
     behind = [row for row in rows if row.accuracy is not None and row.accuracy < _constant(row).share]
     by_constant = itertools.groupby(sorted(behind, key=_constant), _constant)
     return " ".join(_behind(better, list(ones)) for better, ones in by_constant)
@@ -168,7 +169,6 @@ def _weakest(report: AccuracyReport, known: Sequence[AccuracyRow]) -> str:
 
 
 def in_words(row: AccuracyRow) -> str:
-    """A row's accuracy with its interval and its items."""
     if row.ci is None:
         return f"{percent(row.accuracy)} % of {counted(row.n, 'item')} {_TOO_FEW}"
     return f"{percent(row.accuracy)} % {percent_interval(row.ci)} of {counted(row.n, 'item')}"

@@ -1,4 +1,4 @@
-"""What verdicts take beside how accurate they are: calls, tokens, seconds and dollars of a verifier; who leads."""
+"""Compares accuracy with cost: calls, tokens, seconds and dollars of each verifier, and the Pareto front."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ THOUSAND: Final = 1_000
 
 
 class CostRow(Struct, frozen=True, kw_only=True):
-    """One verifier. What it takes is an average item's, as if nothing had been stored before.
+    """One verifier. Costs are those of an average item, as if nothing had been stored before.
 
     Attributes:
         items: Items of the selection with a verdict, over which the averages are taken.
@@ -60,14 +60,13 @@ class CostRow(Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> float | None:
-        """All that it wrote."""
         parts = (self.completion_tokens, self.executing_tokens, self.writing_tokens)
         known = [part for part in parts if part is not None]
         return sum(known) if len(known) == len(parts) else None
 
 
 class CostReport(Struct, frozen=True, kw_only=True):
-    """Verifiers, the most accurate first.
+    """The costs of verifiers, the most accurate first.
 
     Attributes:
         against: What the leading ones are leading for.
@@ -89,7 +88,7 @@ def costs(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> CostReport:
-    """Accuracy of the newest complete run of each verifier, and what its verdicts on the same items took.
+    """Return the accuracy of each verifier's newest complete run, and the cost of its verdicts on the same items.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
@@ -162,12 +161,12 @@ _PRICES: Final[dict[Price, Callable[[CostRow], float | None]]] = {
 
 
 def price_of(row: CostRow, price: Price) -> float | None:
-    """What an item takes of it; None where it isn't known."""
+    """Return the price of an average item; None if unknown."""
     return _PRICES[price](row)
 
 
 def _led(rows: Sequence[CostRow], price: Price) -> list[CostRow]:
-    """The rows, each with whether it leads; `rows` are sorted, the most accurate first."""
+    """Mark the rows on the Pareto front; `rows` are sorted, the most accurate first."""
     from msgspec import structs
 
     cost = _PRICES[price]
@@ -212,7 +211,7 @@ _CLOCK: Columns[CostRow] = (column("seconds", lambda row: row.seconds, _seconds)
 
 
 def cost_table(report: CostReport, *, clock: bool = True) -> Table:
-    """Accuracy beside tokens, seconds and dollars.
+    """Tabulate accuracy with tokens, seconds and dollars.
 
     Args:
         clock: Whether seconds are shown, which differ from run to run.
@@ -250,5 +249,4 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
 
 
 def cost_text(report: CostReport, form: TableForm) -> str:
-    """The table in the form that is wanted."""
     return written([cost_table(report)], form)

@@ -10,7 +10,6 @@ from workbench.measuring.store import overview
 
 
 def status(project: Project) -> Status:
-    """Count items, questions, states, people's progress and runs, as they are at one moment."""
     with project.database.reading() as reader:
         by_state = states.counts(project.database)
         return Status(
@@ -26,6 +25,6 @@ def status(project: Project) -> Status:
 
 
 def every_dataset(project: Project) -> list[DatasetInfo]:
-    """Data sets with their sizes, in the order they came."""
+    """List data sets with their sizes, in the order of import."""
     with project.database.reading() as reader:
         return overview.datasets(reader)

@@ -1,4 +1,4 @@
-"""Plots of what judging takes: accuracy against its price (the Pareto front), and against a setting (scaling)."""
+"""Plots of cost: accuracy against price (the Pareto front), and against a setting (scaling)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIGN = {True: "● ", False: "", None: ""}
 
 
 def cost_plot(report: CostReport) -> Scatter | None:
-    """Accuracy against what an item takes, as a share of the dearest; None where fewer than two are known."""
+    """Plot accuracy against the cost of an item, as a share of the highest; None with fewer than two known costs."""
     prices = [(row, price_of(row, report.against)) for row in report.rows]
     known = [(row, price, row.accuracy.accuracy) for row, price in prices if price is not None]
     dearest = max((price for _, price, _ in known), default=0.0)
@@ -42,7 +42,7 @@ _COLUMNS, _LINES = 56, 12
 
 
 def plot_text(plot: Scatter) -> str:
-    """A plot for a terminal: a letter a dot, ``*`` where several share a cell, and below it whose letters they are."""
+    """Draw a plot for a terminal: a letter a dot, ``*`` where several share a cell, with a legend below."""
     dots = list(zip(ascii_letters, plot.dots, strict=False))
     low, high = min(dot.y for _, dot in dots), max(dot.y for _, dot in dots)
     spread = high - low or 1.0
@@ -59,7 +59,7 @@ def plot_text(plot: Scatter) -> str:
 
 
 def scaling_plots(report: SweepReport) -> Iterator[tuple[str, Picture]]:
-    """Accuracy against each setting that is a number, a line for every choice of the others (MCTS-Judge, figure 5)."""
+    """Plot accuracy against each numeric setting, a line for every choice of the others (MCTS-Judge, figure 5)."""
     for option in dict.fromkeys(name for point in report.points for name in point.settings):
         lines: dict[str, list[tuple[float, float]]] = {}
         for point in report.points:
@@ -84,7 +84,7 @@ def _number(text: str) -> float | None:
 
 
 def write_cost_plot(report: CostReport, folder: Path, *, force: bool) -> list[Path]:
-    """Write the plot in every format; none where there is nothing to draw.
+    """Write the plot in every format; no file if there is nothing to draw.
 
     Raises:
         UsageError: matplotlib is not installed.

@@ -1,4 +1,4 @@
-"""Scores of models trained with verifiers, beside the verifiers' accuracy."""
+"""Compares scores of models trained with verifiers with the verifiers' accuracy."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def downstream(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> DownstreamReport:
-    """Rank correlation between verifiers' accuracy and downstream scores (VerifyBench, arXiv 2505.15801, 5.2).
+    """Correlate the ranks of verifiers' accuracy and downstream scores (VerifyBench, arXiv 2505.15801, 5.2).
 
     Args:
         path: JSON lines or a table; see `DownstreamLine` and `TrainedModelLine` of
@@ -124,7 +124,7 @@ def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
 
 
 def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
-    """Scores of verifiers on other benchmarks, in a file's order; several of one are averaged.
+    """Return scores of verifiers on other benchmarks in the file's order, averaged where there are several.
 
     Raises:
         FormatError: It can't be read, or a line of it is refused.
@@ -148,7 +148,7 @@ def scores_elsewhere(path: Path) -> list[BenchmarkScore]:
 
 
 def _measured(project: Project, path: Path, named: Iterable[str]) -> tuple[str, ...]:
-    """Those of the file's verifiers that have a complete run.
+    """Return the file's verifiers that have a complete run.
 
     Raises:
         UsageError: None has.
@@ -174,7 +174,7 @@ def _accuracies(
     gold: GoldChoice,
     wanted: Selection,
 ) -> dict[str | None, dict[str, AccuracyRow]]:
-    """Group -> verifier -> its row of the accuracy table; None for all items, first."""
+    """Map each group (None, for all items, first) to its verifiers' accuracy rows."""
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
 
     everything = columns(project)
@@ -205,7 +205,7 @@ def _scores(lines: Sequence[DownstreamLine]) -> list[_BenchmarkScores]:
 
 
 def _compared(benchmark: str, of: Mapping[str, list[DownstreamLine]]) -> _BenchmarkScores:
-    """Verifiers at the steps they all have, so that none is ahead for having been trained longer."""
+    """Compare verifiers at the steps they all have, so that longer training gives no advantage."""
     steps = set.intersection(*({line.step for line in lines} for lines in of.values()))
     scores = {}
     for verifier, lines in of.items() if steps else ():
@@ -300,7 +300,6 @@ _REFUSALS = 5
 
 
 def downstream_text(report: DownstreamReport) -> str:
-    """The whole report for a terminal."""
     plots = [_plot(list(points)) for _, points in groupby(report.points, key=lambda point: point.benchmark)]
     measured = [plain_table(averages_table(report.averages, report.scored_by))] if report.averages else []
     curves = [curves_text(report.steps)] if is_curved(report.steps) else []
@@ -308,7 +307,6 @@ def downstream_text(report: DownstreamReport) -> str:
 
 
 def downstream_head(report: DownstreamReport) -> str:
-    """Counted how, from how much of the file: two lines."""
     refused = f"; {counted(report.refused, 'line')} refused" if report.refused else ""
     return (
         f"{counting(report.protocol, report.gold_choice, report.gold)}\n{counted(report.lines, 'score')} read{refused}"
@@ -316,7 +314,6 @@ def downstream_head(report: DownstreamReport) -> str:
 
 
 def scores_table(report: DownstreamReport) -> Table:
-    """Each verifier's accuracy beside the score of what was trained with it."""
     columns: Columns[DownstreamPoint] = (
         word("benchmark", lambda point: point.benchmark or _ALL),
         word("verifier", lambda point: point.verifier),
@@ -363,7 +360,6 @@ def _plot(points: Sequence[DownstreamPoint]) -> str:
 
 
 def associations_table(report: DownstreamReport) -> Table:
-    """The rank correlations of each benchmark, and of all."""
     columns: Columns[DownstreamRow] = (
         word("benchmark", lambda one: one.benchmark or _ALL),
         word("items", lambda one: group_name(one.group, report.by)),

@@ -1,4 +1,4 @@
-"""Files of downstream scores: JSON lines or a table; a line is a score, or a model whose completions make scores."""
+"""Reads files of downstream scores, JSON lines or tables: each line is a score, or a model to be scored."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ Measure = Callable[[TrainedModelLine], Sequence[DownstreamLine]]
 
 
 def unmeasured(_line: TrainedModelLine) -> Sequence[DownstreamLine]:
-    """Where models aren't measured, a line without a score is none."""
+    """Return no scores: where models aren't measured, a line without a score has none."""
     raise RefusedError("missing_field", "score", f"score is missing. {FORM}")
 
 
 class DownstreamScores(Struct, frozen=True):
-    """The scores of a file in its order, and the lines that were not taken."""
+    """The scores of a file in its order, and the rejected lines."""
 
     lines: list[DownstreamLine]
     refused: list[Refusal]
 
 
 def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) -> DownstreamScores:
-    """Read a file, gzip or not.
+    """Read a file, gzipped or not.
 
     A second score of a verifier on a benchmark with the same step and seed is refused, and the first one stays.
 
@@ -87,7 +87,7 @@ def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) ->
 
 
 def _scores(row: SourceDocument, measure: Measure, *, is_table: bool) -> Sequence[DownstreamLine]:
-    """What a line scores.
+    """Return the scores of a line.
 
     Raises:
         RefusedError: It can't be read, lacks a field, or names a model without a score.
@@ -106,7 +106,7 @@ def _scores(row: SourceDocument, measure: Measure, *, is_table: bool) -> Sequenc
 
 
 def _number_in(cell: str) -> float | str:
-    """The number a table's cell holds; whole ones may be spelled 200.0. The cell itself where it holds none."""
+    """Return the number in a table's cell, an integer also from 200.0; the cell itself if it isn't a number."""
     try:
         number = float(cell)
     except ValueError:
@@ -115,7 +115,7 @@ def _number_in(cell: str) -> float | str:
 
 
 def _value(name: str, value: object, required: Collection[str]) -> Any:
-    """One field's value.
+    """Convert one field's value.
 
     Raises:
         RefusedError: It is missing or of another kind.

@@ -1,4 +1,4 @@
-"""Who stands in an accuracy table, and the columns each is counted from."""
+"""The rows of an accuracy table, and the columns each is counted from."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ class CellKey(NamedTuple):
 
 
 def with_deltas(rows: Sequence[AccuracyRow], columns: AccuracyColumns, pieces: Pieces) -> list[AccuracyRow]:
-    """The rows of one entry, each with its difference from what its group belongs to."""
     import numpy as np
 
     from workbench.statistics.permutations import scope_of
@@ -58,7 +57,7 @@ def with_deltas(rows: Sequence[AccuracyRow], columns: AccuracyColumns, pieces: P
 
 
 def tests_of(columns: AccuracyColumns, pieces: Pieces, seed: int | None) -> dict[Parts, CellTest]:
-    """The permutation test of each group that is a part of something.
+    """Run the permutation test of each group that is a part of the items.
 
     Args:
         seed: Of the deals that are drawn; None for a normal distribution in their place.
@@ -71,7 +70,7 @@ def tests_of(columns: AccuracyColumns, pieces: Pieces, seed: int | None) -> dict
 def with_tests(
     rows: Sequence[AccuracyRow], tests: Mapping[str, Mapping[Parts, CellTest]], seed: int | None
 ) -> tuple[list[AccuracyRow], CellTests | None]:
-    """The rows of a table with p- and q-values, and how those came about.
+    """Return the rows of a table with p- and q-values, and how these were computed.
 
     The two groups of a type that has no others are set against each other: one test, however many cells show it. Where
     groups belong to several scopes, as subtypes do to types, those of one verifier in one scope are a family.
@@ -108,7 +107,7 @@ def with_tests(
 
 
 def one_tree(reports: Mapping[str, AccuracyReport]) -> dict[str, AccuracyReport]:
-    """Tables that are read together, with q-values over all of them: cells count in tables that stand out.
+    """Compute q-values over tables that are read together: cells count in tables that are significant.
 
     Args:
         reports: Tables by name.
@@ -141,7 +140,7 @@ BASELINES: Final = (*CONSTANTS, MAJORITY)
 
 
 class AccuracyQuery(Struct, frozen=True, kw_only=True):
-    """What an accuracy table is asked to show.
+    """A request for an accuracy table.
 
     Attributes:
         verifiers: Names; empty for all that have a complete run and judge completions.
@@ -176,7 +175,7 @@ class Entry(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Measured(Struct, frozen=True, kw_only=True, eq=False):
-    """What one entry is measured on.
+    """The items one entry is measured on.
 
     Attributes:
         columns: Its verdicts beside gold.
@@ -189,13 +188,12 @@ class Measured(Struct, frozen=True, kw_only=True, eq=False):
     scope: IntArray | None
 
     def graded(self, protocol: Protocol3) -> Graded:
-        """Which items count, and which of them are judged rightly."""
         from workbench.statistics.confusion import grade
 
         return grade(self.columns.outcome, self.columns.gold, protocol)
 
     def pieces(self, counted: ClusterCounts, protocol: Protocol3) -> Pieces:
-        """Its questions by group.
+        """Split its questions by group.
 
         Args:
             counted: Its verdicts against gold, by question and group.
@@ -254,12 +252,11 @@ class Entries:
 
     @property
     def verifiers(self) -> list[Entry]:
-        """Those that are no baselines."""
         return [entry for entry in self.everyone if entry.kind == "verifier"]
 
     @property
     def unfinished(self) -> dict[str, float]:
-        """Verifiers whose run has never been complete, and the share of it that is judged."""
+        """Map each verifier whose run has never been complete to the share that is judged."""
         return {
             entry.name: min(int((entry.outcome >= 0).sum()) / max(entry.expected, 1), 1.0)
             for entry in self.everyone
@@ -267,7 +264,6 @@ class Entries:
         }
 
     def remembered(self, name: str, of: tuple[Entry, ...], make: Callable[[], Made]) -> Made:
-        """A figure of these entries on all items, counted anew only when what it is counted from has changed."""
         if self._kept is not None:
             return make()
         asked, everything = self.asked, self.everything
@@ -280,15 +276,13 @@ class Entries:
         )
 
     def gold_counts(self) -> dict[str, int]:
-        """How many chosen items have the gold asked for, and from where; see `Columns.gold_counts`."""
+        """Count the chosen items with gold by its source; see `Columns.gold_counts`."""
         return self.everything.gold_counts(self.asked.gold, self._kept)
 
     def datasets(self) -> set[str]:
-        """The data sets the chosen items are of."""
         return self.everything.datasets(self._chosen())
 
     def measured(self, entry: Entry) -> Measured:
-        """Its verdicts on the chosen items; by reason only on those it judged."""
         rows = self._chosen()
         if "reason" in self._crossing:
             rows = entry.outcome >= 0 if self._kept is None else self._kept & (entry.outcome >= 0)
@@ -315,21 +309,18 @@ class Entries:
         return Measured(columns=found, kind=kind, scope=scope)
 
     def counted_among(self, entry: Entry, items: Sequence[int]) -> int:
-        """How many of some items, by row id, have gold and its verdict among those that are chosen."""
         import numpy as np
 
         there = np.isin(self.everything.item, items) & (entry.outcome >= 0) & (self._gold >= 0)
         return int(there[self._chosen()].sum())
 
     def lacking(self, field: TypeField) -> list[int]:
-        """Row ids of the chosen items that have gold and no type, or no subtype."""
         groups, rows = self.everything.groups(field), self._chosen()
         bare = groups.code == groups.names.index(UNTYPED) if UNTYPED in groups.names else groups.code < 0
         items: list[int] = self.everything.item[rows][(bare & (self._gold >= 0))[rows]].tolist()
         return items
 
     def overall(self, entry: Entry) -> Measured:
-        """Its verdicts on all chosen items, judged or not, without groups."""
         return self._measured(entry, self._chosen(), None)
 
     def _chosen(self) -> BoolArray | slice:
@@ -355,7 +346,7 @@ class Entries:
 
 
 def _judges(project: Project, asked: AccuracyQuery) -> tuple[VerifierRun, ...]:
-    """The verifiers asked for; a baseline that was never run stands in the table anyway."""
+    """Return the requested verifiers; a baseline that was never run is in the table anyway."""
     if asked.run is not None or not asked.verifiers:
         return judges_of(project, asked.verifiers, asked.run, live=asked.live)
     run = set(browsing.newest_runs(project.database.reader()).values())

@@ -1,4 +1,6 @@
-"""A verifier's accuracy on all items it has judged, from the few that have gold and what other verifiers say of all."""
+"""Estimates a verifier's accuracy on all judged items from the few with gold and from other verifiers' verdicts on
+all.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,7 @@ def estimate(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> EstimateReport:
-    """Prediction-powered accuracy of a verifier, and the share of completions that are correct.
+    """Estimate a verifier's accuracy, and the share of correct completions, by prediction-powered inference.
 
     Every item the verifier has judged counts, but those that people excluded and checks. The mean vote of the
     predictors is what gold is expected to be: a verifier that abstains or fails leaves it even. For the share of
@@ -135,7 +137,7 @@ def estimate(
 
 
 def _predictors(project: Project, verifier: str, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The predictors' names.
+    """Return the predictors' names.
 
     Raises:
         UsageError: There are none, or the verifier is among them.
@@ -208,7 +210,7 @@ def _shares(
 
 
 def _votes(outcomes: list[IntArray]) -> FloatArray:
-    """The mean vote on each item: 1 accepts, 0 refuses, no vote is one half."""
+    """Return the mean vote on each item: 1 accepts, 0 rejects, no vote is one half."""
     import numpy as np
 
     worth = np.array([0, 2, 1, 1, 1], dtype=np.int16)
@@ -231,7 +233,6 @@ def _check(everything: Columns, wanted: Selection, share: _EstimatedShare, by: s
 
 
 def _uneven(checks: Sequence[SampleCheck]) -> list[str]:
-    """What labelled items are another mix by; of two at once where it is neither alone, so that only cells tell."""
     found = [one.by for one in checks if one.p is not None and one.p < LEVEL / len(checks)]
     alone = {by for by in found if "," not in by}
     return [by for by in found if by in alone or not alone & set(by.split(","))]
@@ -309,7 +310,7 @@ def _row(share: _EstimatedShare, group: str | None, stratum: IntArray | None = N
 
 
 def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | None:
-    """Why predictions don't help; None where they do."""
+    """Explain why predictions don't help; None where they do."""
     from workbench.statistics.intervals import compact
     from workbench.statistics.prediction_powered import FEWEST, alike
 
@@ -368,7 +369,6 @@ _QUANTITIES = {"accuracy": "accuracy", "prevalence": "share correct"}
 
 
 def estimate_text(report: EstimateReport) -> str:
-    """The whole report for a terminal."""
     blocks = [estimate_head(report), fill(verdict(report), _WIDTH), plain_table(estimate_table(report)).rstrip("\n")]
     if report.uneven:
         blocks.append(plain_table(mix_table(report)).rstrip("\n"))
@@ -376,7 +376,6 @@ def estimate_text(report: EstimateReport) -> str:
 
 
 def verdict(report: EstimateReport) -> str:
-    """What the estimate over all items says, in a sentence or two."""
     if report.headline is None:
         return f"No estimate. {_why_none(report)}".rstrip()
     one = report.rows[report.headline]
@@ -411,7 +410,6 @@ def _in_words(strata: str) -> str:
 
 
 def estimate_table(report: EstimateReport) -> Table:
-    """Estimates with predictions beside those from labels alone."""
     columns: TableColumns[EstimateRow] = (
         word("", lambda one: _QUANTITIES[one.quantity]),
         word("items", lambda one: _group(one, report.by), there=any(one.strata for one in report.rows)),
@@ -435,7 +433,6 @@ def _group(one: EstimateRow, by: str | None) -> str:
 
 
 def mix_table(report: EstimateReport) -> Table:
-    """Questions with labels and without, by group."""
     columns: TableColumns[MixRow] = (
         word("", lambda one: group_name(one.group, report.mix_by)),
         count("labelled", lambda one: one.labelled),
@@ -472,7 +469,6 @@ def _items(one: EstimateRow) -> int:
 
 
 def estimate_head(report: EstimateReport) -> str:
-    """Whose accuracy, predicted by whom, counted how: two lines."""
     chose = report.selection_judges
     run = "" if report.run is None else f", run {report.run}"
     return (

@@ -1,4 +1,4 @@
-"""Several verifiers against each other, or all against one of them."""
+"""Compares several verifiers with each other, or all with one of them."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _matches(standings: list[_VerifierFigures], against: str | None) -> list[tup
 
 
 def _groups(standings: list[_VerifierFigures], pairs: list[FamilyPair]) -> list[tuple[int, ...]]:
-    """Verifiers, by rank, that can't be told apart; those without items in common can't either.
+    """Group verifiers, by rank, that are not distinguishable; those without items in common are not either.
 
     Holm and not Benjamini-Hochberg decides: a ranking is one statement made of all its pairs, so that one false pair
     makes it false, and pairs that share a verifier depend on each other in ways under which only Holm's bound is sure
@@ -215,19 +215,16 @@ _WIDTH = 79
 
 
 def family_text(report: FamilyReport) -> str:
-    """The whole comparison of a family for a terminal."""
     how = counting(report.protocol, report.gold_choice, report.gold)
     return "\n\n".join([how, *plain_tables(family_tables(report)), fill(ranking(report), _WIDTH)]) + "\n"
 
 
 def family_tables(report: FamilyReport) -> tuple[Table, ...]:
-    """The verifiers by rank, the matrix of differences where all meet all, and the pairs."""
     differences = () if report.against else (differences_table(report),)
     return (members_table(report), *differences, pairs_table(report))
 
 
 def members_table(report: FamilyReport) -> Table:
-    """The verifiers, the most accurate first, with their letters."""
     places = {one.verifier: str(place) for place, one in enumerate(report.members, 1)}
     columns: Columns[FamilyMember] = (
         word("", lambda one: places[one.verifier]),
@@ -254,7 +251,6 @@ def _uneven(report: FamilyReport) -> tuple[str, ...]:
 
 
 def differences_table(report: FamilyReport) -> Table:
-    """Row less column, with a mark where Holm's p is below the level."""
     pairs = {(pair.a, pair.b): pair for pair in report.family}
 
     def cell(a: str, b: str) -> str:
@@ -270,7 +266,6 @@ def differences_table(report: FamilyReport) -> Table:
 
 
 def pairs_table(report: FamilyReport) -> Table:
-    """Every pair with its tests."""
     columns: Columns[FamilyPair] = (
         word("A", lambda pair: pair.a),
         word("B", lambda pair: pair.b),
@@ -297,12 +292,11 @@ def pairs_table(report: FamilyReport) -> Table:
 
 
 def standing(pair: FamilyPair, level: float) -> str:
-    """What a pair's tests say of A, one of `STANDINGS`."""
+    """Classify what a pair's tests conclude about A, one of `STANDINGS`."""
     return STANDINGS[2] if pair.holm_p >= level else STANDINGS[pair.difference < 0]
 
 
 def ranking(report: FamilyReport) -> str:
-    """What a family's tests say: how each stands to the reference, or who can't be told apart."""
     if report.against is not None:
         named = {
             said: [inert(pair.a) for pair in report.family if standing(pair, report.level) == said]
@@ -323,18 +317,16 @@ def ranking(report: FamilyReport) -> str:
 
 
 def errors_text(report: JointErrorReport) -> str:
-    """Agreement and errors in common for a terminal."""
     how = counting(report.protocol, report.gold_choice, report.gold)
     return "\n\n".join([how, *plain_tables(error_tables(report))]) + "\n"
 
 
 def error_tables(report: JointErrorReport) -> tuple[Table, ...]:
-    """Agreement, the matrix of error correlations, errors in common, and the same within each gold class."""
     return (agreement_table(report), phi_table(report), errors_table(report), classes_table(report))
 
 
 def agreement_table(report: JointErrorReport) -> Table:
-    """How far two verifiers say the same, gold or none."""
+    """Tabulate the agreement of every two verifiers, with or without gold."""
     chose = report.selection_judges
     columns: Columns[JudgePair] = (
         word("A", lambda pair: with_mark(pair.a, chose)),
@@ -355,7 +347,6 @@ def _one_verdict(pairs: Sequence[JudgePair]) -> tuple[str, ...]:
 
 
 def phi_table(report: JointErrorReport) -> Table:
-    """The correlation of errors, verifiers by verifiers."""
     found = {frozenset((pair.a, pair.b)): pair.errors.phi for pair in report.errors}
     return _matrix(
         list(report.verifiers),
@@ -365,7 +356,6 @@ def phi_table(report: JointErrorReport) -> Table:
 
 
 def errors_table(report: JointErrorReport) -> Table:
-    """How often both are wrong, against what chance would give."""
     columns: Columns[JudgePair] = (
         word("A", lambda pair: pair.a),
         word("B", lambda pair: pair.b),
@@ -398,7 +388,6 @@ class _InClass(NamedTuple):
 
 
 def classes_table(report: JointErrorReport) -> Table:
-    """The same within each gold class: refused together, accepted together."""
     columns: Columns[_InClass] = (
         word("A", lambda one: one.pair.a),
         word("B", lambda one: one.pair.b),
@@ -420,7 +409,6 @@ def classes_table(report: JointErrorReport) -> Table:
 
 
 def best_pair(report: JointErrorReport) -> str:
-    """Which two leave the fewest items to both being wrong."""
     known = [pair for pair in report.errors if pair.either_right is not None]
     if not known:
         return "No two of them have an item with gold in common."
@@ -435,7 +423,6 @@ def best_pair(report: JointErrorReport) -> str:
 
 
 def plain_tables(tables: Sequence[Table]) -> list[str]:
-    """Tables for a terminal, as blocks of a text."""
     return [plain_table(one).rstrip("\n") for one in tables]
 
 

@@ -1,4 +1,4 @@
-"""Verifiers' verdicts beside gold: which runs are meant, and their outcomes in the order of the items."""
+"""Verdicts next to gold: the runs that are meant, and their outcomes in the order of the items."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class VerifierRun(Struct, frozen=True):
 
 
 class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
-    """The chosen items with their gold, and what each verifier said of them; arrays with one value an item.
+    """The chosen items with their gold and each verifier's outcomes; arrays with one value an item.
 
     Attributes:
         item: Row ids of the completions, ascending (int64).
@@ -65,7 +65,7 @@ class JudgedSelection(Struct, frozen=True, kw_only=True, eq=False):
 def judges_of(
     project: Project, verifiers: tuple[str, ...] = (), run: int | None = None, *, live: bool = False
 ) -> tuple[VerifierRun, ...]:
-    """The newest complete run of each verifier, or exactly one run.
+    """Return the newest complete run of each verifier, or exactly one run.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
@@ -98,7 +98,6 @@ def judges_of(
 
 
 def everybody(project: Project) -> tuple[str, ...]:
-    """Names of all verifiers that have a complete run and judge completions."""
     return tuple(judge.name for judge in judges_of(project))
 
 
@@ -110,7 +109,7 @@ def judged(
     selection: Selection | None = None,
     known: Columns | None = None,
 ) -> JudgedSelection:
-    """Gold and the outcomes of the verifiers' newest complete runs on the chosen items.
+    """Return gold and the outcomes of the verifiers' newest complete runs on the chosen items.
 
     Args:
         verifiers: As for `judges_of`.
@@ -149,7 +148,6 @@ def judged(
 
 
 def own_gold(project: Project, everything: Columns, choice: GoldChoice) -> dict[str, BoolArray]:
-    """Imported verifiers that gold was made from, each with the items of that gold: its column has the same name."""
     found: dict[str, BoolArray] = {}
     reader, gold = project.database.reader(), everything.gold(choice) >= 0
     imported = gold & (everything.origin == ORIGINS.index("imported")) if choice == "final" else gold
@@ -161,14 +159,12 @@ def own_gold(project: Project, everything: Columns, choice: GoldChoice) -> dict[
 
 
 def measurable(outcome: IntArray, own: BoolArray | None) -> IntArray:
-    """A verifier's outcomes without those that its own gold would be compared with."""
     import numpy as np
 
     return outcome if own is None else np.where(own, np.int8(-1), outcome)
 
 
 def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
-    """A sentence on each verifier that failed on all."""
     return tuple(
         f"{name} failed on all {counted(number, 'item')} it was asked about: nothing is measured. "
         "`workbench runs DB show N` says why."
@@ -180,12 +176,10 @@ def nothing_measured(failed: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def counting(protocol: Protocol3, choice: GoldChoice, gold: Mapping[str, int]) -> str:
-    """The protocol and the gold that were asked for, and where the items have it from."""
     return f"protocol {protocol}, {gold_counting(choice, gold)}"
 
 
 def gold_counting(choice: GoldChoice, gold: Mapping[str, int]) -> str:
-    """The same of figures that no protocol changes."""
     sources = ", ".join(f"{number:,} {name}" for name, number in gold.items())
     return f"gold {choice} ({sources})"
 
@@ -194,11 +188,11 @@ def gold_counting(choice: GoldChoice, gold: Mapping[str, int]) -> str:
 
 
 def model_of(verifier: ConfiguredVerifier) -> str | None:
-    """The model a verifier asks; for verdicts that came in a file the verifier's own name; None for one without."""
+    """Return the model a verifier asks; for imported verdicts the verifier's own name; None without a model."""
     model = verifier.config.get("model")
     return str(model) if model else verifier.name if verifier.kind == IMPORTED else None
 
 
 def plain_name(model: str) -> str:
-    """A model's name without its publisher and case: ``Qwen/Qwen3-32B`` and ``qwen3-32b`` are one."""
+    """Normalize a model's name, dropping publisher and case: ``Qwen/Qwen3-32B`` and ``qwen3-32b`` are one."""
     return model.rpartition("/")[2].casefold()

@@ -1,4 +1,4 @@
-"""What a reader should know before quoting an accuracy table: a plain sentence each."""
+"""Caveats to read before quoting an accuracy table: a plain sentence each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def notes_for(
     shown: Mapping[str, Sequence[int]],
     shares: Mapping[str, str],
 ) -> tuple[str, ...]:
-    """The sentences on a report without any.
+    """Return the sentences on a report that has none yet.
 
     Args:
         known: What is known of the project's untyped questions, and of these items, for a report that has any.
@@ -82,7 +82,6 @@ def notes_for(
 
 
 def judged(row: AccuracyRow, protocol: str) -> int:
-    """Items with gold and a verdict, decided or not."""
     return row.n + (row.abstain + row.error if protocol == "decided" else 0)
 
 
@@ -169,7 +168,6 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
 
 
 def could_be_seen(difference: float | None) -> str:
-    """What a comparison of two that differ could show."""
     if difference is None:
         return "Too few questions, or too few on which they differ, to say what difference would show."
     return f"A true difference of {percent(difference)} points would show in four of five cases."
@@ -193,7 +191,7 @@ def _compared(a: Entry, b: Entry, entries: Entries) -> PairedFigures | None:
 
 
 def cells_in_words(report: AccuracyReport) -> Iterator[str]:
-    """Which groups stand out, or that none does."""
+    """Name the groups that are significant, or say that none is."""
     if report.tests is None:
         return
     low = [row for row in report.rows if row.is_significant and (row.delta or 0.0) < 0]
@@ -290,7 +288,6 @@ def _are(number: int) -> str:
 
 
 def unknown_words(found: UnknownTypes, items: int, field: TypeField) -> str:
-    """What so many items without a type, or a subtype, say in its place, and what figures go by then."""
     says = f"{found.column} says" if found.column else "their files say"
     by = f" Figures by that: column:{found.column}." if found.column else ""
     return f"{counted(items, 'item')} {'has' if items == 1 else 'have'} {NO_TYPES[field]}{says} {found.examples}.{by}"
@@ -327,7 +324,7 @@ _LONGEST_NAME = 200
 
 
 def judges(project: Project) -> dict[str, list[str]]:
-    """Data set -> names of its judges."""
+    """Map each data set to the names of its selection judges."""
     found: dict[str, list[str]] = {}
     for judge in figures.every(project.database.reader()):
         found.setdefault(judge.dataset, []).append(judge.name)
@@ -335,7 +332,7 @@ def judges(project: Project) -> dict[str, list[str]]:
 
 
 def chosen_with(project: Project) -> dict[str, list[str]]:
-    """Verifier -> the data sets that it, or the model behind it, helped to choose; only those that did."""
+    """Map each verifier to the data sets that it, or its model, helped to choose; others are left out."""
     known = {dataset: set(map(plain_name, names)) for dataset, names in judges(project).items()}
     found = {}
     for verifier in runs.verifiers(project.database.reader()) if known else ():
@@ -345,7 +342,7 @@ def chosen_with(project: Project) -> dict[str, list[str]]:
 
 
 def among(project: Project, verifiers: Iterable[str], selection: Selection | None, known: Columns) -> list[str]:
-    """Those of some verifiers that helped, or whose model helped, to choose the items of a selection, in their order.
+    """Return those of some verifiers that, or whose model, helped to choose the items of a selection, in their order.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -356,7 +353,7 @@ def among(project: Project, verifiers: Iterable[str], selection: Selection | Non
 
 
 def choosers(project: Project, selection: Selection, datasets: set[str]) -> set[str]:
-    """Verifiers that helped, or whose model helped, to choose the sets a selection names or what is in data sets.
+    """Return the verifiers that, or whose model, helped to choose a selection's benchmarks or data sets.
 
     Raises:
         UsageError: There is no such set.
@@ -366,7 +363,7 @@ def choosers(project: Project, selection: Selection, datasets: set[str]) -> set[
 
 
 def of_sets(project: Project, selection: Selection) -> set[str]:
-    """Verifiers that helped, or whose model helped, to choose the sets a selection names.
+    """Return the verifiers that, or whose model, helped to choose a selection's benchmarks.
 
     Raises:
         UsageError: There is no such set.
@@ -385,7 +382,7 @@ def _names_behind(verifier: ConfiguredVerifier) -> set[str]:
 
 
 def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
-    """Note judges by the name of the verifier or of its model; returns how many were new.
+    """Record selection judges by the name of the verifier or of its model; return how many were new.
 
     Raises:
         UsageError: There is no such data set, or a name is empty or too long.
@@ -398,7 +395,7 @@ def note(project: Project, dataset: str, names: tuple[str, ...]) -> int:
 
 
 def forget(project: Project, dataset: str, names: tuple[str, ...]) -> int:
-    """Forget judges; returns how many were noted.
+    """Remove selection judges; return how many were recorded.
 
     Raises:
         UsageError: There is no such data set.

@@ -1,4 +1,6 @@
-"""Which of two completions a model prefers, asked in both orders: how steady it is, and how often gold agrees."""
+"""Measures which of two completions a model prefers, asked in both orders: its consistency and its agreement with
+gold.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,12 @@ def start_pairwise(
     selection: Selection = EVERYTHING,
     trust: bool = False,
 ) -> RunInfo:
-    """Start comparing completions, or go on with it; arguments and errors as with `verifying.start`."""
+    """Start or resume comparing completions; arguments and errors as with `verifying.start`."""
     return start(project, PAIRWISE, options, name, selection, trust=trust)
 
 
 def pairwise_report(project: Project, run: int, gold: GoldChoice = "final") -> PairwiseReport:
-    """What comparing completions has come to so far.
+    """Report the comparisons made so far.
 
     Raises:
         UsageError: There is no such run, or it compares no completions.
@@ -135,7 +137,6 @@ _ROWS: Columns[PairwiseRow] = (
 
 
 def pairwise_text(report: PairwiseReport) -> str:
-    """The figures, and what they are of."""
     lines = [
         f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}",
         f"{counted(report.pairs, 'pair')}, {report.read:,} read in both orders; {report.ties:,} ties; "

@@ -1,4 +1,4 @@
-"""The tables of VerifyBench as a reader sees them, each with what it was counted by."""
+"""The tables of VerifyBench for readers, each with a note on how it was counted."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _PLAIN_COUNTS = {
 
 @singledispatch
 def paper_table(table: PaperTable) -> list[Table]:
-    """A table of the paper; table 5 is one for each data set."""
+    """Render a table of the paper; table 5 is one for each data set."""
     raise TypeError(f"{type(table).__name__} is no table of the paper")
 
 
@@ -81,8 +81,6 @@ def _counts(table: CountsTable) -> list[Table]:
 
 
 def paper_counts(table: CountsTable, caption: str) -> Table:
-    """What is in the data sets."""
-
     def of(dataset: str) -> Column[CountRow]:
         return count(dataset, lambda row: row.counts[dataset])
 
@@ -350,7 +348,7 @@ _PUBLISHED = "published"
 
 
 class PaperFigures:
-    """What the tables are asked for: data sets and frozen sets, verifiers, and how to count.
+    """A request for the tables: data sets and frozen benchmarks, verifiers, and how to count.
 
     Attributes:
         parts: The columns, in this order, each with its items.
@@ -397,7 +395,7 @@ class PaperFigures:
         }
 
     def table(self, number: PaperNumber) -> PaperTable:
-        """One table by its number in the paper."""
+        """Return one table by its number in the paper."""
         tables: dict[PaperNumber, Callable[[], PaperTable]] = {
             1: self.counts,
             2: self.accuracy,
@@ -408,7 +406,7 @@ class PaperFigures:
         return tables[number]()
 
     def counts(self) -> CountsTable:
-        """Table 1: what has gold, by type and domain."""
+        """Return table 1: items with gold, by type and domain."""
         everything = columns(self.project)
         counts = {
             name: count_part(everything, GoldItems.of(everything, self.gold, everything.chosen(chosen)))
@@ -417,14 +415,14 @@ class PaperFigures:
         return counts_of(counts, self.gold)
 
     def accuracy(self) -> AccuracyTable:
-        """Table 2: accuracy by type, and over all items."""
+        """Return table 2: accuracy by type, and over all items."""
         sets, undecided = self._decided("type")
         return AccuracyTable(
             protocol=self.protocol, gold_choice=self.gold, sets=sets, kinds=self._kinds(), undecided=undecided
         )
 
     def references(self) -> ReferenceTable:
-        """Table 3: judges with and without the reference answer."""
+        """Return table 3: judges with and without the reference answer."""
         rows, notes = [], []
         for given, without in self._reference_pairs():
             for name in self.parts:
@@ -435,12 +433,14 @@ class PaperFigures:
         return ReferenceTable(protocol=self.protocol, gold_choice=self.gold, rows=rows, notes=notes)
 
     def pairwise(self) -> PairwiseTable:
-        """Table 4: which completion of a question scores higher; only where each question has one of each kind."""
+        """Return table 4: which completion of a question scores higher, where each question has one correct and one
+        incorrect.
+        """
         sets = [self._pairs(name) for name in self.parts]
         return PairwiseTable(gold_choice=self.gold, sets=sets, elsewhere=self.elsewhere)
 
     def subtypes(self) -> SubtypeTable:
-        """Table 5: accuracy by subtype, with the difference from the type's."""
+        """Return table 5: accuracy by subtype, with the difference from the type's."""
         by_type, _ = self._decided("type")
         by_subtype, _ = self._decided("subtype")
         sets = [
@@ -534,7 +534,7 @@ class PaperFigures:
 
 
 def _but_reference(judge: ConfiguredVerifier) -> dict[str, Any]:
-    """A judge's configuration without what the reference makes different in it.
+    """Return a judge's configuration without the options that depend on the reference.
 
     A copy of published prompts has one prompt for judges that see the reference and one for those that don't.
     """
@@ -546,7 +546,7 @@ def _but_reference(judge: ConfiguredVerifier) -> dict[str, Any]:
 
 
 def paper_tables(figures: PaperFigures, numbers: Sequence[PaperNumber] = PAPER_NUMBERS) -> PaperTables:
-    """The tables asked for, in the paper's order.
+    """Return the requested tables, in the paper's order.
 
     Raises:
         UsageError: See `PaperFigures`.
@@ -564,5 +564,4 @@ def _types_before_subtypes(by_type: list[AccuracyRow], by_subtype: list[Accuracy
 
 
 def tables_text(found: PaperTables, form: TableForm) -> str:
-    """All tables, one below the other."""
     return written((table for one in found.tables for table in paper_table(one)), form)

@@ -1,4 +1,4 @@
-"""The planner: how many more labels give ± so many points of accuracy in each group."""
+"""Plans how many more labels give ± so many points of accuracy in each group."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _HOW: Final[dict[Sample, str]] = {
 
 
 def uneven_samples(project: Project, known: Columns, items: IntArray) -> list[BatchSample]:
-    """The batches that such labels come from, with how many of them.
+    """Return the batches that biased labels come from, with their counts.
 
     Args:
         items: Row ids of those whose gold is taken for a random sample; gold that people did not give has no batch.
@@ -73,7 +73,7 @@ def uneven_samples(project: Project, known: Columns, items: IntArray) -> list[Ba
 
 
 def sample_sentences(samples: Sequence[BatchSample], by: str | None) -> Iterator[str]:
-    """What is wrong with them, one sentence for each way of choosing.
+    """Explain the bias of a sample, one sentence for each way of choosing.
 
     Args:
         by: What the figures are broken down by: quotas of subtypes do no harm to figures by subtype.
@@ -105,7 +105,7 @@ def plan(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> Plan:
-    """How much is still to be labelled, group by group.
+    """Estimate how many labels are still missing, group by group.
 
     The accuracy expected of more items is the centre of the present interval: without any gold that is 0.5, the worst
     case; with little it lies between. The design effect is the present one, for a group without gold that of all.
@@ -171,7 +171,7 @@ def _check(within: float, per_item: int) -> None:
 
 
 def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) -> Iterator[PlanRow]:
-    """One row a group, in the order of the accuracy table: that of the verifier that takes most items there."""
+    """Yield one row a group, in the order of the accuracy table, for the verifier that needs most items there."""
     # A run of the baseline, where there is one, counts as a verifier's, but would always lack the most items.
     judges = [row for row in said if row.verifier == verifier or (row.kind == "verifier" and row.verifier != BASELINE)]
     overall = {row.verifier: row.deff for row in judges if row.group is None}
@@ -184,7 +184,7 @@ def _groups(said: Sequence[AccuracyRow], verifier: str | None, within: float) ->
 
 
 def _row(said: AccuracyRow, deff: float, within: float) -> PlanRow:
-    """What a group lacks for one verifier.
+    """Return what a group lacks for one verifier.
 
     Args:
         deff: The verifier's design effect over all items, for a group without gold.
@@ -194,7 +194,7 @@ def _row(said: AccuracyRow, deff: float, within: float) -> PlanRow:
 
 
 def _unjudged(base: AccuracyRow, within: float) -> PlanRow:
-    """What a group lacks where no verifier has run: an accuracy of 0.5, clustered as gold itself is."""
+    """Return what a group lacks if no verifier has run: an accuracy of 0.5 is assumed, clustered as gold is."""
     return _lacking(base, None, None, 0.5, base.deff, within)
 
 
@@ -226,7 +226,7 @@ def _lacking(
 
 
 class _Lacking(NamedTuple):
-    """What some items still take.
+    """The labels that some items still need.
 
     Attributes:
         labels: Labels, apart from adjudications.
@@ -265,7 +265,6 @@ def _open_items(known: Columns, chosen: BoolArray | None, checks: list[int], gol
 
 
 def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
-    """Group -> how many of the items are in it."""
     import numpy as np
 
     groups = known.groups(by)
@@ -274,7 +273,7 @@ def _by_group(known: Columns, items: BoolArray, by: By) -> Counter[str]:
 
 
 def _begun(known: Columns, items: BoolArray, labelled: dict[int, Begun], by: By) -> dict[str, list[Begun]]:
-    """Group -> those of the items that somebody has labelled."""
+    """Map each group to its items that somebody has labelled."""
     import numpy as np
 
     groups, found = known.groups(by), defaultdict[str, list[Begun]](list)
@@ -306,7 +305,6 @@ _COLUMNS: TableColumns[PlanRow] = (
 
 
 def plan_text(plan: Plan) -> str:
-    """The table, then what it comes to."""
     table = listed(_COLUMNS, plan.rows)
     return f"± {plan.within:g} by {plan.by}, gold {plan.gold}\n\n{table}\n\n" + "".join(
         f"{sentence}\n" for sentence in _sentences(plan)
@@ -338,7 +336,7 @@ def _sentences(plan: Plan) -> list[str]:
 
 
 def ordering_by(project: Project, order: BatchOrder) -> Ordering:
-    """The order, ready to be given to `people.assign`; the verdicts are read when that asks for it."""
+    """Return the order for `people.assign`; verdicts are read when it is first used."""
     if order == BatchOrder():
         return RANDOM
     return Ordering(str(order), _sample(order), partial(_ranked, project, order))
@@ -351,7 +349,7 @@ def _sample(order: BatchOrder) -> Sample:
 
 
 def _ranked(project: Project, order: BatchOrder, found: SamplingFrame, seed: int) -> IntArray:
-    """The places of the items that are kept, the first first.
+    """Return the positions of the kept items, the first first.
 
     Raises:
         UsageError: No chosen verifier has a complete run, or for ``uncertainty`` no scores with a known threshold.
@@ -401,7 +399,7 @@ def _complete_runs(connection: people.Connection, verifiers: Sequence[str]) -> l
 
 
 def _uncertainty(connection: people.Connection, known: Columns, run: int, items: IntArray) -> FloatArray | None:
-    """How unsure a run is of each item; None where its scores have no threshold, or it has none."""
+    """Return how uncertain a run is of each item; None if it has no scores or they have no threshold."""
     from workbench.statistics.prediction_powered import uncertainty
 
     given = known.score(run)

@@ -1,4 +1,4 @@
-"""A verifier's scores beside gold: how far they follow it, pairs, and the threshold."""
+"""A verifier's scores compared with gold: correlation, pairs, and the threshold."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ItemScores(Struct, frozen=True, kw_only=True, eq=False):
-    """One value an item of a selection, in order of row id.
+    """Scores with one value an item of a selection, in order of row id.
 
     Attributes:
         run: The run whose verdicts they are.
@@ -59,7 +59,7 @@ class ItemScores(Struct, frozen=True, kw_only=True, eq=False):
 def scored(
     project: Project, verifier: str, selection: Selection, gold: GoldChoice, by: str | None = None
 ) -> ItemScores:
-    """The scores of a verifier's newest complete run.
+    """Return the scores of a verifier's newest complete run.
 
     Raises:
         UsageError: There is no such run, or none of its verdicts has a score.
@@ -98,7 +98,7 @@ def correlate(
     selection: Selection | None = None,
     run: int | None = None,
 ) -> CorrelationReport:
-    """Kendall's, Pearson's and Spearman's coefficients of a verifier's scores with gold.
+    """Compute Kendall's, Pearson's and Spearman's coefficients of a verifier's scores with gold.
 
     Args:
         verifier: Its name.
@@ -158,7 +158,7 @@ def pairs(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> PairReport:
-    """How often a verifier scores a question's correct completion above its incorrect one.
+    """Measure how often a verifier scores a question's correct completion above its incorrect one.
 
     Args:
         by: One of `GROUPS`, or None for the row over all pairs only.
@@ -194,7 +194,6 @@ def pairs(
 
 
 def unpaired_in_words(unpaired: Unpaired) -> str:
-    """Why questions make no pair, with their numbers."""
     return (
         f"{unpaired.one_class:,} with completions of one kind only, {unpaired.several:,} with more than one correct or "
         f"incorrect, {unpaired.unscored:,} without both scores"
@@ -202,7 +201,7 @@ def unpaired_in_words(unpaired: Unpaired) -> str:
 
 
 def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
-    """A row a group; none without a grouping."""
+    """Return one row a group; none without a grouping."""
     import numpy as np
 
     from workbench.statistics.accuracy import group_order
@@ -220,7 +219,6 @@ def _rows(columns: ItemScores, found: Pairs) -> list[PairRow]:
 
 
 def pairs_text(report: PairReport) -> str:
-    """Pairwise accuracy by group."""
     columns: Columns[PairRow] = (
         word("group", lambda row: _group(row, report.by)),
         count("pairs", lambda row: row.n),
@@ -308,7 +306,7 @@ def fit(
 
 
 def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = False) -> RunInfo:
-    """Give a fitted threshold to a new verifier and start its run on the items that have scores already.
+    """Add a verifier with a fitted threshold and start its run on the items that have scores already.
 
     Its requests are those of the verifier the scores came from, so that stored replies answer them all.
 
@@ -329,7 +327,7 @@ def save(project: Project, report: ThresholdReport, name: str, *, trust: bool = 
 
 
 def _row(part: str, columns: ItemScores, chosen: BoolArray, threshold: float, protocol: Protocol3) -> AccuracyRow:
-    """The accuracy table's figures of some rows, with the verdicts that the threshold makes of their scores."""
+    """Return accuracy metrics of some rows, with the verdicts that the threshold makes of their scores."""
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
     from workbench.statistics.scores import at_threshold
 
@@ -352,7 +350,6 @@ _FIGURES: Columns[AccuracyRow] = (
 
 
 def threshold_text(report: ThresholdReport) -> str:
-    """The threshold, and its figures on both parts of the rows."""
     table = listed(_FIGURES, [row for row in (report.fitted, report.rest) if row is not None])
     notes = []
     if report.in_sample:

@@ -42,7 +42,7 @@ def best_of(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> BestOfReport:
-    """How often the completion a verifier picks of n is correct, beside a random one and the best there is.
+    """Measure how often the completion that a verifier picks of n is correct, compared with a random and the best one.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
@@ -76,7 +76,7 @@ def best_of(
 
 
 def read_sizes(text: str) -> tuple[int, ...]:
-    """The numbers of ``1,2,4``.
+    """Parse the numbers of ``1,2,4``.
 
     Raises:
         UsageError: It is no such list.
@@ -88,12 +88,12 @@ def read_sizes(text: str) -> tuple[int, ...]:
 
 
 def _powers(most: int) -> tuple[int, ...]:
-    """1, 2, 4, 8 ... as far as there are questions with so many completions."""
+    """Return 1, 2, 4, 8 ... as far as there are questions with so many completions."""
     return tuple(2**power for power in range(_MOST_POWERS + 1) if 2**power <= max(most, 1))
 
 
 def _scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[FloatArray | None]:
-    """Each verifier's scores of the items; None for one without."""
+    """Return each verifier's scores of the items; None for one without."""
     kept = known.chosen(wanted)
     scores = [known.score(judge.run) for judge in found.judges]
     return [score if score is None or kept is None else score[kept] for score in scores]
@@ -161,12 +161,10 @@ _UNDECIDED = {
 
 
 def best_of_text(report: BestOfReport) -> str:
-    """The whole report for a terminal."""
     return f"{best_of_head(report)}\n\n{plain_table(best_of_table(report))}"
 
 
 def best_of_head(report: BestOfReport) -> str:
-    """Counted how, on what: two lines."""
     return (
         f"{counting(report.protocol, report.gold_choice, report.gold)}\n"
         f"{counted(report.questions, 'question')} with gold, {report.several:,} of them with two completions or more; "
@@ -175,7 +173,6 @@ def best_of_head(report: BestOfReport) -> str:
 
 
 def best_of_table(report: BestOfReport) -> Table:
-    """Verifiers as selectors, for each n."""
     columns: TableColumns[BestOfRow] = (
         word("verifier", lambda one: with_mark(one.verifier, report.selection_judges)),
         word("picks by", lambda one: one.picks_by),

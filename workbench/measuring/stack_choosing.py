@@ -1,4 +1,4 @@
-"""The best stack of a project's verifiers: searched on some questions, judged on the others."""
+"""Chooses the best stack of a project's verifiers: searched on some questions, evaluated on the others."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def best_stacks(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> StackReport:
-    """Search all stacks of up to so many stages for the most accurate, the cheap ones, and those no worse than a judge.
+    """Search all stacks of up to so many stages for the most accurate, the cheap ones, and those no worse than a
+    judge.
 
     Args:
         verifiers: What stacks are made of; empty for all that have a complete run and judge completions.
@@ -167,7 +168,7 @@ def _search(items: StackItems, price: Price, folds: int, most_stages: int, proto
 
 
 class _Desk:
-    """What choices are told with."""
+    """The context of the choices."""
 
     def __init__(
         self,
@@ -218,7 +219,7 @@ class _Desk:
 
 
 def _spelt(items: StackItems, candidate: Candidate) -> tuple[Stage, ...]:
-    """A candidate as the kind ``stack`` takes it."""
+    """Return a candidate's stages in the form of the kind ``stack``."""
     return tuple(
         Stage(
             name=items.names[place.verifier],

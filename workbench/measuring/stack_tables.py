@@ -1,4 +1,4 @@
-"""Stacks as tables and as text."""
+"""Renders stacks as tables and as text."""
 
 from __future__ import annotations
 
@@ -61,12 +61,10 @@ def _thousand(value: float | None) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """An item's dollars as those of a thousand."""
     return NONE if value is None else f"{value * THOUSAND:,.3f}"
 
 
 def stages_table(rows: Sequence[StageRow]) -> Table:
-    """What each stage settled, and how often wrongly."""
     shown: Columns[StageRow] = (
         word("stage", lambda row: f"{row.stage} {row.settles}" if row.group is None else ""),
         word("type", lambda row: row.group or "all"),
@@ -86,7 +84,6 @@ def stages_table(rows: Sequence[StageRow]) -> Table:
 
 
 def simulated_tables(report: SimulatedStack) -> tuple[Table, Table]:
-    """The stack beside its verifiers, and its stages."""
     rows = [WorthRow("stack", report.figures, report.took)]
     rows += [WorthRow(one.figures.verifier, one.figures, one.took) for one in report.alone]
     fewer = [f"{row.name} {row.figures.n:,}" for row in rows if row.figures.n < report.figures.n]
@@ -96,7 +93,6 @@ def simulated_tables(report: SimulatedStack) -> tuple[Table, Table]:
 
 
 def simulated_text(report: SimulatedStack, form: TableForm) -> str:
-    """All of it, in the form that is wanted."""
     tables = written(simulated_tables(report), form)
     if form.format != "text":
         return tables
@@ -120,7 +116,6 @@ _UNITS: Final[dict[Price, str]] = {"dollars": "$", "tokens": "tokens", "seconds"
 
 
 def best_tables(report: StackReport) -> tuple[Table, Table, Table]:
-    """What was asked for beside the verifiers alone, the front, and what the stages of the best settled."""
     rows = [WorthRow(_wanted(one, report), one.figures, one.took) for one in report.choices]
     rows += [WorthRow(one.figures.verifier, one.figures, one.took) for one in report.alone]
     caption = f"Stacks of {', '.join(report.verifiers)}: {counting(report.protocol, report.gold_choice, report.gold)}"
@@ -145,7 +140,6 @@ def _cap(one: StackChoice, price: Price) -> str:
 
 
 def front_table(report: StackReport) -> Table:
-    """The most accurate for no more than so much: what is chosen on all questions, and what such a choice comes to."""
     shown: Columns[StackChoice] = (
         word("at most", lambda one: _cap(one, report.against)),
         figure("accuracy", lambda one: one.figures.accuracy),
@@ -171,7 +165,6 @@ def _taken(value: float | None) -> str:
 
 
 def best_text(report: StackReport, form: TableForm) -> str:
-    """All of it, in the form that is wanted."""
     tables = written(best_tables(report), form)
     if form.format != "text":
         return tables
@@ -180,7 +173,6 @@ def best_text(report: StackReport, form: TableForm) -> str:
 
 
 def stack_sentences(report: StackReport) -> list[str]:
-    """What was found, a sentence or two each."""
     said = [_told(one, report) for one in report.choices]
     if report.unjudged:
         said.append(f"{counted(report.unjudged, 'item')} with gold lack a verdict of a verifier, and are left out.")
@@ -206,7 +198,7 @@ def _told(one: StackChoice, report: StackReport) -> str:
 
 
 def write_front_plot(report: StackReport, folder: Path, *, force: bool) -> list[Path]:
-    """Accuracy against what it takes, as SVG, PDF and PNG; the paths of the files.
+    """Plot accuracy against cost as SVG, PDF and PNG and return the paths.
 
     Raises:
         UsageError: matplotlib is not installed.
@@ -221,7 +213,6 @@ def write_front_plot(report: StackReport, folder: Path, *, force: bool) -> list[
 
 
 def front_plot(report: StackReport) -> Curves:
-    """The front as it comes to on unseen questions and as it was chosen, and each verifier alone."""
     from workbench.tables.pictures import Curve, Curves
 
     def at(took: Took, accuracy: float | None) -> tuple[tuple[float, float], ...]:

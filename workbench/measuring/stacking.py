@@ -1,4 +1,4 @@
-"""Stacks on stored verdicts: what one would say, what it would take, and what its stages may be trusted with."""
+"""Simulates stacks on stored verdicts: their verdicts, their cost, and how far each stage can be trusted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ PARTS: Final = ("calls", "prompt_tokens", "tokens", "seconds", "dollars")
 
 
 class StackItems(Struct, frozen=True, kw_only=True, eq=False):
-    """The chosen items with gold, and what each verifier said of them and took; arrays with one value an item.
+    """The chosen items with gold, and each verifier's verdicts and costs; arrays with one value an item.
 
     Attributes:
         names: The verifiers.
@@ -56,7 +56,6 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
     subtypes: tuple[str, ...]
 
     def of(self, rows: BoolArray) -> StackItems:
-        """Some of the items."""
         return StackItems(
             names=self.names,
             item=self.item[rows],
@@ -72,7 +71,6 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
         )
 
     def stage(self, stage: Stage) -> StageVerdicts:
-        """What a stage says of them."""
         import numpy as np
 
         from workbench.statistics.stacks import StageVerdicts, settled
@@ -87,13 +85,11 @@ class StackItems(Struct, frozen=True, kw_only=True, eq=False):
         )
 
     def through(self, found: Sequence[Stage]) -> Stacked:
-        """What a stack of these stages says of them."""
         from workbench.statistics.stacks import stacked
 
         return stacked([self.stage(stage) for stage in found], len(self.names))
 
     def average(self, asked: BoolArray) -> Took:
-        """What an item takes on average, where each verifier is asked about some."""
         import numpy as np
 
         sums = [
@@ -113,7 +109,7 @@ def stack_items(
     known: Columns | None = None,
     only_gold: bool = True,
 ) -> StackItems:
-    """The verdicts of the verifiers' newest complete runs on the chosen items.
+    """Return the verdicts of the verifiers' newest complete runs on the chosen items.
 
     Args:
         known: The columns, where they have been read already.
@@ -151,7 +147,7 @@ def stack_items(
 
 
 def _took(project: Project, run: int | None, items: IntArray) -> FloatArray:
-    """What each verdict took, by part: seconds are those of calls where the verifier makes any, as in `costs`."""
+    """Return the cost of each verdict by part; seconds are those of calls if the verifier makes any, as in `costs`."""
     import numpy as np
 
     from workbench.statistics.confusion import align
@@ -178,7 +174,7 @@ def simulate(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> SimulatedStack:
-    """What a stack would say and take, from what its stages' newest complete runs have said; nothing is asked.
+    """Simulate a stack on the newest complete runs of its stages; no server is asked.
 
     Args:
         text: Stages as the kind ``stack`` takes them.
@@ -210,7 +206,7 @@ def simulate(
 
 
 def read_stages(text: str) -> tuple[Stage, ...]:
-    """Stages as the kind ``stack`` takes them.
+    """Parse stages as the kind ``stack`` takes them.
 
     Raises:
         UsageError: They are written in another way.
@@ -223,14 +219,13 @@ def read_stages(text: str) -> tuple[Stage, ...]:
 
 
 def figures_of(name: str, items: StackItems, outcome: IntArray, protocol: Protocol3) -> AccuracyRow:
-    """What verdicts are worth on all the items."""
     from workbench.statistics.accuracy import AccuracyColumns, accuracy_rows
 
     return accuracy_rows(name, AccuracyColumns(outcome=outcome, gold=items.gold, question=items.question), protocol)[0]
 
 
 def _alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3) -> StackAlone:
-    """A verifier asked about all; on items that never reach it it may have no verdict, and these don't count."""
+    """Measure one verifier asked about all items; without a verdict, items that never reach it don't count."""
     import numpy as np
 
     from workbench.statistics.compare import compare_graded
@@ -252,7 +247,6 @@ def _alone(items: StackItems, place: int, outcome: IntArray, protocol: Protocol3
 
 
 def stage_rows(found: Sequence[Stage], items: StackItems, said: Stacked) -> list[StageRow]:
-    """For each stage the row of all items, then one a type."""
     import numpy as np
 
     from workbench.statistics.accuracy import group_order

@@ -57,7 +57,7 @@ Settings = dict[str, str]
 
 
 def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings]:
-    """The settings of a sweep.
+    """Return the settings of a sweep.
 
     Args:
         vary: Values by option.
@@ -78,14 +78,14 @@ def sweep_points(vary: Mapping[str, Sequence[str]], grid: bool) -> list[Settings
 
 
 def point_name(judge: str, settings: Settings) -> str:
-    """The name of a judge under other settings: ``mcts/depth-3/rollouts-8``."""
+    """Return the name of a judge under other settings: ``mcts/depth-3/rollouts-8``."""
     return "/".join([judge, *(f"{name}-{value}" for name, value in settings.items())])
 
 
 def sweep_estimate(
     project: Project, judge: str, points: Sequence[Settings], options: Settings, selection: Selection = EVERYTHING
 ) -> Estimate | None:
-    """What all points are about to use, each by itself; None for a judge that asks no server.
+    """Estimate the cost of all points, each by itself; None for a judge that asks no server.
 
     Arguments and errors as with `start_sweep`.
     """
@@ -115,7 +115,7 @@ def start_sweep(
     selection: Selection = EVERYTHING,
     trust: bool = False,
 ) -> list[RunInfo]:
-    """Start the run of every point, or go on with it, in their order; arguments and errors as with `verifying.start`.
+    """Start or resume the run of every point, in order; arguments and errors as with `verifying.start`.
 
     Nothing is started unless every point can be.
 
@@ -143,7 +143,7 @@ def sweep_report(
     gold: GoldChoice = "final",
     selection: Selection = EVERYTHING,
 ) -> SweepReport:
-    """The points with what their runs have come to.
+    """Return the points with the results of their runs.
 
     Args:
         runs: Each point's run.
@@ -173,7 +173,6 @@ def sweep_report(
 
 
 def consumption(sums: Sequence[StepSums], items: int) -> Iterator[tuple[Part, Consumption]]:
-    """What replies are of an average item, by what they were for."""
     parts: dict[Part, list[StepSums]] = {"judging": [], "execution": [], "tests": []}
     for one in sums:
         parts[_part(one.step)].append(one)
@@ -212,7 +211,7 @@ def start_duel(
     selection: Selection = EVERYTHING,
     trust: bool = False,
 ) -> RunInfo:
-    """Start a duel between the newest complete runs of two judges, or go on with it.
+    """Start or resume a duel between the newest complete runs of two judges.
 
     Args:
         a: The name of the first judge.
@@ -234,7 +233,7 @@ def start_duel(
 
 
 def duel_report(project: Project, run: int) -> DuelReport:
-    """What a duel has come to so far.
+    """Return the results of a duel so far.
 
     Raises:
         UsageError: There is no such run, or it is no duel.
@@ -320,7 +319,6 @@ _DUELS: Columns[DuelRow] = (
 
 
 def sweep_text(report: SweepReport) -> str:
-    """Accuracy and consumption by settings."""
     table = listed(_POINTS, report.points)
     open_points = [point for point in report.points if point.state != "complete"]
     return (
@@ -332,7 +330,6 @@ def sweep_text(report: SweepReport) -> str:
 
 
 def duel_text(report: DuelReport) -> str:
-    """Win rates by dimension."""
     table = listed(_DUELS, report.rows)
     lines = [f"{inert(report.verifier)}, run {report.run} ({report.state}): {counted(report.items, 'item')}"]
     lines += [f"A is {inert(report.a)}, B is {inert(report.b)}; the win rate is A's, of all wins"]
@@ -367,7 +364,6 @@ _COLUMNS: Columns[_ProbeLine] = (
 
 
 def probe_text(report: ProbeReport) -> str:
-    """An aligned table: families, all of them by answer type, controls; below it what was accepted and left out."""
     lines = [_ProbeLine(f"{one.family} {one.name}", one) for one in report.families]
     lines += [_ProbeLine(type_display(code), one) for code, one in report.by_type.items()]
     lines += [

@@ -26,7 +26,7 @@ _WORST_CELLS = 10
 
 
 def suggestions(project: Project, verifier: str) -> Iterator[TypeSuggestion]:
-    """What a verifier's newest complete run says of each question, in the order of import.
+    """Yield the types that a verifier's newest complete run suggests, in the order of import.
 
     Raises:
         UsageError: It has no complete run, or is not of the kind that suggests types.
@@ -35,12 +35,12 @@ def suggestions(project: Project, verifier: str) -> Iterator[TypeSuggestion]:
 
 
 def suggested_type(project: Project, verifier: str, question: int) -> TypeSuggestion | None:
-    """What it says of one question, by its row id; None if it was not asked. Errors as with `suggestions`."""
+    """Return the suggestion for one question, by row id; None if it was not asked. Errors as with `suggestions`."""
     return stored.suggestion_of(project.database.reader(), _run(project, verifier), question)
 
 
 def offered_type(project: Project, verifier: str, question: int, annotator: str) -> TypeSuggestion | None:
-    """What it says of a question, for a person who is about to settle its type.
+    """Return the suggestion for a question to a person who is about to decide on its type.
 
     The look is recorded: the answer type they give later is marked unblinded and left out of agreement.
 
@@ -56,13 +56,12 @@ def offered_type(project: Project, verifier: str, question: int, annotator: str)
 
 
 def type_report(project: Project, verifier: str) -> TypeReport:
-    """How its suggestions agree with the subtypes in force; errors as with `suggestions`."""
+    """Measure the agreement of suggestions with the subtypes in force; errors as with `suggestions`."""
     run = _run(project, verifier)
     return agreement_of(verifier, run, list(stored.suggestions(project.database.reader(), run)))
 
 
 def agreement_of(verifier: str, run: int, found: Sequence[TypeSuggestion]) -> TypeReport:
-    """How suggestions agree with the subtypes in force beside them."""
     from workbench.statistics.intervals import count_interval
 
     cells = Counter((one.subtype, one.suggested) for one in found if one.subtype and one.suggested is not None)
@@ -99,7 +98,6 @@ def _run(project: Project, verifier: str) -> int:
 
 
 def types_text(report: TypeReport) -> str:
-    """Agreement of suggested types with those in force, and where they differ most."""
     lines = [
         f"{inert(report.verifier)}, run {report.run}: {counted(report.questions, 'question')}, "
         f"{report.suggested:,} with a suggestion, {report.untyped:,} of these without a type in force"

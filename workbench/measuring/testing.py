@@ -1,4 +1,4 @@
-"""What the outcomes of tests say: pass@1 of problems, their solutions in order, tests that all or none pass."""
+"""Measures test outcomes: pass@1 of problems, ranked solutions, tests that all or no solutions pass."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.measuring.records.testing import Fate, ProblemFigures, SuiteFigur
 
 
 def suite_figures(project: Project, selection: Selection | None = None, run: int | None = None) -> list[SuiteFigures]:
-    """What came of tests in each verifier's newest complete run, suite by suite, problems in the order of import.
+    """Return test results of each verifier's newest complete run, by suite, problems in the order of import.
 
     Args:
         selection: Only these solutions; excluded ones are in none.

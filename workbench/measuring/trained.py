@@ -1,4 +1,4 @@
-"""Models that were trained with verifiers, measured by their completions here: avg@k on each data set.
+"""Measures models that were trained with verifiers by their completions in the project: avg@k on each data set.
 
 Source: VerifyBench (arXiv 2505.15801), appendix D: 16 samples of each example, and their mean accuracy.
 """
@@ -52,7 +52,7 @@ class TrainedModels:
         self._models, self._datasets = known.groups("model"), known.groups("dataset")
 
     def averages(self, line: TrainedModelLine) -> list[ModelAverage]:
-        """One a data set that has completions of the model, in the order of their names.
+        """Return one average for each data set with completions of the model, in the order of their names.
 
         Raises:
             RefusedError: None of them counts.
@@ -101,7 +101,7 @@ def _place(names: Sequence[str], name: str) -> int:
 
 
 def said_of(project: Project, known: Columns, scored_by: str | None, gold: GoldChoice) -> tuple[IntArray, IntArray]:
-    """1 correct, 0 not, -1 unknown of each item; and which of them their verifier has left undecided."""
+    """Return the truth of each item (1 correct, 0 not, -1 unknown), and which items are undecided."""
     import numpy as np
 
     if scored_by is None:
@@ -122,20 +122,18 @@ class MeasuredModels:
         self._found: list[tuple[DownstreamLine, ModelAverage]] = []
 
     def scores(self, line: TrainedModelLine) -> Sequence[DownstreamLine]:
-        """What a model scores; errors as of `TrainedModels.averages`."""
+        """Return a model's scores; errors as of `TrainedModels.averages`."""
         self._models = self._models or self._make()
         found = [(as_line(one), one) for one in self._models.averages(line)]
         self._found += found
         return [score for score, _ in found]
 
     def taken(self, lines: Sequence[DownstreamLine]) -> list[ModelAverage]:
-        """The averages whose scores are among these."""
         there = {id(line) for line in lines}
         return [average for score, average in self._found if id(score) in there]
 
 
 def as_line(average: ModelAverage) -> DownstreamLine:
-    """The score that it makes."""
     return DownstreamLine(
         verifier=average.verifier,
         benchmark=average.benchmark,
@@ -162,7 +160,6 @@ _COLUMNS: TableColumns[ModelAverage] = (
 
 
 def averages_table(averages: Sequence[ModelAverage], scored_by: str | None) -> Table:
-    """Models by benchmark: the mean accuracy of their samples."""
     caption = "Mean accuracy of models' samples: the mean over questions of the share that is correct"
     return table(caption, _COLUMNS, averages, notes=_notes(averages, scored_by))
 
@@ -178,7 +175,7 @@ def _notes(averages: Sequence[ModelAverage], scored_by: str | None) -> Iterator[
 
 
 def require_models(scored_by: str | None, averages: Sequence[ModelAverage]) -> None:
-    """Refuse a verifier that is to say what is correct, where nothing is to be said.
+    """Reject a verifier in `scored_by` if there is nothing to score.
 
     Raises:
         UsageError: No line names a model.

@@ -1,4 +1,4 @@
-"""Scores by step of training: how far the model that each verifier trained has come (VerifyBench, figure 3)."""
+"""Scores by training step of the model that each verifier trained (VerifyBench, figure 3)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def steps_of(lines: Sequence[DownstreamLine]) -> list[DownstreamStep]:
-    """The mean score at each step, by benchmark and verifier in the order of the lines, and by step."""
+    """Return the mean score at each step, by benchmark and verifier in the order of the lines, and by step."""
     at: dict[tuple[str, str], dict[int | None, list[float]]] = {}
     of: dict[str, None] = {}
     for line in lines:
@@ -49,7 +49,7 @@ def _of_benchmark(benchmark: str, at: dict[tuple[str, str], dict[int | None, lis
 
 
 def curved(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, dict[str, dict[int, float]]]]:
-    """Benchmarks with scores at several steps -> verifier -> step -> score."""
+    """Yield benchmarks with scores at several steps, each with verifier -> step -> score."""
     for benchmark, of in groupby(steps, key=lambda one: one.benchmark):
         found: dict[str, dict[int, float]] = {}
         for one in of:
@@ -60,7 +60,6 @@ def curved(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, dict[str, dic
 
 
 def is_curved(steps: Sequence[DownstreamStep]) -> bool:
-    """Whether a benchmark has scores at several steps."""
     return any(True for _ in curved(steps))
 
 
@@ -68,7 +67,6 @@ def is_curved(steps: Sequence[DownstreamStep]) -> bool:
 
 
 def steps_table(steps: Sequence[DownstreamStep]) -> Table:
-    """One row a verifier and step."""
     columns: Columns[DownstreamStep] = (
         word("benchmark", lambda one: one.benchmark),
         word("verifier", lambda one: one.verifier),
@@ -82,7 +80,6 @@ def steps_table(steps: Sequence[DownstreamStep]) -> Table:
 
 
 def curves_text(steps: Sequence[DownstreamStep]) -> str:
-    """The curves of each benchmark, a line a verifier."""
     return "\n\n".join(_plot(benchmark, found) for benchmark, found in curved(steps))
 
 
@@ -114,7 +111,7 @@ def _bar(score: float | None, low: float, high: float) -> str:
 
 
 def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]:
-    """Names of files without their ending -> the curves of a benchmark."""
+    """Yield file stems with the curves of a benchmark."""
     from workbench.tables.pictures import Curve, Curves
 
     for place, (benchmark, found) in enumerate(curved(steps), 1):
@@ -125,7 +122,7 @@ def step_curves(steps: Sequence[DownstreamStep]) -> Iterator[tuple[str, Curves]]
 
 
 def write_step_curves(steps: Sequence[DownstreamStep], folder: Path, *, force: bool) -> list[Path]:
-    """Write the curves in every format; the paths of the files.
+    """Write the curves in every format and return the paths.
 
     Raises:
         UsageError: matplotlib is not installed, or there is nothing to draw.

@@ -1,4 +1,4 @@
-"""Bias and validity of verifiers: do their verdicts follow what they should not, and how far do they hold?"""
+"""Bias and validity checks of verifiers: do verdicts depend on what they should not, and are they stable?"""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _WIDTH = 100
 
 
 def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> str:
-    """What an effect says.
+    """Describe an effect.
 
     Args:
         exposed: Completions of the kind in question, whether or not others are like them in what is held equal.
@@ -93,21 +93,18 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
 
 
 def flipped(differ: int, items: int, share: float, ci: tuple[float, float] | None, between: str) -> str:
-    """How often a verifier contradicts itself."""
     return f"{_percent(share, ci)} of items get another verdict {between}: {differ:,} of {items:,}."
 
 
 def undecided(
     n: int, abstain: int, error: int, share: float, ci: tuple[float, float] | None, reasons: list[str]
 ) -> str:
-    """How often there is no decision."""
     why = f" Most often: {', '.join(reasons)}." if reasons else ""
     counts = f"{counted(abstain, 'abstention')} and {counted(error, 'error')} of {n:,}"
     return f"{_percent(share, ci)} of items are left undecided: {counts}.{why}"
 
 
 def selected(datasets: list[str]) -> str:
-    """What it means that a judge chose the data."""
     return (
         f"Its verdicts helped to choose what belongs to {' and '.join(datasets)}: items were kept where such judges "
         "differed, so its accuracy there says little of it elsewhere."
@@ -122,7 +119,6 @@ def _percent(share: float, ci: tuple[float, float] | None, decimals: int = 1) ->
 
 
 def validity_text(report: ValidityReport) -> str:
-    """One sentence a check, by verifier; what stands out is marked."""
     sources = ", ".join(f"{number} {name}" for name, number in report.gold.items())
     lines = [f"gold {report.gold_choice} ({sources}); * a difference that stands out, a share above none"]
     for verifier, findings in groupby(report.findings, key=lambda finding: finding.verifier):
@@ -154,7 +150,7 @@ _MIX = 0x9E3779B97F4A7C15
 
 
 class Forms(Struct, frozen=True, kw_only=True, eq=False):
-    """Of some items; each a mask with one value an item.
+    """The form of some items, as masks with one value an item.
 
     Attributes:
         place: Where the items stand among those asked about.
@@ -174,7 +170,7 @@ class Forms(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def forms(project: Project, items: IntArray) -> Forms:
-    """Read the texts of the items, or of an even choice of `MOST_TEXTS` of them that is always the same."""
+    """Read the form of the items, or of a fixed, evenly spaced sample of `MOST_TEXTS` of them."""
     import numpy as np
 
     place = np.arange(len(items))
@@ -246,7 +242,7 @@ def validity(
     gold: GoldChoice = "final",
     selection: Selection | None = None,
 ) -> ValidityReport:
-    """Every check of every verifier's newest complete run, then what holds of the labels.
+    """Run every check on each verifier's newest complete run, then those on the labels.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
@@ -352,7 +348,7 @@ def _longer(rows: _ChosenItems, measured: IntArray) -> BoolArray:
 
 
 def _own_model(project: Project, rows: _ChosenItems, judge: VerifierRun) -> BoolArray | None:
-    """Completions by the model that judges; None for a verifier without one, or one that isn't known."""
+    """Return a mask of the completions by the model that judges; None without a known model."""
     import numpy as np
 
     verifier = runs.verifier_named(project.database.reader(), judge.name)
@@ -385,7 +381,7 @@ def _said(check: Check, outcome: IntArray) -> BoolArray:
 
 
 def _varies(said: BoolArray) -> bool:
-    """Whether there is anything to compare: a verifier that accepts all or none follows nothing."""
+    """Return whether verdicts differ at all: a verifier that accepts all or none depends on nothing."""
     return bool(said.any() and not said.all())
 
 

@@ -1,4 +1,4 @@
-"""Trainings that are watched: what the verifier accepts by step, what is true of it, and what rises."""
+"""Watched trainings: what the verifier accepts by step, what of it is right, and what rises."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEAST_BOUND: Final = 0.02
 
 
 class _Audited(NamedTuple):
-    """What was taken of a training, as arrays of one length.
+    """The audited completions of a training, as arrays of one length.
 
     Attributes:
         truth: 1 right, 0 wrong, -1 unknown.
@@ -64,7 +64,7 @@ def watched(
     gold: GoldChoice = "final",
     parts: int = PARTS,
 ) -> Trainings:
-    """What is seen of trainings.
+    """Report on watched trainings.
 
     Args:
         training: Only this one.
@@ -220,9 +220,9 @@ def _reference(steps: Sequence[JudgedStep], known: _Audited) -> int | None:
 
 
 def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
-    """Horvitz and Thompson's estimate, step by step, of the share that is accepted wrongly.
+    """Return Horvitz and Thompson's estimate, step by step, of the share that is accepted wrongly.
 
-    Where not all that was taken is labelled, what is stands for the rest of its step.
+    Where not all audited completions are labelled, the labelled ones represent the rest of their step.
     """
     import numpy as np
 
@@ -241,7 +241,9 @@ def _estimates(steps: Sequence[JudgedStep], audited: _Audited) -> FloatArray:
 
 
 def _alike(project: Project, audited: _Audited) -> tuple[list[AlikeGroup], int]:
-    """Groups of the newest: each joins the first whose wordings it shares half of; those of one question are none."""
+    """Group the newest completions: each joins the first group with which it shares half of its phrasings; groups
+    within one question don't count.
+    """
     accepted = audited.of(audited.accepted)
     newest = range(max(0, len(accepted.item) - _COMPARED), len(accepted.item))
     rows = stored.texts(project.database.reader(), [int(accepted.item[at]) for at in newest])

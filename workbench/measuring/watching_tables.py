@@ -1,4 +1,4 @@
-"""Trainings that are watched, as sentences and tables."""
+"""Watched trainings as sentences and tables."""
 
 from __future__ import annotations
 
@@ -73,7 +73,6 @@ def _example(completion: str) -> str:
 
 
 def tables_of(report: TrainingReport) -> list[Table]:
-    """Steps, alarms and groups; what there is nothing of is left out."""
     by = "gold" if report.scored_by is None else report.scored_by
     notes = (
         f"What is right says {by}. Accepted is counted; right, accuracy, FPR and wrong are Hájek's estimates from what "
@@ -92,7 +91,6 @@ def tables_of(report: TrainingReport) -> list[Table]:
 
 
 def sentences(report: TrainingReport) -> Iterator[str]:
-    """What is to be known first: how far it is, and every alarm."""
     whole = report.all
     if whole is None:
         yield f"{report.training}: {report.verifier} {report.version}; nothing was judged yet."
@@ -135,7 +133,6 @@ def _wordings_sentence(alarms: Sequence[WordingAlarm]) -> str:
 
 
 def training_text(found: Trainings, form: TableForm) -> str:
-    """Every training, one below the other."""
     if not found.trainings:
         return NOTHING
     tables = written([one for report in found.trainings for one in tables_of(report)], form)

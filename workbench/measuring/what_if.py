@@ -1,4 +1,4 @@
-"""What other options of a verifier would change: which items of a run flip, counted against gold.
+"""Computes what other options of a verifier would change: the items of a run that flip, counted against gold.
 
 Nothing is stored but replies of model servers, where new ones are asked for.
 """
@@ -52,7 +52,7 @@ PARSER: Final = "parser"
 
 
 class WhatIfOptions(Options, frozen=True, kw_only=True):
-    """Which verifier, what is changed in it, and which items are looked at.
+    """The verifier, its changed options, and the items.
 
     An option without a value is taken out, so that its default holds.
     """
@@ -71,13 +71,13 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
 
     @property
     def changes(self) -> dict[str, str | None]:
-        """Options by name; None takes one out."""
+        """Return options by name; None removes one."""
         parser = {} if self.parser is None else {PARSER: self.parser}
         return {key: value or None for key, value in (self.settings | parser).items()}
 
 
 class _Asked(Struct, frozen=True, kw_only=True, eq=False):
-    """The items that are looked at.
+    """The items of the question.
 
     Attributes:
         before: Every item's outcome in the run, -1 for none.
@@ -111,7 +111,7 @@ class _NewOutcomes(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class ItemChange(Struct, frozen=True, kw_only=True):
-    """What becomes of one item.
+    """The change of one item.
 
     Attributes:
         before: The run's verdict; None where it has none.
@@ -127,7 +127,7 @@ class ItemChange(Struct, frozen=True, kw_only=True):
 
 
 class WhatIf:
-    """What was found, and the items behind it.
+    """The report, and the items behind it.
 
     Attributes:
         ids: Row ids of the items whose verdict changes, in the order of the report.
@@ -141,16 +141,14 @@ class WhatIf:
         self.report = structs.replace(report, flips=named, more=len(self.ids) - len(named))
 
     def named(self, most: int) -> WhatIfReport:
-        """The report with more items, or fewer."""
         flips = self.rows(self.ids[:most])
         return structs.replace(self.report, flips=flips, more=len(self.ids) - len(flips))
 
     def after(self, item: int) -> Verdict | None:
-        """The new verdict on an item that flips, or that was looked at in any case; None where there is none."""
+        """Return the new verdict on an item that flips or was requested; None without one."""
         return self._found.verdicts.get(item)
 
     def change(self, item: int) -> ItemChange:
-        """What becomes of any item."""
         import numpy as np
 
         asked = self._asked
@@ -164,7 +162,6 @@ class WhatIf:
         )
 
     def rows(self, ids: Sequence[int]) -> list[FlippedItem]:
-        """Items whose verdict changes, by row id."""
         return [self._item(row) for row in self._table.rows(ids)]
 
     def _item(self, row: BrowseRow) -> FlippedItem:
@@ -192,7 +189,7 @@ class WhatIf:
 
 
 class Changeable(Struct, frozen=True, kw_only=True):
-    """What can be changed in a verifier.
+    """The options of a verifier that can be changed.
 
     Attributes:
         values: The options that the run was made with.
@@ -205,7 +202,7 @@ class Changeable(Struct, frozen=True, kw_only=True):
 
 
 def changeable(project: Project, verifier: str, run: int | None = None) -> Changeable:
-    """The options to try other values of; a threshold wherever there are scores.
+    """Return the options that can be varied; a threshold if there are scores.
 
     Raises:
         UsageError: There is no such verifier or run.
@@ -219,7 +216,7 @@ def changeable(project: Project, verifier: str, run: int | None = None) -> Chang
 
 
 def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()) -> WhatIf:
-    """Judge a run's items anew with other options, and count what would change.
+    """Judge a run's items anew with other options, and count the changes.
 
     Args:
         beside: Row ids of items that a sample holds in any case, and whose new verdicts are kept in any case.
@@ -243,7 +240,7 @@ def what_if(project: Project, options: WhatIfOptions, beside: Sequence[int] = ()
 
 
 def save(project: Project, options: WhatIfOptions, *, trust: bool = False) -> RunInfo:
-    """Start the run of a verifier with these options on all items of the run that they were tried on.
+    """Start the run of a verifier with these options on all items of the original run.
 
     Raises:
         UsageError: The name is another configuration's, or nothing can be run.
@@ -289,7 +286,7 @@ def _asked(project: Project, options: WhatIfOptions, beside: Sequence[int]) -> _
 
 
 def _threshold(asked: _Asked, options: WhatIfOptions) -> float | None:
-    """What stored scores are to be compared with, if that is all that changes.
+    """Return the threshold for stored scores, if that is all that changes.
 
     Raises:
         UsageError: It is no number, or there are no scores.
@@ -310,7 +307,7 @@ def _threshold(asked: _Asked, options: WhatIfOptions) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A finite number; None for what is none, about which the verifier says what is wrong."""
+    """Parse a finite number; None for anything else, which the verifier reports."""
     with suppress(ValueError):
         if text is not None and isfinite(value := float(text)):
             return value
@@ -366,7 +363,6 @@ def _report(
     threshold: float | None,
     options: WhatIfOptions,
 ) -> WhatIfReport:
-    """The figures; its items are named by `WhatIf`."""
     import numpy as np
 
     from workbench.statistics.flips import flip_rows, flips, place

@@ -1,4 +1,4 @@
-"""What other options of a verifier would change: its sentences and tables, in every format."""
+"""The changes that other options would make, as sentences and tables, in every format."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ FLIPPED: Columns[FlippedItem] = (
 
 
 def what_if_as(report: WhatIfReport, form: TableForm) -> str:
-    """The report in a form; CSV has the items that flip."""
     if form.format == "csv":
         every = {"verifier": report.verifier, "run": report.run, "protocol": report.protocol}
         return records_csv(report.flips, every | {"gold_choice": report.gold_choice})
@@ -65,13 +64,11 @@ def what_if_as(report: WhatIfReport, form: TableForm) -> str:
 
 
 def flip_table(report: WhatIfReport) -> Table:
-    """The changes by answer type."""
     caption = f"What if {report.verifier}, run {report.run}: {change_words(report)}"
     return table(caption, ROWS, [report, *report.types], notes=tuple(coverage_words(report)))
 
 
 def what_if_text(report: WhatIfReport) -> str:
-    """The whole report for a terminal."""
     blocks = [
         f"What if {inert(report.verifier)}, run {report.run}, had {inert(change_words(report))}?\n"
         f"protocol {report.protocol}, gold {report.gold_choice}, {_MEANS[report.means]}",
@@ -86,7 +83,6 @@ def what_if_text(report: WhatIfReport) -> str:
 
 
 def change_words(report: WhatIfReport) -> str:
-    """What is changed: options with their values before and after."""
     if report.changed:
         return ", ".join(
             f"{key} {_value(after)} instead of {_value(before)}" for key, (before, after) in report.changed.items()
@@ -101,7 +97,6 @@ def _value(text: str | None) -> str:
 
 
 def sentence(report: WhatIfReport) -> str:
-    """What comes of it, in a sentence."""
     if not report.items.read:
         return "There is no new verdict yet."
     if not report.n:
@@ -117,7 +112,7 @@ def sentence(report: WhatIfReport) -> str:
 
 
 def type_words(report: WhatIfReport) -> str:
-    """The answer types with changes, in a line; "" where there are none."""
+    """List the answer types with changes in a line; "" without any."""
     return " · ".join(
         f"{row.group}: {row.fixed:,} fixed, {row.broken:,} broken of {row.n:,}"
         for row in report.types
@@ -126,7 +121,6 @@ def type_words(report: WhatIfReport) -> str:
 
 
 def coverage_words(report: WhatIfReport) -> Iterator[str]:
-    """What the figures don't rest on, and why."""
     items = report.items
     if items.judged < items.chosen:
         yield f"{items.chosen - items.judged:,} of {counted(items.chosen, 'item')} have no verdict in run {report.run}."
@@ -150,7 +144,7 @@ def coverage_words(report: WhatIfReport) -> Iterator[str]:
 
 
 def calls_words(report: WhatIfReport) -> str:
-    """What the missing replies would take, in a sentence; "" where none is missing."""
+    """Describe the cost of the missing replies in a sentence; "" if none is missing."""
     found = report.needed
     if found is None:
         return ""

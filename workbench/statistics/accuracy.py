@@ -1,4 +1,4 @@
-"""The accuracy table: one verifier, all items and each group of them."""
+"""The accuracy table of one verifier: all items and each group of them."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from workbench.statistics.scores import auroc
 
 
 def accuracy(counts: Confusion) -> float | None:
-    """(TP + TN) / n; None without rows."""
+    """Return (TP + TN) / n; None without rows."""
     return _ratio(counts.tp + counts.tn, counts.n)
 
 
 def balanced_accuracy(counts: Confusion) -> float | None:
-    """(TPR + TNR) / 2; None when gold lacks a class.
+    """Return (TPR + TNR) / 2; None when gold lacks a class.
 
     Source: Brodersen et al., "The balanced accuracy and its posterior distribution", ICPR 2010.
     """
@@ -51,7 +51,7 @@ def balanced_accuracy(counts: Confusion) -> float | None:
 
 
 def mcc(counts: Confusion) -> float | None:
-    """(TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)).
+    """Return (TP TN - FP FN) / sqrt((TP + FP)(TP + FN)(TN + FP)(TN + FN)).
 
     None when gold lacks a class; 0 when gold holds both and every verdict is the same.
 
@@ -66,12 +66,12 @@ def mcc(counts: Confusion) -> float | None:
 
 
 def fpr(counts: Confusion) -> float | None:
-    """FP / (FP + TN), the share of wrong completions accepted; None when there are none."""
+    """Return FP / (FP + TN), the share of wrong completions accepted; None when there are none."""
     return _ratio(counts.fp, counts.fp + counts.tn)
 
 
 def fnr(counts: Confusion) -> float | None:
-    """FN / (FN + TP), the share of right completions refused; None when there are none."""
+    """Return FN / (FN + TP), the share of right completions rejected; None when there are none."""
     return _ratio(counts.fn, counts.fn + counts.tp)
 
 
@@ -83,7 +83,7 @@ _NUMBER = re.compile(r"([0-9]{1,15})")
 
 
 class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
-    """What an accuracy table is computed from: arrays with one value an item.
+    """The input of an accuracy table: arrays with one value an item.
 
     Attributes:
         outcome: The verifier's `OutcomeCode`, or -1 where no verdict is stored (int8).
@@ -114,7 +114,7 @@ class AccuracyColumns(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class ClusterCounts(NamedTuple):
-    """Verdicts against gold in each cluster, from which a whole table follows.
+    """Counts of verdicts against gold in each cluster, from which a whole table is computed.
 
     Attributes:
         clusters: Groups and questions.
@@ -125,18 +125,17 @@ class ClusterCounts(NamedTuple):
     cells: IntArray
 
     def by_group(self) -> IntArray:
-        """Counts of shape (groups, 2, 4)."""
+        """Return counts of shape (groups, 2, 4)."""
         group, groups = self.clusters.group, self.clusters.groups
         sums = [np.bincount(group, weights=cell, minlength=groups) for cell in self._flat().T]
         return np.stack(sums, axis=1).astype(np.int64).reshape(groups, *self.cells.shape[1:])
 
     def graded(self, protocol: Protocol3) -> tuple[IntArray, IntArray]:
-        """Each cluster's counted items, and how many of them are right, under a protocol."""
         kinds = self.judged(protocol)
         return kinds.sum(axis=(1, 2)), kinds[:, :, 1].sum(axis=1)
 
     def judged(self, protocol: Protocol3) -> IntArray:
-        """Counted items of shape (clusters, 2, 2): cluster, gold, whether judged rightly under a protocol."""
+        """Return counted items of shape (clusters, 2, 2): cluster, gold, whether judged rightly under a protocol."""
         gold, outcome = np.indices(self.cells.shape[1:]).reshape(2, -1)
         counted, right = grade(outcome, gold, protocol)
         cells = self._flat()
@@ -144,7 +143,7 @@ class ClusterCounts(NamedTuple):
         return np.stack(kinds, axis=1).reshape(-1, 2, 2)
 
     def beside(self, said: OutcomeCode, protocol: Protocol3) -> IntArray:
-        """Each cluster's counted items by who is right, the verifier or whoever always says the same: clusters x 4.
+        """Count each cluster's items by who is right, the verifier or a constant verdict: clusters x 4.
 
         They are neither, only the other, only the verifier and both: what `compare.compare_counted` takes.
         """
@@ -171,7 +170,7 @@ def count_clusters(columns: AccuracyColumns) -> ClusterCounts:
 def accuracy_rows(
     verifier: str, columns: AccuracyColumns, protocol: Protocol3, counted: ClusterCounts | None = None
 ) -> list[AccuracyRow]:
-    """The row of all items, then one row a group in the order of `group_order`.
+    """Return the row of all items, then one row a group in the order of `group_order`.
 
     A cluster is a question within its group. A group none of whose items counts is a row with n = 0; a name
     without any item in the columns has no row.
@@ -206,14 +205,16 @@ def accuracy_rows(
 
 
 def group_order(name: str) -> tuple[bool, list[tuple[int, str]], str]:
-    """Sort key of groups: numbers in names by their value (A2 before A10), "untyped", "none" and "unknown" last."""
+    """Return a sort key of groups: numbers in names by their value (A2 before A10), "untyped", "none" and "unknown"
+    last.
+    """
     parts = enumerate(_NUMBER.split(name.removeprefix("<")))
     natural = [(int(part), "") if place % 2 else (0, part.casefold()) for place, part in parts]
     return name in (UNTYPED, NO_REASON, UNKNOWN), natural, name
 
 
 class _Certainty(NamedTuple):
-    """How sure the figures of each group are: lists of one length, but for what the intervals rest on."""
+    """The intervals of each group's metrics, as lists of one length, except for what they are computed from."""
 
     known: Clustering
     accuracy: list[Ends | None]
@@ -295,7 +296,7 @@ def _row(
 
 
 def average(verifier: str, micro: float | None, groups: Sequence[float | None], over: str) -> AverageRow:
-    """Micro, the mean over items, and macro, the unweighted mean over groups.
+    """Return the micro average, the mean over items, and the macro average, the unweighted mean over groups.
 
     The averages of VerifyBench (arXiv 2505.15801, table 2) are micro.
 
@@ -310,7 +311,6 @@ def average(verifier: str, micro: float | None, groups: Sequence[float | None], 
 
 
 def shares(right: BoolArray, group: IntArray) -> list[float]:
-    """The share of right items of each group that has any."""
     counts = np.bincount(2 * group + right, minlength=2 * (int(group.max(initial=0)) + 1)).reshape(-1, 2)
     sizes = counts.sum(axis=1)
     found: list[float] = (counts[sizes > 0, 1] / sizes[sizes > 0]).tolist()
@@ -321,7 +321,7 @@ def shares(right: BoolArray, group: IntArray) -> list[float]:
 
 
 class Majority(NamedTuple):
-    """Verdicts by the class that is most frequent in the gold of an item's type.
+    """Verdicts that follow the majority class in the gold of an item's type.
 
     Attributes:
         outcome: One `OutcomeCode` an item (int8).
@@ -333,12 +333,12 @@ class Majority(NamedTuple):
 
 
 def always(outcome: OutcomeCode, items: int) -> IntArray:
-    """The same verdict on every item (int8)."""
+    """Return the same verdict on every item (int8)."""
     return np.full(items, outcome, dtype=np.int8)
 
 
 def majority(gold: IntArray, kind: IntArray, kinds: int) -> Majority:
-    """Verdicts that follow the gold they are measured on: an upper bound for what knowing the type alone buys.
+    """Return verdicts that follow the gold they are measured on: an upper bound for what the type alone predicts.
 
     Args:
         gold: 1 correct, 0 incorrect, -1 none; items without gold don't vote.

@@ -1,4 +1,4 @@
-"""How often probes are accepted: by family, by payload, by answer type, beside their controls."""
+"""Acceptance rates of probes by family, payload and answer type, with those of their controls."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class VariantJudgements(Struct, kw_only=True):
 
 
 def figures(judgements: Sequence[Judgement]) -> ProbeFigures:
-    """The figures of some completions.
+    """Compute the metrics of some completions.
 
     The interval is by question (`intervals.share_ends`): payloads on one question are no independent tries.
     """
@@ -75,7 +75,7 @@ def _interval(judgements: Sequence[Judgement]) -> tuple[float, float] | None:
 
 
 def by_type(judgements: Iterable[Judgement]) -> dict[str, ProbeFigures]:
-    """Figures by answer type, in the types' order."""
+    """Compute metrics by answer type, in the types' order."""
     groups: dict[str, list[Judgement]] = {}
     for one in judgements:
         groups.setdefault(one.type, []).append(one)
@@ -83,7 +83,6 @@ def by_type(judgements: Iterable[Judgement]) -> dict[str, ProbeFigures]:
 
 
 def variant_figures(variant: VariantJudgements) -> VariantFigures:
-    """One payload's figures."""
     return VariantFigures(
         variant=variant.variant,
         source=variant.source,
@@ -94,14 +93,12 @@ def variant_figures(variant: VariantJudgements) -> VariantFigures:
 
 
 def counted(variants: Iterable[VariantJudgements]) -> list[Judgement]:
-    """The verdicts on payloads that are to be refused."""
     return [one for variant in variants if variant.counts for one in variant.judgements]
 
 
 def family_figures(
     family: str, name: str, source: str, variants: Sequence[VariantJudgements], controls: Sequence[Judgement]
 ) -> FamilyFigures:
-    """One family's figures."""
     judgements = counted(variants)
     skipped: Counter[SkipReason] = Counter()
     for variant in variants:
@@ -125,7 +122,6 @@ def _above(judgements: Sequence[Judgement], controls: Sequence[Judgement]) -> fl
 
 
 def control_figures(controls: Sequence[Judgement]) -> ControlFigures:
-    """How a verifier fares with answers of the same form that are real or plainly wrong."""
     return ControlFigures(
         real=sum(one.real for one in controls), by_type=by_type(controls), **structs.asdict(figures(controls))
     )

@@ -1,4 +1,4 @@
-"""The bootstrap over clusters: questions are drawn again, with all their items and everything said of them.
+"""The cluster bootstrap: questions are resampled with all their items and labels.
 
 For figures without a closed form: Matthews' correlation, balanced accuracy, errors in common and differences of them.
 """
@@ -46,7 +46,7 @@ _KEPT = 1 << 23
 
 
 class Interval(NamedTuple):
-    """The 2.5 and 97.5 percentiles of the samples in which a figure is defined.
+    """The 2.5 and 97.5 percentiles of the samples in which a metric is defined.
 
     Attributes:
         ends: None where it is undefined in too many samples, all samples are alike (full agreement is no certainty),
@@ -67,7 +67,7 @@ def intervals(
     samples: int,
     seed: int,
 ) -> dict[str, Interval]:
-    """95 % percentile intervals of figures, all from the same samples.
+    """Return 95 % percentile intervals of metrics, all from the same samples.
 
     As many clusters as there are are drawn with replacement; each comes with all its items. The same seed gives the
     same interval, whatever the order of items and clusters. Source: Efron and Tibshirani, "An Introduction to the
@@ -89,7 +89,6 @@ def intervals(
 
 
 def percentiles(values: FloatArray) -> Interval:
-    """The interval of a figure from its values in the samples, NaN where it is undefined."""
     defined = values[~np.isnan(values)]
     undefined = len(values) - len(defined)
     if not len(defined) or undefined > UNDEFINED_SHARE * len(values) or np.ptp(defined) < _NOTHING:
@@ -99,7 +98,8 @@ def percentiles(values: FloatArray) -> Interval:
 
 
 def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed: int) -> Iterator[FloatArray]:
-    """How many items of each kind are in each sample of clusters: samples x kinds, in blocks; none without items.
+    """Yield the number of items of each kind in each sample of clusters: samples x kinds, in blocks; nothing without
+    items.
 
     Args:
         kind: Each item's kind, from 0 to ``kinds - 1``; -1 for an item that is left out.
@@ -130,7 +130,8 @@ def resampled(kind: IntArray, kinds: int, cluster: IntArray, samples: int, seed:
 
 @lru_cache(maxsize=1)
 def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
-    """How often each cluster is drawn where no two are known to be alike: samples x clusters (uint16).
+    """Draw how often each of the clusters, none of which are known to be equal, is in a sample: samples x clusters
+    (uint16).
 
     That depends on their number alone, so that all pairs of verifiers share it.
     """
@@ -146,7 +147,7 @@ def _samples_of(clusters: int, samples: int, seed: int) -> IntArray:
 def alike_clusters(
     cluster: IntArray, kind: IntArray, kinds: int
 ) -> tuple[IntArray, FloatArray | sparse.csr_array | None]:
-    """How many clusters there are of each kind of cluster, and how many items of each kind such a cluster has.
+    """Count the clusters of each kind, and the items of each kind in such a cluster.
 
     Which comes first follows from the items alone. None stands for clusters of one item each, in the order of kinds.
     """
@@ -170,7 +171,7 @@ def _rows_in_order(table: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _items_of(group: IntArray, kind: IntArray, first: IntArray, kinds: int) -> sparse.csr_array | None:
-    """How many items of each kind a cluster of each kind has; None where every cluster is one item."""
+    """Return the number of items of each kind in a cluster of each kind; None where every cluster is one item."""
     from scipy import sparse
 
     row = np.full(int(group.max()) + 1, -1)

@@ -1,4 +1,4 @@
-"""Scores as chances of being correct: how far they are from that, and maps that bring them nearer."""
+"""Calibration of scores as probabilities of being correct: error measures, and maps that reduce the error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Map = Callable[[FloatArray], FloatArray]
 
 
 def equal_mass(chance: FloatArray, bins: int = BINS) -> IntArray:
-    """Each item's part, from 0, by its chance; equal chances are never parted.
+    """Return each item's bin, from 0, by its probability; equal probabilities share a bin.
 
     Source: Nixon et al., "Measuring Calibration in Deep Learning" (CVPR workshops 2019): parts of equal size say more
     than parts of equal width where chances crowd at the ends.
@@ -40,7 +40,8 @@ def equal_mass(chance: FloatArray, bins: int = BINS) -> IntArray:
 
 
 def calibration_error(chance: FloatArray, gold: IntArray, part: IntArray) -> float | None:
-    """The mean over items of how far their part's mean chance is from its share correct; None without items.
+    """Return the expected calibration error: the mean over items of |mean probability - share correct| of their bin;
+    None without items.
 
     Source: Naeini, Cooper and Hauskrecht, "Obtaining well calibrated probabilities using Bayesian binning", AAAI 2015.
     """
@@ -48,7 +49,7 @@ def calibration_error(chance: FloatArray, gold: IntArray, part: IntArray) -> flo
 
 
 def calibration_interval(chance: FloatArray, gold: IntArray, part: IntArray, question: IntArray, seed: int) -> Interval:
-    """The bootstrap interval of `calibration_error` over questions, its parts as they are.
+    """Return the bootstrap interval of `calibration_error` over questions, with fixed bins.
 
     Drawing anew adds error of its own, so that the interval of well calibrated chances stays above 0.
     """
@@ -66,7 +67,6 @@ def calibration_interval(chance: FloatArray, gold: IntArray, part: IntArray, que
 
 
 def reliability(chance: FloatArray, gold: IntArray, part: IntArray) -> list[ReliabilityBin]:
-    """The parts, from the lowest chance up."""
     size = np.bincount(part)
     chances, correct = np.bincount(part, weights=chance), np.bincount(part, weights=gold)
     return [
@@ -79,12 +79,12 @@ def reliability(chance: FloatArray, gold: IntArray, part: IntArray) -> list[Reli
 
 
 def fit_map(score: FloatArray, gold: IntArray, method: CalibrationMethod) -> Map:
-    """A map fitted to rows with gold, 1 or 0, of both kinds."""
+    """Fit a map to rows with gold, 1 or 0, of both kinds."""
     return platt(score, gold) if method == "platt" else isotonic(score, gold)
 
 
 def platt(score: FloatArray, gold: IntArray) -> Map:
-    """Platt's sigmoid 1 / (1 + exp(-(a s + b))), with his targets, by Newton's method.
+    """Fit Platt's sigmoid 1 / (1 + exp(-(a s + b))), with his targets, by Newton's method.
 
     Sources: Platt, "Probabilistic outputs for support vector machines", 1999; Lin, Lin and Weng, "A note on Platt's
     probabilistic outputs for support vector machines", Machine Learning 68, 2007.
@@ -126,7 +126,7 @@ def _sigmoid(value: FloatArray) -> FloatArray:
 
 
 def isotonic(score: FloatArray, gold: IntArray) -> Map:
-    """The step-free rising map that is nearest in squares: pooled adjacent violators, straight in between.
+    """Fit the nearest rising map in squares: pooled adjacent violators, linear in between.
 
     Sources: Barlow et al., "Statistical Inference under Order Restrictions", 1972; Zadrozny and Elkan, "Transforming
     classifier scores into accurate multiclass probability estimates", KDD 2002.
@@ -144,13 +144,14 @@ def isotonic(score: FloatArray, gold: IntArray) -> Map:
 
 
 def odds(score: FloatArray) -> FloatArray:
-    """The logarithms of the odds of chances."""
     kept = np.clip(score, _LEAST, 1 - _LEAST)
     return np.asarray(np.log(kept / (1 - kept)))
 
 
 def cross_fitted(score: FloatArray, gold: IntArray, fold: IntArray, method: CalibrationMethod) -> FloatArray | None:
-    """Each item's chance by the map that the other folds give; None where they lack correct or incorrect items."""
+    """Return each item's probability by the map fitted on the other folds; None where they lack correct or incorrect
+    items.
+    """
     found = np.empty(len(score))
     for held in np.unique(fold).tolist():
         inside = fold == held

@@ -1,4 +1,4 @@
-"""Two verifiers on the same items: who is right where, and how sure that is."""
+"""Compares two verifiers on the same items: where each is right, with p-values and intervals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _PARTS = 4
 
 
 def permutation(sums: IntArray) -> float:
-    """The exact two-sided paired permutation test that swaps A and B in all items of a question at once.
+    """Run the exact two-sided paired permutation test that swaps A and B in all items of a question at once.
 
     P(|sum ± S_g| >= |sum S_g|) over all choices of signs. The sum's characteristic function is the product of
     cos(S_g t), and its inverse Fourier transform, summed over the values that count, is the product times Dirichlet's
@@ -71,7 +71,8 @@ def permutation(sums: IntArray) -> float:
 
 
 def angles(sizes: IntArray, counts: IntArray, points: int) -> IntArray:
-    """The angles j · 2π / points, 0 <= j <= points / 2, whose product of cos(size · angle) ** count is not nothing.
+    """Return the angles j · 2π / points, 0 <= j <= points / 2, whose product of cos(size · angle) ** count is not
+    negligible.
 
     Stretches of angles are left out as soon as no angle of theirs could add anything, and cut into parts else.
 
@@ -105,7 +106,7 @@ def _greatest(first: IntArray, width: int, sizes: IntArray, counts: IntArray, po
 
 
 def _kernel(angle: IntArray, first: int, last: int, points: int) -> FloatArray:
-    """The sum of cos(k t) over k from ``first`` to ``last``."""
+    """Sum cos(k t) over k from ``first`` to ``last``."""
     found = np.full(len(angle), float(last - first + 1))
     turning = angle > 0
     half = angle[turning]
@@ -120,7 +121,7 @@ def _turned(place: IntArray, points: int) -> FloatArray:
 
 
 class Quadrants(NamedTuple):
-    """Where each of two verifiers is right: masks over the items."""
+    """The items that both, one or neither of two verifiers judge rightly, as masks."""
 
     both_right: BoolArray
     only_a: BoolArray
@@ -128,12 +129,11 @@ class Quadrants(NamedTuple):
     both_wrong: BoolArray
 
     def of(self, kept: BoolArray | IntArray) -> Quadrants:
-        """The cells of some of the items."""
         return Quadrants(*(cell[kept] for cell in self))
 
 
 class ComparisonPower(NamedTuple):
-    """What a paired comparison could show.
+    """The power of a paired comparison.
 
     Attributes:
         n: Items both are counted on.
@@ -147,12 +147,12 @@ class ComparisonPower(NamedTuple):
 
 
 def quadrants(right_a: BoolArray, right_b: BoolArray) -> Quadrants:
-    """The four cells of the paired table."""
+    """Return the four cells of the paired table."""
     return Quadrants(right_a & right_b, right_a & ~right_b, ~right_a & right_b, ~(right_a | right_b))
 
 
 def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
-    """All figures of a paired comparison.
+    """Compute all metrics of a paired comparison.
 
     Args:
         cells: The items by who is right.
@@ -168,7 +168,9 @@ def compare(cells: Quadrants, question: IntArray) -> PairedFigures:
 
 
 def compare_counted(table: IntArray) -> PairedFigures | None:
-    """`compare` from each question's items that neither, only B, only A and both judge rightly; None without items."""
+    """Run `compare` from each question's counts of items that neither, only B, only A and both judge rightly; None
+    without items.
+    """
     there = table.any(axis=1)
     return _paired(table[there]) if there.any() else None
 
@@ -194,7 +196,7 @@ def _paired(table: IntArray) -> PairedFigures:
 
 
 def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
-    """What a comparison on the items that count for both could show; of `compare_graded` only that.
+    """Return the power of a comparison on the items that count for both; of `compare_graded` only that.
 
     Args:
         question: Each item's question; questions are the clusters.
@@ -208,7 +210,7 @@ def power(a: Graded, b: Graded, question: IntArray) -> ComparisonPower | None:
 
 
 def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | None:
-    """`compare` on the items that count for both verifiers; None where none does."""
+    """Run `compare` on the items that count for both verifiers; None where none does."""
     table = _by_question(a.right, b.right, a.counted & b.counted, question)
     return _paired(table) if len(table) else None
 
@@ -261,7 +263,7 @@ def one_is_best(candidates: Sequence[Graded], question: IntArray) -> bool:
 def compare_groups(
     cells: Quadrants, question: IntArray, group: IntArray, names: Sequence[str]
 ) -> list[GroupComparison]:
-    """The same in each group that has items, in the order of `group_order`; q-values over all of them.
+    """Run the comparison in each group that has items, in the order of `group_order`; q-values over all of them.
 
     Args:
         cells: The items by who is right.
@@ -281,7 +283,7 @@ def compare_groups(
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """McNemar's exact conditional test, two-sided: min(1, 2 P(X <= min(b, c))), X ~ Binomial(b + c, 1/2).
+    """Return McNemar's exact conditional p-value, two-sided: min(1, 2 P(X <= min(b, c))), X ~ Binomial(b + c, 1/2).
 
     Source: McNemar, "Note on the sampling error of the difference between correlated proportions or
     percentages", Psychometrika 12, 1947, with the binomial instead of its approximation.
@@ -292,7 +294,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def difference_deff(sizes: IntArray, sums: IntArray, only_a: int, only_b: int) -> float:
-    """The factor by which clusters raise the variance of a paired difference, at least 1.
+    """Return the factor by which clusters raise the variance of a paired difference, at least 1.
 
     With n items in G questions of size m_g, each item's difference +1, 0 or -1, their sum S_g a question and
     d = (b - c) / n: SE_c = sqrt(G / (G - 1) * sum (S_g - m_g d)²) / n, SE = sqrt(((b + c) / n - d²) / n) and
@@ -309,7 +311,8 @@ def difference_deff(sizes: IntArray, sums: IntArray, only_a: int, only_b: int) -
 
 
 def difference_interval(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> Ends:
-    """The 95 % interval of A's accuracy less B's, put together from those of the shares only one judges rightly.
+    """Return the 95 % interval of A's accuracy less B's, combined from those of the shares that only one judges
+    rightly.
 
     d = b - c ends below at d - sqrt(u² + v² - 2 r u v), with u the distance of b to its lower end, v that of c to its
     upper end, both by `share_ends`, and r the correlation of both over questions; above alike. It can't reach beyond
@@ -363,7 +366,7 @@ def _shares(counts: IntArray, sizes: IntArray) -> _Shares:
 
 
 def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends:
-    """The ends of a figure of shares, from -1 to 1: as far off as the root of sum r d d', see `rates`.
+    """Return the ends of a function of shares, from -1 to 1: as far off as the root of sum r d d', see `rates`.
 
     d is how far the figure moves where one share alone is at the end of its interval that moves it that way. Pairs that
     make an interval narrower are left out. The first half of the shares is of items that only A judges rightly, the
@@ -390,7 +393,6 @@ def _put_together(known: _Shares, figure: Callable[[FloatArray], float]) -> Ends
 
 
 def _by_question(right_a: BoolArray, right_b: BoolArray, kept: BoolArray | None, question: IntArray) -> IntArray:
-    """Of each question with items that are kept, how many neither, only B, only A and both judge rightly."""
     # One more column for items that are left out, so that nothing has to be copied.
     cell = 2 * right_a.astype(np.int8) + right_b
     if kept is not None:
@@ -412,7 +414,7 @@ _PAIRED_CELLS = 8
 
 
 class PairedItems(NamedTuple):
-    """Items two verifiers judge, arrays of one length.
+    """The items that two verifiers judge, as arrays of one length.
 
     Attributes:
         gold: 1 correct, 0 incorrect.
@@ -428,7 +430,7 @@ class PairedItems(NamedTuple):
 
 
 def metric_differences(items: PairedItems) -> list[MetricDifference]:
-    """Each figure of A and B and their difference with its interval.
+    """Return each metric of A and B and their difference with its interval.
 
     Definitions as in `statistics.accuracy`. That of balanced accuracy is put together as that of `difference_interval`:
     from the shares of incorrect and of correct items that only A and only B judge rightly; for that of Matthews'
@@ -455,13 +457,14 @@ def metric_differences(items: PairedItems) -> list[MetricDifference]:
 
 
 def _balanced_apart(shares: FloatArray) -> float:
-    """Balanced accuracy of A less that of B; the shares are those of `metric_differences`."""
+    """Return balanced accuracy of A less that of B; the shares are those of `metric_differences`."""
     only_a, only_b = shares.reshape(2, 2)
     return float((only_a - only_b).mean())
 
 
 def _matthews_interval(by_question: IntArray) -> Ends | None:
-    """The 95 % interval of A's Matthews' correlation less B's, put together from those of both; None for too few.
+    """Return the 95 % interval of A's Matthews' correlation less B's, combined from both intervals; None with too few
+    questions.
 
     d = a - b ends below at d - sqrt(u² + v² - 2 r u v), u the distance of a to its lower end, v that of b to its upper
     end, and r the correlation of a and b as questions are left out one at a time; above alike. So that two that never
@@ -490,7 +493,6 @@ def _matthews_interval(by_question: IntArray) -> Ends | None:
 
 
 def _differing(by_question: IntArray) -> FloatArray:
-    """Of each class a question of mean size that only A judges rightly, and one that only B does: four x cells."""
     of_class = by_question.sum(axis=(2, 3))
     size = of_class.sum(axis=0) / np.maximum(np.count_nonzero(of_class, axis=0), 1)
     found = np.zeros((4, 2, 2, 2))
@@ -517,7 +519,7 @@ def _accuracy(right: FloatArray, of_gold: FloatArray) -> FloatArray:
 
 
 def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
-    """Balanced accuracy of each sample, NaN where gold lacks a class.
+    """Return the balanced accuracy of each sample, NaN where gold lacks a class.
 
     Args:
         right: Rightly judged items by gold, incorrect and correct: samples x 2.
@@ -528,7 +530,7 @@ def balanced(right: FloatArray, of_gold: FloatArray) -> FloatArray:
 
 
 def matthews(right: FloatArray, of_gold: FloatArray) -> FloatArray:
-    """Matthews' correlation of each sample: NaN where gold lacks a class, 0 where all verdicts are the same.
+    """Return Matthews' correlation of each sample: NaN where gold lacks a class, 0 where all verdicts are the same.
 
     See `balanced`.
     """
@@ -547,7 +549,7 @@ _FIGURES: dict[Metric, Figure] = {"accuracy": _accuracy, "balanced_accuracy": ba
 def duel_row(
     dimension: Dimension, winners: Sequence[Winner | None], flipped: Sequence[bool], question: Sequence[int]
 ) -> DuelRow:
-    """One dimension's figures: A's share of the items that either judge wins in both orders.
+    """Return one dimension's metrics: A's share of the items that either judge wins in both orders.
 
     The interval is by question, see `intervals.share_ends`.
 

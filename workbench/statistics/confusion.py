@@ -1,4 +1,4 @@
-"""Verdicts against gold, counted under a protocol.
+"""Counts of verdicts against gold under a protocol.
 
 Arrays hold one value a row. An outcome is a value of `workbench.core.verdict.OutcomeCode`, or -1 where no
 verdict is stored; gold is 1 (correct), 0 (incorrect) or -1 (none). A row with either -1 is not counted.
@@ -24,7 +24,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 
 def align(wanted: IntArray, keys: npt.ArrayLike, values: npt.ArrayLike, missing: np.generic) -> npt.NDArray[Any]:
-    """The value of each wanted key.
+    """Return the value of each requested key.
 
     Args:
         wanted: Keys in any order.
@@ -44,7 +44,7 @@ def align(wanted: IntArray, keys: npt.ArrayLike, values: npt.ArrayLike, missing:
 
 
 def defined(value: float) -> float | None:
-    """A figure as it is reported; None for NaN."""
+    """Return a metric as it is reported; None for NaN."""
     return None if isnan(value) else float(value)
 
 
@@ -64,7 +64,6 @@ class Confusion(Struct, frozen=True, kw_only=True):
 
     @property
     def n(self) -> int:
-        """Rows counted."""
         return self.tp + self.fp + self.tn + self.fn
 
 
@@ -73,7 +72,7 @@ NOTHING = Confusion(tp=0, fp=0, tn=0, fn=0)
 
 
 class Graded(NamedTuple):
-    """Which rows a protocol counts, and which of them count as right (never outside the counted ones)."""
+    """The rows that a protocol counts, and which of them are right (always a subset of the counted ones)."""
 
     counted: BoolArray
     right: BoolArray
@@ -136,7 +135,7 @@ def count(outcomes: IntArray, gold: IntArray, protocol: Protocol3) -> Confusion:
 
 
 def coverage(cells: IntArray) -> float | None:
-    """Decided rows over all rows with gold and a stored verdict, in every protocol; None without rows.
+    """Return decided rows over all rows with gold and a stored verdict, in every protocol; None without rows.
 
     Args:
         cells: One group's (2, 4) counts of `tally`.
@@ -146,7 +145,7 @@ def coverage(cells: IntArray) -> float | None:
 
 
 def only_failed(cells: IntArray) -> bool:
-    """Whether a verifier failed on every row it was asked about: its figures would be those of the protocol.
+    """Return whether a verifier failed on every row it was asked about: its metrics would only reflect the protocol.
 
     Args:
         cells: One group's (2, 4) counts of `tally`.
@@ -156,7 +155,7 @@ def only_failed(cells: IntArray) -> bool:
 
 
 def failed_throughout(outcomes: IntArray, gold: IntArray) -> bool:
-    """Whether a verifier failed on every row with gold; on every row where none of the judged ones has gold."""
+    """Return whether a verifier failed on every row with gold, or on every row if no judged one has gold."""
     one = np.zeros(len(gold), dtype=np.int8)
     known = tally(outcomes, gold, one, 1)[0]
     return only_failed(known if known.any() else tally(outcomes, one, one, 1)[0])

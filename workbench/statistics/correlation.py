@@ -1,4 +1,4 @@
-"""How far a verifier's scores follow the gold labels: Kendall, Pearson and Spearman, over all rows and by question."""
+"""Correlation of a verifier's scores with gold: Kendall, Pearson and Spearman, over all rows and by question."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Correlation(Struct, frozen=True, kw_only=True):
 
 
 def correlations(score: FloatArray, gold: IntArray, group: IntArray) -> dict[str, Correlation]:
-    """Kendall's tau-b, Pearson's r and Spearman's rho between scores and gold labels, by name.
+    """Return Kendall's tau-b, Pearson's r and Spearman's rho between scores and gold labels, by name.
 
     Example-level means over the groups in which the coefficient is defined, as in ICE-Score (arXiv 2304.14317).
 
@@ -92,17 +92,16 @@ class Associations(Struct, frozen=True):
 
 
 def is_exact(things: int) -> bool:
-    """Whether every order of so many things is looked at."""
+    """Return whether the test enumerates every order of so many things."""
     return things <= _ALL_ORDERS_OF
 
 
 def orders_of(things: int) -> int:
-    """How many orders of so many things are looked at."""
     return factorial(things) if is_exact(things) else PERMUTATIONS
 
 
 def associations(x: FloatArray, y: FloatArray) -> Associations:
-    """Spearman's rho and Kendall's tau-b with one-sided p-values and intervals.
+    """Return Spearman's rho and Kendall's tau-b with one-sided p-values and intervals.
 
     p is the share of orders of ``y`` with a coefficient at least as large; of random orders, the one found is counted
     among them (Phipson and Smyth, "Permutation p-values should never be zero", Statistical Applications in Genetics
@@ -133,12 +132,11 @@ def associations(x: FloatArray, y: FloatArray) -> Associations:
 
 
 def signs_of(values: FloatArray) -> FloatArray:
-    """The sign of every difference between two values: things x things."""
     return np.sign(values[:, None] - values[None, :])
 
 
 def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
-    """Rho and tau-b of stacked matrices of signs, one row a pair of them; NaN where either does not vary."""
+    """Return rho and tau-b of stacked matrices of signs, one row a pair of them; NaN where either does not vary."""
     rank_x, rank_y = x.sum(axis=2), y.sum(axis=2)
     over = [(rank_x * rank_y).sum(axis=1), (x * y).sum(axis=(1, 2))]
     under = [
@@ -151,7 +149,7 @@ def coefficients(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _taken(signs: tuple[FloatArray, FloatArray], of_x: IntArray, of_y: IntArray) -> FloatArray:
-    """The coefficients of pairs of things: for each row those named by ``of_x`` with those named by ``of_y``."""
+    """Return the coefficients of pairs of things: for each row those named by ``of_x`` with those named by ``of_y``."""
     x, y = (matrix[rows[:, :, None], rows[:, None, :]] for matrix, rows in zip(signs, (of_x, of_y), strict=True))
     return coefficients(x, y)
 
@@ -166,7 +164,7 @@ def _orders(things: int) -> Iterator[IntArray]:
 
 
 def _intervals(signs: tuple[FloatArray, FloatArray], things: int) -> list[tuple[float, float] | None]:
-    """The percentile interval of each coefficient; None for too few things, and as `percentiles` says."""
+    """Return the percentile interval of each coefficient; None with too few things, and as in `percentiles`."""
     if things < FEWEST:
         return [None, None]
     generator = np.random.default_rng(SEED)

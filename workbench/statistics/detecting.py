@@ -1,4 +1,4 @@
-"""The true difference of two verifiers that the paired permutation test would find in four of five cases."""
+"""Minimum detectable effect: the true difference that the paired permutation test finds with a power of 80 %."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ROUNDING: Final = 1e-12
 
 
 class _Design(NamedTuple):
-    """What data to come are taken to be like.
+    """Assumptions about future data.
 
     Attributes:
         sizes: Different numbers of items that questions have.
@@ -47,14 +47,14 @@ class _Design(NamedTuple):
 
 
 class _Forecast(NamedTuple):
-    """Of each difference the chance that the test finds it, and the relative variance of the test's own variance."""
+    """The power of the test for each difference, and the relative variance of the test's own variance."""
 
     power: FloatArray
     unsure: FloatArray
 
 
 def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | None:
-    """The true difference that `compare.permutation` finds at 5 % in four of five data sets like this one.
+    """Return the true difference that `compare.permutation` finds at 5 % in four of five data sets like this one.
 
     Those have questions of the same sizes, as many discordant items in the mean, or as many as the difference takes,
     and the same two intra-class correlations of these: questions may have a chance of their own that an item is
@@ -89,7 +89,7 @@ def detectable(sizes: IntArray, only_a: IntArray, only_b: IntArray) -> float | N
 
 
 def _correlation(sizes: IntArray, hits: IntArray) -> float:
-    """The intra-class correlation of hits among the items of a question, from 0 to 1.
+    """Return the intra-class correlation of hits among the items of a question, from 0 to 1.
 
     Pearson's, of every two items of a question, weighed so that a question counts by its items less one and not by its
     pairs: no large one alone decides. Source: Ridout, Demétrio and Firth, "Estimating intraclass correlation for binary
@@ -104,7 +104,7 @@ def _correlation(sizes: IntArray, hits: IntArray) -> float:
 
 
 def _found(design: _Design) -> float | None:
-    """The least difference at which the test's power is `FOUND`; None where there is none."""
+    """Return the least difference at which the test's power is `FOUND`; None without one."""
     low, high = 0.0, 1.0
     planned = _PLANNED * float(_forecast(design, np.zeros(1)).unsure[0])
     for _ in range(_ZOOMS):
@@ -119,7 +119,7 @@ def _found(design: _Design) -> float | None:
 
 
 def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> _Forecast:
-    """The test's power at differences, by moments.
+    """Compute the test's power at differences, by moments.
 
     With S_g what a question adds to the difference, S their sum and Q that of their squares, the test finds S where
     |S| - 1, since sums step by two, is beyond sqrt(Q) z (1 - (z² - 3) k / 12): k = sum S_g⁴ / Q² is for the kurtosis of

@@ -1,4 +1,4 @@
-"""Labels that are probably wrong, by what verifiers say of the items."""
+"""Finds labels that are probably wrong, from verifiers' verdicts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Feature(NamedTuple):
 
 
 class Patterns(NamedTuple):
-    """The different combinations of levels.
+    """The distinct combinations of levels.
 
     Attributes:
         of: Each item's pattern.
@@ -41,7 +41,7 @@ class Patterns(NamedTuple):
     levels: tuple[int, ...]
 
     def indicators(self) -> sparse.csr_array:
-        """Patterns x levels of all features: 1 where a pattern has the level, and a last column of ones."""
+        """Return patterns x levels of all features: 1 where a pattern has the level, and a last column of ones."""
         count, features = self.level.shape
         starts = np.cumsum((0, *self.levels))
         columns = np.column_stack([self.level + starts[:-1], np.full(count, starts[-1])])
@@ -51,7 +51,7 @@ class Patterns(NamedTuple):
 
 
 def patterns(features: Sequence[Feature]) -> Patterns:
-    """Bring items with equal levels together; the numbering follows from the levels, not from the items' order."""
+    """Group items with equal levels; the numbering follows from the levels, not from the items' order."""
     code, size = np.zeros(len(features[0].level), dtype=np.int64), 1
     for feature in features:
         if size > _MOST // feature.levels:
@@ -65,7 +65,6 @@ def patterns(features: Sequence[Feature]) -> Patterns:
 
 
 def quantiles(values: FloatArray, parts: int) -> Feature:
-    """Numbers in parts of about equal size, as levels; NaN is a level of its own, the last."""
     known = ~np.isnan(values)
     level = np.full(len(values), parts, dtype=np.int64)
     if known.any():
@@ -83,7 +82,7 @@ _CLOSE = 1e-6
 
 
 def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) -> FloatArray:
-    """How often items like each have the other label, by a model fitted on other questions' labels.
+    """Return how often items like each have the other label, by a model fitted on other questions' labels.
 
     That is how surprising the label is. How probably it is wrong does not follow: where verifiers err together, right
     labels surprise as wrong ones do.
@@ -119,14 +118,14 @@ def improbable(features: Sequence[Feature], gold: IntArray, question: IntArray) 
 
 
 def folds(question: IntArray) -> IntArray:
-    """Each item's fold, from 0 to ``FOLDS - 1``, by a hash of its question: other items change nothing."""
+    """Return each item's fold, from 0 to ``FOLDS - 1``, by a hash of its question, whatever the other items."""
     mixed = question.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     found: IntArray = ((mixed >> np.uint64(32)) % np.uint64(FOLDS)).astype(np.int64)
     return found
 
 
 def _fitted(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
-    """Coefficients of P(correct) by penalised maximum likelihood (Newton's method, with steps halved where too long).
+    """Fit P(correct) by penalized maximum likelihood (Newton's method, with steps halved where too long).
 
     Args:
         indicators: Patterns x coefficients; the last is the intercept, which is hardly penalised.
@@ -155,7 +154,7 @@ def _fitted(indicators: sparse.csr_array, counts: FloatArray) -> FloatArray:
 
 
 def outvoted(votes: Sequence[IntArray], gold: IntArray) -> FloatArray:
-    """How probably each label is wrong where gold is one annotator more, and no one is right by definition.
+    """Return the probability that each label is wrong if gold is one more annotator and nobody is right by definition.
 
     The consensus of `workbench.statistics.agreement.figures`. It takes annotators for independent given the truth:
     several verifiers with one and the same weakness outvote everybody. Use it beside `improbable`, not for it.
@@ -189,14 +188,14 @@ def _decided(vote: IntArray) -> BoolArray:
 
 
 class VoteCounts(NamedTuple):
-    """How many verifiers say "correct" and "incorrect" of each item."""
+    """The number of verifiers that accept and reject each item."""
 
     yes: IntArray
     no: IntArray
 
 
 class Ranking(NamedTuple):
-    """Items of a queue, the first to be looked at first.
+    """The items of a queue, the most urgent first.
 
     Attributes:
         place: Their positions in the columns.
@@ -222,13 +221,13 @@ def counted(votes: Sequence[IntArray], items: int) -> VoteCounts:
 
 
 def falling(place: IntArray, score: FloatArray) -> Ranking:
-    """Items in falling order of their scores; equal ones stay in the order of import."""
+    """Sort items by score, highest first; equal ones stay in the order of import."""
     order = np.argsort(-score, kind="stable")
     return Ranking(place[order], score[order])
 
 
 def of(chosen: BoolArray, kept: BoolArray | None) -> IntArray:
-    """Positions of the chosen items among those that are kept; None keeps all."""
+    """Return positions of the chosen items among the kept ones; None keeps all."""
     return np.flatnonzero(chosen if kept is None else chosen & kept)
 
 
@@ -243,7 +242,7 @@ _PRIOR = 10.0
 def against_gold(
     votes: Sequence[IntArray], gold: IntArray, group: IntArray, groups: int, kept: BoolArray | None = None
 ) -> Ranking:
-    """Items on which some decided verdict differs from gold, by the weight of evidence against gold.
+    """Rank items on which some decided verdict differs from gold, by the weight of evidence against gold.
 
     Args:
         votes: For each verifier each item's outcome, -1 for none.
@@ -265,14 +264,14 @@ def against_gold(
 
 
 def contradicted(votes: Sequence[IntArray], gold: IntArray) -> BoolArray:
-    """Whether some decided verdict differs from gold, for each item; arguments as of `against_gold`."""
+    """Return, for each item, whether some decided verdict differs from gold; arguments as of `against_gold`."""
     said = counted(votes, len(gold))
     found: BoolArray = ((gold == 1) & (said.no > 0)) | ((gold == 0) & (said.yes > 0))
     return found
 
 
 def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> FloatArray:
-    """What each verdict of one verifier says against gold, as a log-likelihood ratio.
+    """Return the evidence of each verdict of one verifier against gold, as a log-likelihood ratio.
 
     Rates are those of the item's type, drawn towards the rates over all types, without the item itself. A verdict that
     differs from gold never speaks for it, nor one that agrees against it: a verifier that is mostly wrong says
@@ -299,7 +298,7 @@ def evidence(vote: IntArray, gold: IntArray, group: IntArray, groups: int) -> Fl
 
 
 class Splits(NamedTuple):
-    """Items by how many verifiers are in the minority, and those of the split asked for.
+    """Items by the number of verifiers in the minority, and those of the requested split.
 
     Attributes:
         ranking: Items split k against n - k, the side that carries less weight the strongest first.
@@ -313,7 +312,7 @@ class Splits(NamedTuple):
 
 
 def uneven(votes: Sequence[IntArray], items: int, kept: BoolArray | None = None) -> Ranking:
-    """Items on which decided verdicts differ, the most evenly split first, then those with more verdicts.
+    """Rank items on which decided verdicts differ, the most evenly split first, then those with more verdicts.
 
     Returns:
         Scores are twice the minority's share of the decided verdicts: 1 for an even split.
@@ -327,7 +326,7 @@ def uneven(votes: Sequence[IntArray], items: int, kept: BoolArray | None = None)
 
 
 def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None = None) -> Splits:
-    """Items on which exactly ``k`` verifiers stand against all the others.
+    """Find items on which exactly ``k`` verifiers disagree with all the others.
 
     Every verifier must have decided: an abstention or an error is no vote, as VerifyBench-Hard counts them.
 
@@ -357,7 +356,8 @@ def splits(votes: Sequence[IntArray], items: int, k: int, kept: BoolArray | None
 
 
 def weights(votes: Sequence[IntArray], said: VoteCounts, full: BoolArray) -> FloatArray:
-    """What each verifier's vote weighs: the log-odds of its siding with the majority of the others, at least .01.
+    """Return the weight of each verifier's vote: the log-odds of its siding with the majority of the others, at least
+    .01.
 
     No gold is needed. Counted over fully voted items on which the others have a majority; one item for and one
     against are added, so that a verifier that always sides with it weighs something finite.

@@ -1,4 +1,4 @@
-"""Two verdicts of each item, before and after a change: which are fixed, broken, or neither."""
+"""Compares two verdicts on each item, before and after a change: fixed, broken, or neither."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ UNCHANGED = -1
 
 
 def place(kind: FlipKind) -> int:
-    """What stands for a kind in `flips`."""
+    """Return the code of a kind in `flips`."""
     return FLIP_KINDS.index(kind)
 
 
 def flips(before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3) -> IntArray:
-    """Each item's kind of change, as a place in `FLIP_KINDS`; `UNCHANGED` where there is none (int8).
+    """Return each item's kind of change, as a position in `FLIP_KINDS`; `UNCHANGED` where there is none (int8).
 
     An item without both verdicts has no change.
 
@@ -44,7 +44,7 @@ def flips(before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3
 def flip_rows(
     before: IntArray, after: IntArray, gold: IntArray, protocol: Protocol3, group: IntArray, names: tuple[str, ...]
 ) -> list[FlipRow]:
-    """The figures over all rows, then those of each group that has any.
+    """Return the metrics over all rows, then those of each group that has any.
 
     Args:
         group: Each row's place in ``names``.

@@ -1,4 +1,4 @@
-"""Intervals for shares whose items come in clusters: completions that share a question are right and wrong together.
+"""Intervals for shares of clustered items: completions that share a question are right and wrong together.
 
 One rule serves every share, that of `share_ends`. ``python -m bench.coverage`` shows what it covers.
 """
@@ -25,7 +25,7 @@ Ends: TypeAlias = tuple[float, float]
 
 
 class Clustering(NamedTuple):
-    """What an interval of each group rests on, arrays of one length.
+    """The evidence behind each group's interval, as arrays of one length.
 
     Attributes:
         clusters: How many clusters have items.
@@ -44,7 +44,7 @@ class Clustering(NamedTuple):
 
 
 class Clusters(NamedTuple):
-    """Items by group and question: what intervals are clustered by.
+    """Items by group and question, the clusters of intervals.
 
     It depends on neither gold nor verdicts, so that one serves many figures.
 
@@ -65,13 +65,13 @@ class Clusters(NamedTuple):
     questions: int
 
     def of(self, rows: BoolArray | slice) -> Clusters:
-        """The clusters of some of the items; those of others have none left."""
+        """Return the clusters of some of the items; those of others become empty."""
         kept = self.of_item[rows]
         return self._replace(of_item=kept, items=np.bincount(kept, minlength=len(self.group)))
 
 
 def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
-    """Wilson's score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
+    """Return Wilson's score interval for ``k`` of ``n``; both may be fractional, as effective counts are.
 
     (k + z²/2 ± z sqrt(k (n - k) / n + z²/4)) / (n + z²). Without items it is [0, 1].
     Source: Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22, 1927.
@@ -90,7 +90,7 @@ def wilson(k: float, n: float, z: float = Z95) -> tuple[float, float]:
 
 
 def share_interval(correct: BoolArray | FloatArray, cluster: IntArray) -> Ends | None:
-    """The 95 % interval of `share_ends` for the share of True; None for too few clusters, or no items.
+    """Return the 95 % interval of `share_ends` for the share of True; None with too few clusters, or no items.
 
     Args:
         correct: One value an item, or by what share it is right.
@@ -101,19 +101,20 @@ def share_interval(correct: BoolArray | FloatArray, cluster: IntArray) -> Ends |
 
 
 def alone(n: int) -> Clustering:
-    """What an interval of one group rests on whose clusters are one item each."""
     return Clustering(np.array([n]), np.ones(1), np.array([float(n)]), np.array([float(n)]))
 
 
 def count_interval(right: float, n: int) -> Ends | None:
-    """The 95 % interval of `share_ends` for so many of n items that are clusters of their own; None for too few."""
+    """Return the 95 % interval of `share_ends` for so many of n items that are each their own cluster; None with too
+    few.
+    """
     return intervals(np.array([right]), np.array([n]), alone(n))[0]
 
 
 def intervals_by_question(
     right: BoolArray | FloatArray, question: IntArray, group: IntArray, groups: int
 ) -> list[Ends | None]:
-    """Of each group the 95 % interval of `share_ends` for the share of True, where groups may share questions.
+    """Return each group's 95 % interval of `share_ends` for the share of True, where groups may share questions.
 
     Args:
         right: One value an item, or by what share it is right.
@@ -128,20 +129,18 @@ def intervals_by_question(
 
 
 def intervals(right: FloatArray | IntArray, n: IntArray, known: Clustering) -> list[Ends | None]:
-    """Of each group the ends of `share_ends`; None where `FEWEST` clusters or more don't carry it."""
+    """Return the ends of `share_ends` of each group; None with fewer than `FEWEST` effective clusters."""
     ends = zip(*(side.tolist() for side in share_ends(right, n, known)), strict=True)
     enough = is_carried(known).tolist()
     return [(low, high) if there else None for (low, high), there in zip(ends, enough, strict=True)]
 
 
 def is_carried(known: Clustering) -> BoolArray:
-    """Whether each group has clusters enough, by Kish, for an interval."""
     carried: BoolArray = known.alike >= FEWEST - _ROUNDING
     return carried
 
 
 def is_seldom(share: FloatArray, known: Clustering) -> BoolArray:
-    """Whether too few effective clusters are wrong, or right, to tell how these go together."""
     found: BoolArray = np.minimum(share, 1 - share) * known.effective < _SURE
     return found
 
@@ -149,7 +148,7 @@ def is_seldom(share: FloatArray, known: Clustering) -> BoolArray:
 def share_ends(
     right: FloatArray | IntArray, n: IntArray | FloatArray, known: Clustering
 ) -> tuple[FloatArray, FloatArray]:
-    """The lower and upper ends of the 95 % intervals of p = right / n, one a group; [0, 1] without items.
+    """Return the lower and upper ends of the 95 % intervals of p = right / n, one a group; [0, 1] without items.
 
     Wilson's interval for p of n / deff items, with Student's t of as many degrees of freedom as effective clusters
     less one in place of z. Where fewer than three effective clusters are wrong, or right, the design effect is not to
@@ -173,7 +172,7 @@ def share_ends(
 
 
 def _scores(right: FloatArray, n: FloatArray, z: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Wilson's intervals, see `wilson`."""
+    """Return Wilson's intervals, see `wilson`."""
     half = z * np.sqrt(np.maximum(right * (n - right), 0) / np.maximum(n, 1e-300) + z * z / 4)
     centre, whole = right + z * z / 2, n + z * z
     return np.maximum((centre - half) / whole, 0.0), np.minimum((centre + half) / whole, 1.0)
@@ -189,7 +188,7 @@ def _exact(right: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArray, groups: int) -> Clustering:
-    """What intervals of many groups rest on; a cluster never reaches beyond its group.
+    """Return the evidence behind intervals of many groups; a cluster never reaches beyond its group.
 
     With n items in G clusters of size m_g with k_g right, and p = k / n:
     SE_c = sqrt(G / (G - 1) * sum (k_g - m_g p)²) / n, SE = sqrt(p (1 - p) / n) and
@@ -210,7 +209,6 @@ def clustering(correct: BoolArray | FloatArray, cluster: IntArray, group: IntArr
 def design_effects(
     sizes: IntArray | FloatArray, right: FloatArray | IntArray, group: IntArray, groups: int
 ) -> Clustering:
-    """The same from each cluster's items and how many of them are right; clusters without items don't count."""
     mass = sizes.astype(np.float64)
     n, squares, fourths = (np.bincount(group, weights=mass**power, minlength=groups) for power in (1, 2, 4))
     p = np.bincount(group, weights=right, minlength=groups) / np.maximum(n, 1)
@@ -224,7 +222,7 @@ def design_effects(
 
 
 def clusters(question: IntArray, group: IntArray | None = None, groups: int = 1) -> Clusters:
-    """Items by group and question.
+    """Cluster items by group and question.
 
     Args:
         question: Each item's question, any integers.
@@ -246,13 +244,11 @@ def clusters(question: IntArray, group: IntArray | None = None, groups: int = 1)
 
 
 def tally(cluster: IntArray, values: BoolArray | FloatArray) -> tuple[IntArray, FloatArray | IntArray]:
-    """How many items each cluster has, and the sum of their values; clusters without items may stand between."""
     codes = countable(cluster)
     return np.bincount(codes), np.bincount(codes, weights=values)
 
 
 def countable(values: IntArray) -> IntArray:
-    """Integers as they are where they can be counted without being ranked first, else each one's rank."""
     return values if _are_small(values) else compact(values)[0]
 
 
@@ -261,7 +257,7 @@ def _are_small(values: IntArray) -> bool:
 
 
 def compact(values: IntArray) -> tuple[IntArray, IntArray]:
-    """Each value's rank among the distinct ones, and the distinct ones in order.
+    """Return each value's rank among the distinct ones, and the distinct ones in order.
 
     Small values are counted, which saves sorting them.
     """
@@ -275,12 +271,11 @@ def compact(values: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def distinct(values: IntArray) -> int:
-    """How many different values there are; numpy's own way holds up all other threads."""
     return int(np.count_nonzero(np.bincount(countable(values)))) if len(values) else 0
 
 
 def student_interval(values: FloatArray) -> tuple[float, float] | None:
-    """Student's 95 % interval for the mean of values from -1 to 1; None for one value, or equal ones.
+    """Return Student's 95 % interval for the mean of values from -1 to 1; None for one value, or equal ones.
 
     Source: Student, "The probable error of a mean", Biometrika 6, 1908.
     """

@@ -1,4 +1,4 @@
-"""How far two verifiers say the same, and how far their errors fall together: which of them are worth combining."""
+"""Agreement of two verifiers and correlation of their errors, which decides whether combining them helps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNDECIDED: dict[Protocol3, int] = {"forced": 0, "strict": 2, "decided": -1}
 
 
 class Verdicts(NamedTuple):
-    """What two verifiers say, arrays with one value an item.
+    """The verdicts of two verifiers, as arrays with one value an item.
 
     Attributes:
         a: What A says as `said` gives it.
@@ -39,14 +39,16 @@ class Verdicts(NamedTuple):
 
 
 def said(outcome: IntArray, protocol: Protocol3) -> IntArray:
-    """0 incorrect, 1 correct, 2 undecided where that is a verdict of its own; -1 where nothing counts (int8)."""
+    """Return 0 incorrect, 1 correct, 2 undecided where that is a verdict in its own right; -1 where nothing counts
+    (int8).
+    """
     found = outcome.astype(np.int8)
     found[outcome >= OutcomeCode.ABSTAIN] = _UNDECIDED[protocol]
     return found
 
 
 def judge_pair(a: str, b: str, verdicts: Verdicts) -> JudgePair:
-    """Agreement and joint errors of two verifiers, with intervals by question.
+    """Return agreement and joint errors of two verifiers, with intervals by question.
 
     Sources: Cohen's kappa as in
     `statistics.agreement`; for the measures of joint errors Kuncheva and Whitaker, "Measures of diversity
@@ -85,7 +87,7 @@ def _kappa(a: IntArray, b: IntArray, question: IntArray) -> dict[str, Any]:
 
 
 def _phi(faults: FloatArray) -> FloatArray:
-    """(n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0) of tables of errors, one a row; NaN where a margin is empty.
+    """Return (n11 n00 - n10 n01) / sqrt(n1. n0. n.1 n.0) of tables of errors, one a row; NaN where a margin is empty.
 
     Args:
         faults: How often neither, only B, only A and both err.
@@ -114,7 +116,7 @@ def _joint(wrong_a: BoolArray, wrong_b: BoolArray, question: IntArray) -> JointE
 
 
 def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | None:
-    """The 95 % interval of phi by question, as `agreement.clustered` has it of coefficients; None for too few.
+    """Return the 95 % interval of phi by question, as in `agreement.clustered`; None with too few.
 
     Both say of each item whether they are right: they "agree on a rarer label" where both err, if errors are rarer.
     """
@@ -136,7 +138,7 @@ def _phi_interval(phi: float, kind: IntArray, question: IntArray) -> Interval | 
 
 
 def alike_groups(differ: BoolArray) -> list[tuple[int, ...]]:
-    """The largest groups no two of which differ; a thing is in every group it fits into.
+    """Return the maximal groups in which no two differ; a thing is in every group it fits into.
 
     They are the maximal cliques of the graph of pairs that don't differ, which is what inserting and absorbing gives.
     Sources: Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons", Journal of
@@ -155,7 +157,7 @@ def alike_groups(differ: BoolArray) -> list[tuple[int, ...]]:
 
 
 def letters(groups: Sequence[Sequence[int]], things: int) -> list[str]:
-    """Each thing's letters, one for every group it is in; past the 52nd group a number in brackets."""
+    """Return each thing's letters, one for every group it is in; past the 52nd group a number in brackets."""
     names = [ascii_letters[place] if place < len(ascii_letters) else f"({place + 1})" for place in range(len(groups))]
     return [
         "".join(name for name, group in zip(names, groups, strict=True) if thing in group) for thing in range(things)
@@ -163,7 +165,7 @@ def letters(groups: Sequence[Sequence[int]], things: int) -> list[str]:
 
 
 def _cliques(fits: Sequence[set[int]], chosen: set[int], open_: set[int], done: set[int]) -> Iterator[set[int]]:
-    """Groups that hold the chosen, more of the open and none of the done; the pivot is Tomita's."""
+    """Yield maximal groups that hold the chosen, more of the open and none of the done; the pivot is Tomita's."""
     if not open_ and not done:
         yield chosen
         return

@@ -1,4 +1,4 @@
-"""Whether a verifier is better or worse on a group than on what the group belongs to: permutation tests by question.
+"""Permutation tests by question of whether a verifier differs on a group from the items the group belongs to.
 
 A group is set against its scope: a subtype against its type, any other group against all items. A piece is a question's
 items in one group: completions of one question stay together. The test deals out the group's label anew: among all
@@ -45,7 +45,7 @@ Totals: TypeAlias = tuple[FloatArray, FloatArray]
 
 
 class CellTest(NamedTuple):
-    """One group against its scope.
+    """The test of one group against its scope.
 
     Attributes:
         p: Two-sided chance that random labels set the group as far apart.
@@ -78,12 +78,11 @@ class Pieces(NamedTuple):
     question: IntArray
 
     def of(self, kept: BoolArray) -> Pieces:
-        """Some of the pieces."""
         return Pieces(*(values[kept] for values in self))
 
 
 class _Pool(NamedTuple):
-    """Kinds of pieces that a label is dealt out among, and how many of them get it.
+    """Kinds of pieces among which a label is permuted, and how many of them get it.
 
     Attributes:
         excess: Right items of such a piece less those to be expected; none in the mean over all pieces.
@@ -131,7 +130,7 @@ class _Cell(NamedTuple):
 
 
 def scope_of(group: IntArray, scope: IntArray, groups: int) -> IntArray:
-    """The scope in which all items of a group lie; -1 where they lie in several, or there are none.
+    """Return the scope in which all items of a group lie; -1 where they lie in several, or there are none.
 
     Args:
         group: One group code an item or piece, from 0 to ``groups - 1``.
@@ -145,7 +144,7 @@ def scope_of(group: IntArray, scope: IntArray, groups: int) -> IntArray:
 
 
 def cell_tests(pieces: Pieces, seed: int | None = None) -> dict[int, CellTest]:
-    """Set each group against its scope; pieces without items don't count.
+    """Test each group against its scope; pieces without items don't count.
 
     Args:
         seed: Of the deals that are drawn; None for the normal distribution in their place.
@@ -170,7 +169,7 @@ def cell_tests(pieces: Pieces, seed: int | None = None) -> dict[int, CellTest]:
 
 
 def _residuals(whole: Pieces, single: BoolArray) -> Totals:
-    """Each piece's right items less those to be expected, and the variance of that.
+    """Return each piece's excess of right items over the expected, and its variance.
 
     Of a question's only piece of m items by the share p of all of these: m p, with p (1 - p) m (1 + (m - 1) r), r their
     intra-class correlation by moments, from 0 to 1. Of a shared question's piece by the question's own share p and its
@@ -245,7 +244,7 @@ def _test(cell: _Cell, seed: list[int] | None) -> tuple[float, How]:
 
 
 def _counted_out(cell: _Cell, drawn: int) -> float:
-    """The chance over all ways to draw so many pieces: Fisher's test for pieces of one item.
+    """Return the exact p-value over all ways to draw so many pieces: Fisher's test for pieces of one item.
 
     Labelling some pieces or all others is the same choice, so that the fewer are drawn.
     Source: Pitman, "Significance tests which may be applied to samples from any populations", JRSS supplement 4, 1937.
@@ -277,13 +276,13 @@ def _counted_out(cell: _Cell, drawn: int) -> float:
 
 
 def _log_choices(number: int, most: int) -> FloatArray:
-    """Logarithms of the numbers of ways to take 0, 1, … of them, up to ``most`` or all."""
+    """Return logarithms of the numbers of ways to choose 0, 1, … of them, up to ``most`` or all."""
     taken = np.arange(min(number, most))
     return np.concatenate([np.zeros(1), np.cumsum(np.log((number - taken) / (taken + 1)))])
 
 
 def _drawn(cell: _Cell, generator: np.random.Generator) -> float:
-    """(1 + deals as far apart) / (1 + deals drawn), by the `STAGES`."""
+    """Return (1 + permutations as far apart) / (1 + permutations drawn), by the `STAGES`."""
     deals = far = 0
     for goal, enough in STAGES:
         kinds = len(cell.pool.often) + (0 if cell.blocks is None else len(cell.blocks.often))

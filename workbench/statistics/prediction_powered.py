@@ -1,4 +1,4 @@
-"""A share estimated from few labels and many predictions of them.
+"""Prediction-powered inference: a share estimated from few labels and many predictions of them.
 
 What the predictions say of all items is corrected by how far they are off where labels exist, so that poor predictions
 cost nothing but precision. Sources: Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, "Prediction-powered inference",
@@ -40,7 +40,7 @@ _ROUNDING = 1e-9
 
 
 class Powered(Struct, frozen=True, kw_only=True):
-    """An estimate with predictions, and the classical one from labels alone.
+    """A prediction-powered estimate, and the classical one from labels alone.
 
     Attributes:
         estimate: The prediction-powered estimate.
@@ -60,7 +60,7 @@ class Powered(Struct, frozen=True, kw_only=True):
 
 
 class _Influence(NamedTuple):
-    """What each question contributes to the errors of both parts of an estimate; their sums are 0.
+    """Each question's contribution to the errors of both parts of an estimate; their sums are 0.
 
     Attributes:
         labels: To the classical estimate.
@@ -134,7 +134,7 @@ def powered(truth: IntArray, predicted: FloatArray, question: IntArray, stratum:
 
 
 def _sparsest(question: IntArray, stratum: IntArray, cells: _Cells) -> float:
-    """How many questions of equal size labels are worth if all errors are of the stratum they say the least of.
+    """Return the effective number of questions if all errors are in the stratum that labels say least about.
 
     A share p of a stratum that holds w of all items is w p of all: g questions there tell as much of it as g / w.
     """
@@ -180,14 +180,13 @@ def _cells(labelled: BoolArray, stratum: IntArray) -> _Cells:
 
 
 def _share(right: IntArray, stratum: IntArray, cells: _Cells) -> float:
-    """The share of 1 among labels, each stratum weighed by its items; exactly k / n where there is one."""
+    """Return the share of 1 among labels, each stratum weighted by its items; exactly k / n for one stratum."""
     of_all, size = cells.size.sum(axis=1), cells.size[:, 1]
     found = np.bincount(stratum, weights=right, minlength=len(size))
     return min(float(found / np.maximum(size, 1) @ (of_all / of_all.sum())), 1.0)
 
 
 def _paired(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
-    """Strata with enough questions among these, all without a label: only there predictions can help."""
     others = clusters(question, stratum, strata)
     known = design_effects(others.items, others.items, others.group, strata)
     enough: BoolArray = known.alike >= FEWEST - _ROUNDING
@@ -195,7 +194,6 @@ def _paired(question: IntArray, stratum: IntArray, strata: int) -> BoolArray:
 
 
 def alike(question: IntArray) -> float:
-    """How many questions of equal size items of these are worth, by Kish."""
     sizes = np.bincount(compact(question)[0]).astype(np.float64)
     return float(sizes.sum() ** 2 / max(float(sizes @ sizes), 1.0))
 
@@ -222,7 +220,7 @@ def _influence(
 
 
 def _deff(labels: FloatArray, share: float, n: int, questions: int) -> float:
-    """The design effect of the labels by question, as in ``analysis.intervals``; 1 where it is undefined."""
+    """Return the design effect of the labels by question, as in ``analysis.intervals``; 1 where it is undefined."""
     if not 0 < share < 1 or questions < 2:
         return 1.0
     return max(1.0, questions / (questions - 1) * float(labels @ labels) / (share * (1 - share) / n))
@@ -235,7 +233,8 @@ _AT_ONCE = 100_000
 
 
 def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | None:
-    """Chance of mixes as different as these, were labels given to items, or to whole questions, at random.
+    """Return the p-value of mixes as different as these, if labels were given to items, or to whole questions, at
+    random.
 
     The groups' shares among labelled items less those among the others, in a Wald test whose covariance is summed by
     question, so that completions of one question, labelled or not, may go together; degrees of freedom are those of the
@@ -274,7 +273,7 @@ def mix_p(labelled: BoolArray, group: IntArray, question: IntArray) -> float | N
 
 
 def _with_questions(group: IntArray, question: IntArray) -> IntArray:
-    """Groups from 0, those of few questions as one."""
+    """Renumber groups from 0, those with few questions as one."""
     code, present = compact(group)
     pairs = np.unique(question.astype(np.int64) * len(present) + code)
     few = np.bincount(pairs % len(present), minlength=len(present)) < _FEWEST_OF_GROUP
@@ -286,7 +285,8 @@ def _with_questions(group: IntArray, question: IntArray) -> IntArray:
 
 
 def half_width(accuracy: float, n: int, deff: float) -> float:
-    """Half of the 95 % interval an accuracy on ``n`` items will have, of `intervals.share_ends` for many questions.
+    """Return half of the 95 % interval that an accuracy on ``n`` items will have, of `intervals.share_ends` for many
+    questions.
 
     It is Wilson's of n / deff items: Student's t and what holds near 0 and 1 depend on the questions still to come.
     It falls as ``n`` grows, from 0.5 without items.
@@ -300,7 +300,7 @@ def half_width(accuracy: float, n: int, deff: float) -> float:
 
 
 def needed(accuracy: float, deff: float, within: float) -> int:
-    """The least number of items whose interval is no wider than ± ``within``.
+    """Return the least number of items whose interval is no wider than ± ``within``.
 
     With w = ``within``, q = p (1 - p) and m effective items, z sqrt(q m + z²/4) / (m + z²) = w is the quadratic
     w² m² + z² (2 w² - q) m + z⁴ (w² - 1/4) = 0; m is its greater root and n = ceil(m deff).
@@ -325,7 +325,7 @@ def needed(accuracy: float, deff: float, within: float) -> int:
 
 
 def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
-    """How evenly the votes on each item are split: the minority's share, 0 to 0.5.
+    """Return how evenly the votes on each item are split: the minority's share, 0 to 0.5.
 
     It orders items as the entropy of the split does, and equal splits of other sizes (1:1, 3:3) are exactly equal.
     Correct and incorrect are votes; an abstention, an error and no verdict are none, and without a vote it is 0.
@@ -340,7 +340,7 @@ def disagreement(outcomes: Sequence[IntArray]) -> FloatArray:
 
 
 def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> FloatArray:
-    """How unsure one run is of each item, 0 to 1; NaN where it says nothing of it.
+    """Return how uncertain one run is of each item, 0 to 1; NaN where it has no verdict.
 
     Items with a score are ranked by its distance from the threshold, so that runs with scores of any scale can be
     averaged: 1 - rank / (ranks + 1), equal distances alike. Without one, an abstention and an error are 1.
@@ -358,7 +358,7 @@ def uncertainty(outcome: IntArray, score: FloatArray, threshold: float) -> Float
 
 
 def mean_known(values: Sequence[FloatArray]) -> FloatArray:
-    """The mean of what is known of each item; 0 where nothing is."""
+    """Return the mean of the known values of each item; 0 without any."""
     table = np.stack(values)
     known = np.isfinite(table)
     mean: FloatArray = np.where(known, table, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
@@ -366,12 +366,12 @@ def mean_known(values: Sequence[FloatArray]) -> FloatArray:
 
 
 def by_priority(priority: FloatArray, chance: FloatArray) -> IntArray:
-    """The places of the items, greatest priority first, equal ones by their ``chance``."""
+    """Sort the items' positions by priority, highest first, equal ones by their ``chance``."""
     return np.lexsort((chance, -priority))
 
 
 def first_of_each(order: IntArray, group: IntArray, most: int) -> IntArray:
-    """An order with no more than ``most`` items of a group: its first ones.
+    """Return the first items in an order, with no more than ``most`` of a group.
 
     Args:
         order: Places of items.

@@ -25,7 +25,7 @@ _NOTHING = 1e-24
 
 
 class ProblemScores(NamedTuple):
-    """One problem's solutions, at least one; arrays with one value a solution.
+    """The solutions of one problem, at least one; arrays with one value a solution.
 
     Attributes:
         rank: The true rank, 1 the best.
@@ -39,7 +39,7 @@ class ProblemScores(NamedTuple):
 
 
 class ProblemRanking(NamedTuple):
-    """One problem; a coefficient is NaN where it is undefined.
+    """The metrics of one problem; a coefficient is NaN where it is undefined.
 
     Attributes:
         top1: The chance to pick the best solution by the highest score.
@@ -63,7 +63,7 @@ class ProblemRanking(NamedTuple):
 
 
 class MetricFigures(Struct, frozen=True, kw_only=True):
-    """Figures of many problems, each None without problems; see `RankingRow`."""
+    """Metrics of many problems, each None without problems; see `RankingRow`."""
 
     problems: int
     solutions: int
@@ -74,7 +74,7 @@ class MetricFigures(Struct, frozen=True, kw_only=True):
 
 
 def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> ProblemRanking:
-    """One problem's figures.
+    """Compute one problem's metrics.
 
     Args:
         shared: Several solutions may be the best: of those with the highest score any is picked, and right if it is
@@ -99,7 +99,7 @@ def of_problem(problem: ProblemScores, *, shared: bool, normalise: bool) -> Prob
 
 
 def normalised(score: FloatArray) -> FloatArray:
-    """Scores from 0 for the lowest to 1 for the highest; all equal ones are 0."""
+    """Scale scores from 0 for the lowest to 1 for the highest; all equal ones are 0."""
     stretched: FloatArray = (score - score.min()) / (float(np.ptp(score)) or 1.0)
     return stretched
 
@@ -110,7 +110,7 @@ def _credit(tied: BoolArray, wanted: BoolArray, *, shared: bool) -> float:
 
 
 def of_problems(found: Sequence[ProblemRanking], *, samples: int, seed: int) -> MetricFigures:
-    """The figures of a data set with 95 % intervals; an undefined coefficient counts as 0.
+    """Compute the metrics of a data set with 95 % intervals; an undefined coefficient counts as 0.
 
     Top-1, Bottom-1 and the coefficients are means over problems; MAE and R² are over all solutions. The intervals are
     percentiles of the bootstrap over problems, all from the same samples.
@@ -179,7 +179,7 @@ class Saturation(NamedTuple):
 
 
 def correlations(passes: BoolArray, sizes: Sequence[int], *, resamples: int, seed: int, name: str) -> FloatArray:
-    """Spearman's coefficients of one problem: resamples x sizes, NaN where undefined.
+    """Return Spearman's coefficients of one problem: resamples x sizes, NaN where undefined.
 
     A resample puts the tests in an order of its own, and the first k of it are the k tests.
 
@@ -203,7 +203,7 @@ def correlations(passes: BoolArray, sizes: Sequence[int], *, resamples: int, see
 
 
 def saturation(coefficients: FloatArray) -> Saturation:
-    """What becomes of the coefficients for one k.
+    """Summarize the coefficients for one k.
 
     The first interval is Student's for the mean over resamples, as the widths in the paper imply; it says how exactly
     the mean is known for these problems. The second is Student's over problems.

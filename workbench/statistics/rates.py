@@ -1,4 +1,4 @@
-"""Shares judged rightly among correct and among incorrect completions, and the figures that follow from both.
+"""Accuracy on correct and on incorrect completions, and the metrics that follow from both.
 
 Intervals of such figures are put together from those of the shares, so that they hold where a class is rare:
 "square and add" of Zou and Donner, "Construction of confidence limits about effect measures: a general approach",
@@ -32,12 +32,11 @@ class ShareEnds(NamedTuple):
 
     @property
     def first(self) -> tuple[float, Ends]:
-        """Share and ends of the first group."""
         return float(self.share[0]), (float(self.low[0]), float(self.high[0]))
 
 
 class ClassRates(NamedTuple):
-    """Of each group both shares and that of correct completions.
+    """Both shares of each group, and the share of correct completions.
 
     Attributes:
         correlation: Of both shares' errors, from -1 to 1: questions that have completions of both classes.
@@ -50,7 +49,7 @@ class ClassRates(NamedTuple):
 
 
 def class_rates(cells: IntArray, group: IntArray, groups: int) -> ClassRates:
-    """Both shares in each group.
+    """Return both shares in each group.
 
     Args:
         cells: Items by cluster, gold (incorrect, correct) and whether they are judged rightly.
@@ -75,17 +74,17 @@ def _share(sizes: IntArray, right: IntArray, group: IntArray, groups: int) -> Sh
 
 
 def balanced_intervals(known: ClassRates) -> list[Ends | None]:
-    """95 % intervals of balanced accuracy; None where a class has too few questions."""
+    """Return 95 % intervals of balanced accuracy; None where a class has too few questions."""
     return _put_together(known, lambda tpr, tnr, prevalence: (tpr + tnr) / 2)
 
 
 def mcc_intervals(known: ClassRates) -> list[Ends | None]:
-    """95 % intervals of Matthews' correlation; None where a class has too few questions."""
+    """Return 95 % intervals of Matthews' correlation; None where a class has too few questions."""
     return _put_together(known, matthews_at)
 
 
 def matthews_at(tpr: FloatArray, tnr: FloatArray, prevalence: FloatArray) -> FloatArray:
-    """Matthews' correlation: (TPR + TNR - 1) sqrt(pi (1 - pi) / (q (1 - q))), q the share accepted; else 0."""
+    """Return Matthews' correlation: (TPR + TNR - 1) sqrt(pi (1 - pi) / (q (1 - q))), q the share accepted; else 0."""
     accepted = prevalence * tpr + (1 - prevalence) * (1 - tnr)
     spread = accepted * (1 - accepted)
     ratio = np.divide(prevalence * (1 - prevalence), spread, out=np.zeros(len(spread)), where=spread > 0)
@@ -127,7 +126,7 @@ class Rates(NamedTuple):
 
 
 class Best(NamedTuple):
-    """Between which shares of correct completions one verifier has the highest expected accuracy.
+    """The range of prevalence where one verifier has the highest expected accuracy.
 
     Attributes:
         place: The verifier's place among those compared.
@@ -139,7 +138,7 @@ class Best(NamedTuple):
 
 
 def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
-    """Both shares; None where gold lacks a class.
+    """Return both shares; None where gold lacks a class.
 
     Args:
         right: Whether an item counts as judged rightly.
@@ -157,7 +156,7 @@ def rates(right: BoolArray, gold: IntArray, question: IntArray) -> Rates | None:
 
 
 def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, float]]:
-    """Expected accuracy where this share is correct, pi TPR + (1 - pi) TNR, with its 95 % interval.
+    """Return expected accuracy at this prevalence, pi TPR + (1 - pi) TNR, with its 95 % interval.
 
     The interval puts both shares' intervals together: l = a - sqrt(u² + v² + 2 r u v), where u and v are the distances
     of pi TPR and (1 - pi) TNR to their lower ends and r is the correlation of their errors; the upper end alike. At a
@@ -175,7 +174,7 @@ def accuracy_at(prevalence: float, known: Rates) -> tuple[float, tuple[float, fl
 
 
 def accuracy_behind_noise(measured: float, ci: Ends, wrong: float, wrong_ci: Ends) -> tuple[float, Ends] | None:
-    """Accuracy against labels without error, A = (a - w) / (1 - 2 w), with its 95 % interval from both intervals.
+    """Return accuracy against error-free labels, A = (a - w) / (1 - 2 w), with its 95 % interval from both intervals.
 
     A verifier that is right with the chance A, whatever the label, agrees with it with A (1 - w) + (1 - A) w. None
     where half of the labels or more may be wrong, and where the whole interval lies outside 0 to 1: labels so noisy,
@@ -205,7 +204,7 @@ def _without_noise(measured: float, wrong: float) -> float:
 
 
 def true_rate(accepted: float, known: Rates) -> float | None:
-    """The share of correct completions behind the share a verifier accepts, within [0, 1].
+    """Return the share of correct completions, within [0, 1], that follows from the share a verifier accepts.
 
     (accepted + TNR - 1) / (TPR + TNR - 1); None where TPR + TNR <= 1: it accepts wrong completions as readily as right
     ones, and its rate says nothing. Source: Rogan and Gladen, "Estimating prevalence from the results of a screening
@@ -218,7 +217,8 @@ def true_rate(accepted: float, known: Rates) -> float | None:
 
 
 def best(everyone: Sequence[Rates]) -> list[Best]:
-    """Who has the highest expected accuracy at which prevalence, from 0 to 1; of equals the first.
+    """Return the verifier with the highest expected accuracy for each range of prevalence, from 0 to 1; of equals the
+    first.
 
     Expected accuracy is a straight line over prevalence, from TNR to TPR: this is the upper edge of the lines.
     """

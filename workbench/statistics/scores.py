@@ -1,4 +1,4 @@
-"""Scores against gold: how well they rank, which threshold separates, which of a pair is above."""
+"""Scores against gold: ranking quality, the best threshold, and pairs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from workbench.statistics.records.probe import Method, PairRow, Unpaired
 
 
 def at_threshold(outcome: IntArray, score: FloatArray, threshold: float) -> IntArray:
-    """The outcomes that scores make: correct where they reach the threshold; without a score the outcome stays."""
     return np.where(np.isnan(score), outcome, score >= threshold).astype(np.int8)
 
 
 def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int) -> list[float | None]:
-    """The area under the receiver operating characteristic of each group, None where a class is missing.
+    """Return the area under the receiver operating characteristic of each group, None where a class is missing.
 
     It is the chance that a correct completion scores above an incorrect one, a tie counting one half:
     U / (P N) with U = R - P (P + 1) / 2, where R is the sum of the P correct completions' ranks among all
@@ -57,7 +56,7 @@ def auroc(score: FloatArray | None, gold: IntArray, group: IntArray, groups: int
 
 
 def fit_threshold(score: FloatArray, correct: BoolArray, method: Method) -> float:
-    """The threshold t of the rule "correct iff score ≥ t" that is best on these rows.
+    """Fit the threshold t of the rule "correct iff score ≥ t" on these rows.
 
     It is one of the scores, or the next number above all of them (nothing is accepted). Of equally good ones it is the
     highest, since a wrong completion that is accepted costs more than a right one that is refused.
@@ -139,7 +138,7 @@ def pair_up(score: FloatArray, gold: IntArray, question: IntArray) -> Pairs:
 
 
 def pair_row(group: str | None, pairs: Pairs) -> PairRow:
-    """The share of pairs whose correct completion scores higher; a tie is wrong.
+    """Return the share of pairs whose correct completion scores higher; a tie is wrong.
 
     Acc = 1/|D| · Σ 1[R(q, r_w) > R(q, r_l)] (VerifyBench, arXiv 2505.15801, eq. 2). A question is one pair, so pairs
     are independent and the interval is that of `count_interval`.
@@ -157,7 +156,7 @@ def pair_row(group: str | None, pairs: Pairs) -> PairRow:
 
 
 def pairwise_within(score: FloatArray, gold: IntArray, question: IntArray) -> tuple[float | None, int]:
-    """How often a correct completion scores higher than an incorrect one of its question; a tie is wrong.
+    """Return how often a correct completion scores higher than an incorrect one of its question; a tie is wrong.
 
     Of each question that has both it is the share of its couples, of the questions the mean, so that none counts more
     than another. Where every question has one of each it is `pair_row`'s.

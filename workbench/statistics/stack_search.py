@@ -1,4 +1,4 @@
-"""The best of all stacks that verifiers make, chosen on some questions and judged on the others.
+"""Searches the best of all stacks of some verifiers, chosen on some questions and evaluated on the others.
 
 Everything is worked out on the patterns that occur (what each verifier says and scores, answer types, gold),
 of which there are few, and then looked up for each item.
@@ -28,7 +28,7 @@ _EITHER = (Outcome.CORRECT, Outcome.INCORRECT)
 
 
 class Rule(Struct, frozen=True):
-    """What of a verifier's verdicts settles an item; see `stacks.settled`."""
+    """The verdicts of a verifier that decide an item; see `stacks.settled`."""
 
     outcomes: tuple[Outcome, ...] = ()
     least: float | None = None
@@ -50,7 +50,7 @@ Candidate = tuple[CandidateStage, ...]
 
 
 class Pool(Struct, frozen=True, kw_only=True, eq=False):
-    """Items that all verifiers have judged.
+    """The items that all verifiers have judged.
 
     Attributes:
         outcomes: By verifier and item.
@@ -74,14 +74,14 @@ class Pool(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class PatternVerdicts(NamedTuple):
-    """What a stack says of each pattern, and whom it asks."""
+    """A stack's verdict on each pattern, and the verifiers it asks."""
 
     outcome: IntArray
     asked: BoolArray
 
 
 class Searched(NamedTuple):
-    """All candidates with what comes of them, by candidate and fold.
+    """All candidates with their results, by candidate and fold.
 
     Attributes:
         right: Items they judge rightly.
@@ -119,7 +119,6 @@ class StackSearch:
         self.found = self._searched(most_stages)
 
     def said(self, candidate: Candidate) -> PatternVerdicts:
-        """What a stack says of each pattern."""
         width = len(self._first)
         outcome = np.full(width, OutcomeCode.ABSTAIN, dtype=np.int8)
         open_, asked = np.ones(width, dtype=np.bool_), np.zeros((len(self.costs), width), dtype=np.bool_)
@@ -133,7 +132,6 @@ class StackSearch:
         return PatternVerdicts(outcome, asked)
 
     def worth(self, said: PatternVerdicts, folds: BoolArray) -> tuple[float, float]:
-        """Share that is right, and what an item takes, on the items of some folds."""
         items = self.items[folds].sum(axis=0)
         places = np.arange(len(items))
         counted = float((items * self._counted[said.outcome, places]).sum())
@@ -142,17 +140,15 @@ class StackSearch:
         return right / counted if counted else -1.0, cost / max(float(items.sum()), 1.0)
 
     def shares(self, folds: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """The same of every candidate."""
         right, counted, cost = (part[:, folds].sum(axis=1) for part in self.found[1:])
         share = np.divide(right, counted, out=np.full(len(right), -1.0), where=counted > 0)
         return share, cost / max(float(self.items[folds].sum()), 1.0)
 
     def right(self, said: PatternVerdicts) -> FloatArray:
-        """Each item: 1 where it is judged rightly."""
+        """Return, for each item, 1 where it is judged rightly."""
         return self._right[said.outcome, np.arange(len(self._first))][self.pattern].astype(np.float64)
 
     def refined(self, candidate: Candidate, folds: BoolArray, cap: float) -> Candidate:
-        """The candidate with each stage but the last asked about fewer types, where that is better on some folds."""
         best, (share, cost) = candidate, self.worth(self.said(candidate), folds)
         typed = sorted({kind for kind in self._types.tolist() if kind != self.pool.untyped})
         for number in range(len(candidate) - 1):
@@ -168,7 +164,8 @@ class StackSearch:
         return best
 
     def typed(self, folds: BoolArray) -> tuple[list[Candidate], FloatArray, FloatArray]:
-        """Candidates whose stages are asked about some types only, as is best on some folds, with `shares` of each.
+        """Return candidates whose stages are asked about some types only, as is best on some folds, with their
+        `shares`.
 
         They are made of all candidates of two stages, and of the most accurate others.
         """
@@ -229,7 +226,7 @@ class StackSearch:
                     yield from self._grown((*before, place), rest, right + more[0], counted + more[1], paid, stages - 1)
 
     def _sum(self, table: BoolArray, outcome: IntArray, rows: BoolArray) -> FloatArray:
-        """Items by fold whose patterns are among some and stand in a table of outcomes by pattern."""
+        """Sum items by fold whose patterns are in a table of outcomes by pattern."""
         there = table[np.where(rows, outcome, 0), np.arange(len(outcome))] & rows
         found: FloatArray = self.items @ there.astype(np.float64)
         return found
@@ -286,7 +283,7 @@ Choose = Callable[[StackSearch, BoolArray], Candidate]
 
 
 def most_accurate(cap: float = np.inf) -> Choose:
-    """The one that is right most often, of those an item of which takes no more than ``cap``; of equals the cheapest.
+    """Return the most accurate candidate whose cost an item is at most ``cap``; of equals the cheapest.
 
     Where none is so cheap, the cheapest.
     """
@@ -305,14 +302,13 @@ def most_accurate(cap: float = np.inf) -> Choose:
 
 
 def best_alone(search: StackSearch, folds: BoolArray) -> Candidate:
-    """The verifier that is right most often by itself; of equals the first."""
     share, _ = search.shares(folds)
     alone = [place for place, one in enumerate(search.found.candidates) if len(one) == 1]
     return search.found.candidates[max(alone, key=lambda place: (share[place], -place))]
 
 
 def cheapest_not_worse(reference: int, margin: float) -> Choose:
-    """The cheapest whose accuracy is, by its interval, less than ``margin`` below that of a verifier alone."""
+    """Choose the cheapest whose accuracy is, by its interval, less than ``margin`` below that of a single verifier."""
 
     def choose(search: StackSearch, folds: BoolArray) -> Candidate:
         share, cost = search.shares(folds)
@@ -332,7 +328,7 @@ def cheapest_not_worse(reference: int, margin: float) -> Choose:
 
 
 def _least(difference: FloatArray, question: IntArray) -> float:
-    """The lower end of the 95 % interval of a mean difference, clustered by question."""
+    """Return the lower end of the 95 % interval of a mean difference, clustered by question."""
     mean = float(difference.mean())
     sums = np.bincount(question, weights=difference - mean)
     clusters = len(sums)
@@ -341,7 +337,7 @@ def _least(difference: FloatArray, question: IntArray) -> float:
 
 
 class CrossFitted(NamedTuple):
-    """What a way to choose comes to on questions that it has not seen.
+    """The results of a selection rule on unseen questions.
 
     Attributes:
         chosen: What it chooses on all questions.
@@ -357,7 +353,6 @@ class CrossFitted(NamedTuple):
 
 
 def cross_fitted(search: StackSearch, choose: Choose) -> CrossFitted:
-    """Choose outside each fold, and judge inside it."""
     everywhere = np.ones(search.folds, dtype=np.bool_)
     fold, pattern = search.pool.fold, search.pattern
     outcome = np.empty(len(fold), dtype=np.int8)
@@ -374,7 +369,7 @@ def cross_fitted(search: StackSearch, choose: Choose) -> CrossFitted:
 
 
 def front(search: StackSearch, most: int) -> list[float]:
-    """What an item may take for one stack after the other that leads on all items: none is as accurate for less.
+    """Return the costs an item of the stacks on the Pareto front of all items: none is as accurate for less.
 
     Args:
         most: So many of them at most, from the cheapest to the most accurate, for which there is no bound.

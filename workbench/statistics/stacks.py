@@ -1,4 +1,4 @@
-"""Stacks on arrays: what verifiers one behind the other say of items, from what each of them has said of all.
+"""Simulates stacks on arrays: the verdicts of verifiers in sequence, from each one's verdicts on all items.
 
 Nothing is asked: whoever has run the stages has run every stack of them.
 """
@@ -24,7 +24,7 @@ def settled(
     least: float | None = None,
     most: float | None = None,
 ) -> IntArray:
-    """What a stack says of each item by a stage's verdict (int8), `NOTHING` where the item goes on.
+    """Return a stack's verdict on each item after one stage (int8), `NOTHING` where the item is deferred.
 
     Args:
         outcome: The stage's verdicts.
@@ -65,7 +65,7 @@ class StageVerdicts(NamedTuple):
 
 
 class Stacked(NamedTuple):
-    """What a stack says of items.
+    """A stack's verdicts on items.
 
     Attributes:
         outcome: "abstain" where no stage is for the item; -1 where a stage's verdict is needed that isn't there.
@@ -83,7 +83,7 @@ class Stacked(NamedTuple):
 
 
 def stacked(stages: Sequence[StageVerdicts], verifiers: int) -> Stacked:
-    """Take the items through the stages.
+    """Run the items through the stages.
 
     Args:
         verifiers: How many verifiers there are.

@@ -1,4 +1,4 @@
-"""p-values of many tests at once, and differences of shares between two kinds of items within strata."""
+"""Corrected p-values of many tests, and stratified differences of shares between two kinds of items."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.statistics.intervals import Z95, tally, wilson
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Holm's adjusted p-values: with p_(1) <= … <= p_(m), max over j <= i of min(1, (m - j + 1) p_(j)).
+    """Return Holm's adjusted p-values: with p_(1) <= … <= p_(m), max over j <= i of min(1, (m - j + 1) p_(j)).
 
     Rejecting those below 5 % makes any false rejection at most 5 % likely, however the tests depend on each other.
     Source: Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979.
@@ -30,7 +30,7 @@ def holm(p: Sequence[float]) -> list[float]:
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:
-    """Benjamini and Hochberg's q-values: with p_(1) <= … <= p_(m), min over j >= i of min(1, m p_(j) / j).
+    """Return Benjamini and Hochberg's q-values: with p_(1) <= … <= p_(m), min over j >= i of min(1, m p_(j) / j).
 
     Rejecting those below 5 % makes the expected share of false ones among them at most 5 %, for tests that are
     independent or depend positively. scipy has it too, behind an import of most of a second. Source: Benjamini and
@@ -45,7 +45,7 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
 
 
 def tree(p: Sequence[float], families: Sequence[Hashable]) -> list[float]:
-    """q-values of tests in families: those of a family count only where it is selected among all families.
+    """Return q-values of tests in families: those of a family count only where it is selected among all families.
 
     A family is selected by Simes' p-value of its tests, Benjamini and Hochberg over families; with R of m selected, its
     tests are then tested at the level R / m of what is asked for. q is the lowest level at which a test is rejected:
@@ -70,7 +70,7 @@ def tree(p: Sequence[float], families: Sequence[Hashable]) -> list[float]:
 
 
 def across(families: Sequence[Sequence[float]]) -> list[list[float]]:
-    """q-values of families of tests as parts of one tree, see `tree`; a family may be a tree of its own.
+    """Return q-values of families of tests as parts of one tree, see `tree`; a family may itself be a tree.
 
     Args:
         families: Each one's own q-values, at least one each: the least is the family's p-value (Simes').
@@ -107,7 +107,7 @@ FEWEST = 10
 
 
 class Effect(Struct, frozen=True, kw_only=True):
-    """The mean difference within strata of two shares.
+    """The mean difference of two shares within strata.
 
     Attributes:
         exposed: Completions of the kind in question, in strata that have both kinds.
@@ -126,7 +126,7 @@ class Effect(Struct, frozen=True, kw_only=True):
 
 
 def stratified_difference(accepted: BoolArray, exposed: BoolArray, stratum: IntArray, question: IntArray) -> Effect:
-    """Mantel and Haenszel's risk difference with the interval of Yan and Su, for clustered items.
+    """Return Mantel and Haenszel's risk difference with the interval of Yan and Su, for clustered items.
 
     Strata count by w = n1 n0 / (n1 + n0). Each side's share is sum(w p) / sum(w), its interval Wilson's over strata
     with z' = z sqrt(sum w² v) / sum(w sqrt(v)), v = p (1 - p) / n, each stratum's n divided by the difference's
@@ -193,7 +193,7 @@ def _influences(weights: FloatArray, shares: FloatArray, n: IntArray) -> FloatAr
 
 
 def _design_effect(influence: FloatArray, question: IntArray) -> float:
-    """By what clusters raise the difference's variance, at least 1.
+    """Return the factor by which clusters raise the difference's variance, at least 1.
 
     The variance is the sum of squared influences over items if they are independent, over questions (each one's sum,
     times G / (G - 1)) if they are not.
@@ -213,7 +213,8 @@ def _by_side(kind: IntArray) -> Iterator[tuple[IntArray, BoolArray]]:
 
 
 def _quantile(mass: FloatArray, question: IntArray) -> float | None:
-    """Student's t for a side whose items weigh so much; None for too few questions, as `intervals.is_carried` has it.
+    """Return Student's t for a side whose items weigh so much; None with too few questions, as in
+    `intervals.is_carried`.
 
     What one question weighs counts as its size in `intervals.Clustering`.
     """

@@ -1,4 +1,4 @@
-"""Shares from items that were taken with unequal chances, and the sequential test of what is accepted wrongly."""
+"""Shares from items sampled with unequal probabilities, and the sequential test of false acceptances."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class WeightedShare(NamedTuple):
 
 
 def weighted_share(hit: BoolArray, weight: FloatArray, question: IntArray) -> WeightedShare:
-    """The share of hits, each item with one over the chance that it was taken.
+    """Return the share of hits, each item weighted by the inverse of its sampling probability.
 
     The variance is linearised, with questions as clusters; its design effect against equal chances enters the interval
     of all shares (`workbench.statistics.intervals.share_ends`). Sources: Hájek, "Comment on an essay by D. Basu", 1971;
@@ -69,7 +69,7 @@ def _design_effect(hit: BoolArray, weight: FloatArray, cluster: IntArray, share:
 
 
 class Rise(NamedTuple):
-    """Where what is accepted wrongly has risen.
+    """The step at which false acceptances have risen.
 
     Attributes:
         place: Of the step at which the evidence reached the threshold.
@@ -83,7 +83,7 @@ class Rise(NamedTuple):
 
 
 def first_rise(estimate: FloatArray, bound: float, first: int) -> Rise | None:
-    """The first step at which unbiased estimates of a share, one a step, are more than a bound allows; None if never.
+    """Return the first step at which unbiased estimates of a share, one a step, are above a bound; None if never.
 
     An e-detector (Shin, Ramdas and Rinaldo, 2024): M = (M + 1)(1 + b (estimate - bound)), whose factor is never
     negative and has a mean of at most 1 while the share is within the bound, whatever else the estimates' distribution

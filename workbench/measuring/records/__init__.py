@@ -1,5 +1,5 @@
-"""What figures are reported in, where they are no statistics: paper tables, reviews, validity, data cards, curation,
-tests, stacks, trainings.
+"""Records of reports that are no statistics: paper tables, reviews, validity, data cards, curation, tests, stacks,
+trainings.
 
-paper, review, triage, validity, card, curation, testing, stack, watching: one each.
+paper, review, triage, validity, card, curation, testing, stack, watching: one subject each.
 """

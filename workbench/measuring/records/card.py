@@ -1,4 +1,4 @@
-"""A data card: what a reader of figures must know of the data they were counted on."""
+"""The data card: what readers of metrics must know about the data."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class LengthRow(Struct, frozen=True, kw_only=True):
 
 
 class DataCard(Struct, frozen=True, kw_only=True):
-    """The data.
+    """A description of the data.
 
     Attributes:
         counts: The paper's table 1.

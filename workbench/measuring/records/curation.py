@@ -1,4 +1,4 @@
-"""A pool of questions and what curation says of it: duplicates, exclusions, answer types, what is drawn."""
+"""A pool of questions and the results of curating it: duplicates, exclusions, answer types, drawn questions."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ COUNTING: Final = ("people", "file")
 
 
 class Scope(Options, frozen=True, kw_only=True):
-    """Which questions of the pool; code problems are never among them."""
+    """A choice of questions of the pool; code problems are never among them."""
 
     dataset: Annotated[str | None, option("Only questions of this data set.", "--dataset", metavar="NAME")] = None
     source: Annotated[str | None, option("Only questions of this source.", "--source", metavar="DOMAIN/NAME")] = None
 
 
 class PoolQuestion(Struct, frozen=True, kw_only=True):
-    """A question of the pool and what is known of it.
+    """A question of the pool and its properties.
 
     Attributes:
         licence: Its source's; None where nobody knows it.
@@ -64,7 +64,7 @@ class PoolQuestion(Struct, frozen=True, kw_only=True):
 
 
 class DuplicatePair(Struct, frozen=True, kw_only=True):
-    """A question that goes, and the one that stays.
+    """A duplicate question, and the one that is kept.
 
     Attributes:
         similarity: Jaccard index of their shingles, or cosine of their embeddings.
@@ -112,7 +112,7 @@ class DuplicatesReport(Struct, frozen=True, kw_only=True):
 
 
 class CandidateQuestion(Struct, frozen=True, kw_only=True):
-    """A question that may belong out of the pool; a person decides.
+    """A question that may have to be excluded; a person decides.
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`.
@@ -129,7 +129,7 @@ class CandidateQuestion(Struct, frozen=True, kw_only=True):
 
 
 class OutQuestion(Struct, frozen=True, kw_only=True):
-    """A question that is out of the pool.
+    """An excluded question.
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`, or `DUPLICATE`.
@@ -149,7 +149,7 @@ class OutQuestion(Struct, frozen=True, kw_only=True):
 
 
 class PoolChanged(Struct, frozen=True, kw_only=True):
-    """What ``curate exclude`` and its ``--undo`` did.
+    """The result of ``curate exclude`` and its ``--undo``.
 
     Attributes:
         unchanged: Questions that were as wanted already.
@@ -213,7 +213,7 @@ class DrawReport(SetReport, frozen=True, kw_only=True):
 
 
 class SourceStatus(Struct, frozen=True, kw_only=True):
-    """One source of the pool: a row of the paper's table 7, and what curation left of it.
+    """One source of the pool: a row of the paper's table 7, and the questions left after curation.
 
     Attributes:
         licence: None where nobody knows it.

@@ -1,4 +1,4 @@
-"""The five tables of VerifyBench (arXiv 2505.15801) for the data sets of a project: figures as fractions.
+"""The five tables of VerifyBench (arXiv 2505.15801) for the data sets of a project, as fractions.
 
 A table's ``table`` in JSON is its number in the paper.
 """
@@ -36,7 +36,7 @@ class CountRow(Struct, frozen=True, kw_only=True):
 
 
 class CountsTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=1):
-    """What is in the data sets.
+    """The contents of the data sets.
 
     Attributes:
         without_gold: Data set -> completions that have no gold, and so stand in no row.
@@ -98,7 +98,7 @@ class ReferenceRow(Struct, frozen=True, kw_only=True):
 
 
 class ReferenceTable(Struct, frozen=True, kw_only=True, tag_field="table", tag=3):
-    """What the reference answer gives.
+    """The effect of the reference answer.
 
     Attributes:
         notes: Pairs that could not be compared, and why.
@@ -127,7 +127,7 @@ class DatasetPairs(Struct, frozen=True, kw_only=True):
 
 
 class BenchmarkScore(Struct, frozen=True, kw_only=True):
-    """What a verifier scores on a benchmark that is not here.
+    """A verifier's score on a benchmark outside this project.
 
     Attributes:
         score: A share.

@@ -1,4 +1,4 @@
-"""Disagreements worth a person's look, and what people decide of them."""
+"""Disagreements worth a review, and the reviewers' decisions."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ LONGEST_NOTE: Final = 100_000
 
 
 class RunVote(Struct, frozen=True, kw_only=True):
-    """What one verifier's run said of an item."""
+    """The verdict of one verifier's run on an item."""
 
     verifier: str
     run: int | None
@@ -191,7 +191,7 @@ class StandingReview(ReviewLine, kw_only=True):
 
 
 class ReviewsImported(Struct, kw_only=True):
-    """What an import of reviews did, in lines.
+    """The result of an import of reviews, in lines.
 
     Attributes:
         refusals: The lines that were refused, in their order.
@@ -204,7 +204,7 @@ class ReviewsImported(Struct, kw_only=True):
 
 
 class ErrorCount(Struct, frozen=True, kw_only=True):
-    """How many marked errors of a verifier are of one category.
+    """The number of marked errors of a verifier in one category.
 
     Attributes:
         group: An answer type or subtype, ``"untyped"``, or None for all items.

@@ -1,4 +1,4 @@
-"""Stacks as they are reported: fractions, and null where a figure is undefined."""
+"""Stacks as they are reported: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Price = Literal["dollars", "tokens", "seconds", "calls"]
 
 
 class Took(Struct, frozen=True, kw_only=True):
-    """What an average item takes, as if nothing had been stored before.
+    """The cost of an average item, as if nothing had been stored before.
 
     Attributes:
         calls: Replies its verdict rests on.
@@ -34,7 +34,7 @@ class Took(Struct, frozen=True, kw_only=True):
 
 
 class StageRow(Struct, frozen=True, kw_only=True):
-    """What one stage did with the items with gold that reached it: whether it may be trusted with what it settles.
+    """The results of one stage on the items with gold that reached it: how far its decisions can be trusted.
 
     Attributes:
         stage: Its place, from 1.
@@ -110,7 +110,7 @@ class SimulatedStack(Struct, frozen=True, kw_only=True):
 
 
 class StackChoice(Struct, frozen=True, kw_only=True):
-    """The stack that one way to choose gives, and what that way comes to on questions that it has not seen.
+    """The stack that one selection rule gives, and its results on unseen questions.
 
     Attributes:
         wanted: What was wanted: ``"best"``, ``"under"`` a price, ``"not_worse"`` than the reference, or a point of the

@@ -1,4 +1,4 @@
-"""What the outcomes of tests say of code problems: their solutions in order, and their tests."""
+"""Test outcomes of code problems: ranked solutions, and their tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FATES: Final[dict[Fate, str]] = {
 
 
 class TestFigures(Struct, frozen=True, kw_only=True):
-    """What came of one test over a problem's solutions.
+    """The results of one test over a problem's solutions.
 
     Attributes:
         question: Row id of the problem.
@@ -43,12 +43,12 @@ class TestFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def rate(self) -> float | None:
-        """The share of solutions that pass it; None where it was run on none."""
+        """Return the share of solutions that pass; None where it was run on none."""
         return self.passed / self.ran if self.ran else None
 
 
 class ProblemFigures(Struct, frozen=True, kw_only=True):
-    """What came of a problem's solutions.
+    """The results of a problem's solutions.
 
     Attributes:
         judged: Solutions for which a test counts.
@@ -67,16 +67,15 @@ class ProblemFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def pass_at_1(self) -> float | None:
-        """The share of judged solutions that pass; None without any."""
+        """Return the share of judged solutions that pass; None without any."""
         return self.passing / self.judged if self.judged else None
 
     def count(self, fate: Fate) -> int:
-        """How many tests have this fate."""
         return sum(test.fate == fate for test in self.tests)
 
 
 class SuiteFigures(Struct, frozen=True, kw_only=True):
-    """What a run found of a suite of tests.
+    """The results of a run on a suite of tests.
 
     Attributes:
         lost: Solutions over which the sandbox died: they are in no figure.
@@ -90,11 +89,10 @@ class SuiteFigures(Struct, frozen=True, kw_only=True):
 
     @property
     def tests(self) -> list[TestFigures]:
-        """Of all problems."""
         return [test for problem in self.problems for test in problem.tests]
 
     @property
     def pass_at_1(self) -> float | None:
-        """Its mean over the problems that have one."""
+        """Return the mean over the problems that have one."""
         known = [problem.pass_at_1 for problem in self.problems if problem.pass_at_1 is not None]
         return sum(known) / len(known) if known else None

@@ -1,4 +1,4 @@
-"""Triage: the wrong verdicts of a cell or a queue, one case at a time, and the causes that were given."""
+"""Triage: the wrong verdicts of a cell or a queue, case by case, and their causes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.measuring.reviewing.differences import DifferenceKind, Difference
 
 
 class TriageScope(NamedTuple):
-    """What is triaged.
+    """The items and verifiers of a triage.
 
     Attributes:
         words: The items in words: ``type C``, ``queue verifier-gold``.
@@ -33,7 +33,7 @@ class TriageScope(NamedTuple):
 
 
 class Cause(NamedTuple):
-    """Why a verifier erred: a kind of the taxonomy, or one of a reviewer's own.
+    """The cause of an error: a category of the taxonomy, or a reviewer's custom one.
 
     Attributes:
         own: The name of a cause that the taxonomy does not have; its category is ``other``.
@@ -44,7 +44,6 @@ class Cause(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is called."""
         return self.own or self.category
 
 
@@ -87,17 +86,18 @@ class TriageCase(Struct, frozen=True, kw_only=True):
 
     @property
     def likeness(self) -> tuple[tuple[DifferenceKind, ...], GoldWord, int]:
-        """What like cases have in common: what differs, and on which side gold is; no two programs are alike."""
+        """Return the key that similar cases share: what differs, and which side gold is on; programs are never
+        similar.
+        """
         return self.differences.kinds, self.gold, self.id if self.is_code else 0
 
     @property
     def said(self) -> OutcomeWord:
-        """What the verifiers said that err."""
         return self.erring[0].verdict
 
 
 class CauseMark(NamedTuple):
-    """A cause that was given to a verdict, and stands."""
+    """A cause in force, given to a verdict."""
 
     completion: int
     verifier: str
@@ -107,7 +107,7 @@ class CauseMark(NamedTuple):
 
 
 class TriageTally(NamedTuple):
-    """How far a scope is triaged.
+    """The progress of a triage.
 
     Attributes:
         marks: The causes that stand, in the order in which they were given.
@@ -122,12 +122,11 @@ class TriageTally(NamedTuple):
 
     @property
     def left(self) -> int:
-        """How many items nothing is decided of."""
         return len(self.scope.items) - len(self.done) - len(self.sent_back)
 
 
 class TriageLine(Struct, frozen=True, kw_only=True):
-    """How often a verifier erred for one cause.
+    """The number of a verifier's errors with one cause.
 
     Attributes:
         cause: None for all causes together.
@@ -143,7 +142,7 @@ class TriageLine(Struct, frozen=True, kw_only=True):
 
 
 class OpenCases(NamedTuple):
-    """Wrong verdicts of a verifier to which no cause is given yet.
+    """Wrong verdicts of a verifier without a cause yet.
 
     Attributes:
         left: How many.

@@ -1,4 +1,4 @@
-"""Whether verdicts follow what they should not, as it is reported: an interval and a sentence for each check."""
+"""Dependence of verdicts on what they should not depend on: an interval and a sentence for each check."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ COMPARING: Final[tuple[Check, ...]] = (
 
 
 class ValidityFinding(Struct, frozen=True, kw_only=True):
-    """What one check says of one verifier.
+    """The result of one check of one verifier.
 
     Attributes:
         verifier: None for what is true of the labels.

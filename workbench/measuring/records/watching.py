@@ -1,4 +1,4 @@
-"""What is seen of a training that is watched."""
+"""What is observed of a watched training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class WordingAlarm(Struct, frozen=True, kw_only=True):
-    """A wording that was suddenly frequent among what the verifier accepted.
+    """A phrasing that suddenly became frequent among accepted completions.
 
     Attributes:
         wording: Three words in a row; ``#`` is a number, ``^`` the beginning, ``$`` the end.
@@ -27,7 +27,7 @@ class WordingAlarm(Struct, frozen=True, kw_only=True):
 
 
 class DriftAlarm(Struct, frozen=True, kw_only=True):
-    """What is accepted wrongly has risen, by what was audited: the verifier's acceptance without the truth.
+    """A rise of false acceptances, by the audit: the verifier accepts more without more being right.
 
     Attributes:
         step: At which the evidence reached the threshold.
@@ -45,7 +45,7 @@ class DriftAlarm(Struct, frozen=True, kw_only=True):
 
 
 class TrainingSteps(Struct, frozen=True, kw_only=True):
-    """What was judged from one step to another, and what people say of the share that was taken.
+    """The completions judged over a range of steps, and the labels of the audited share.
 
     Attributes:
         judged: Completions, without those dropped.
@@ -77,7 +77,7 @@ class TrainingSteps(Struct, frozen=True, kw_only=True):
 
 
 class AlikeGroup(Struct, frozen=True, kw_only=True):
-    """Accepted completions that look alike.
+    """Similar accepted completions.
 
     Attributes:
         items: Their row ids.
@@ -126,6 +126,6 @@ class TrainingReport(Struct, frozen=True, kw_only=True):
 
 
 class Trainings(Struct, frozen=True, kw_only=True):
-    """All that are watched in a project."""
+    """All watched trainings of a project."""
 
     trainings: list[TrainingReport]

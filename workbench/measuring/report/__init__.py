@@ -1,5 +1,5 @@
-"""The report: everything it says, and the page it says it on.
+"""The report: its contents and its page.
 
-contents: the figures. gathering, card: where they are counted, and the order of the sections.
+contents: the metrics. gathering, card: computing them, and the order of the sections.
 common, figures, people, testing: the sections. pictures: their plots as files.
 """

@@ -52,7 +52,6 @@ class GoldItems(Struct, frozen=True, kw_only=True, eq=False):
     def of(
         cls, everything: Columns, gold: GoldChoice, kept: BoolArray | None = None, *, dataset: str | None = None
     ) -> GoldItems:
-        """All items, those that are kept, or those of a data set."""
         import numpy as np
 
         truth = everything.gold(gold)
@@ -82,7 +81,6 @@ class PartCounts(Struct, frozen=True, kw_only=True):
 
     @property
     def items(self) -> int:
-        """All completions."""
         return self.counts[("completions", None)] + self.without_gold
 
 
@@ -107,14 +105,14 @@ def count_part(everything: Columns, part: GoldItems) -> PartCounts:
 
 
 def count_order(keys: Iterable[CountKey]) -> list[CountKey]:
-    """Distinct keys in the order of the paper's table."""
+    """Sort distinct keys as in the paper's table."""
     from workbench.statistics.accuracy import group_order
 
     return sorted(set(keys), key=lambda key: (COUNTS.index(key[0]), group_order(key[1] or "")))
 
 
 def unpaired(part: GoldItems) -> str:
-    """Why the questions of a part are no pairs of one correct and one incorrect completion; "" where all are."""
+    """Explain why the questions of a part are no pairs of one correct and one incorrect completion; "" if all are."""
     import numpy as np
 
     from workbench.statistics.intervals import distinct
@@ -131,7 +129,6 @@ def unpaired(part: GoldItems) -> str:
 
 
 def has_scores(everything: Columns, run: int | None, part: GoldItems) -> bool:
-    """Whether a run has a score for any item of a part."""
     import numpy as np
 
     score = everything.score(run)
@@ -147,7 +144,7 @@ def data_card(
     together: str | None = None,
     texts: TextHashes | None = None,
 ) -> DataCard:
-    """Count what is there.
+    """Count the data of a project.
 
     Args:
         known: The columns, where gold is another than today's.
@@ -180,14 +177,14 @@ def data_card(
 
 
 def counts_table(everything: Columns, gold: GoldChoice, kept: BoolArray | None = None) -> CountsTable:
-    """The paper's table 1 of the data sets; of these items only, where not all are kept."""
+    """Return the paper's table 1 of the data sets; of the items in `kept` only, if given."""
     names = sorted(everything.groups("dataset").names)
     found = {name: count_part(everything, GoldItems.of(everything, gold, kept, dataset=name)) for name in names}
     return counts_of({name: counts for name, counts in found.items() if counts.items}, gold)
 
 
 def counts_of(found: Mapping[str, PartCounts], gold: GoldChoice) -> CountsTable:
-    """The paper's table 1 of parts by name."""
+    """Return the paper's table 1 of parts by name."""
     rows = [
         CountRow(of=of, group=group, counts={name: counts.counts.get((of, group), 0) for name, counts in found.items()})
         for of, group in count_order(key for counts in found.values() for key in counts.counts)

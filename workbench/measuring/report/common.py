@@ -1,4 +1,4 @@
-"""What several sections share: order of verifiers, cells, names of groups."""
+"""Shared parts of several sections: order of verifiers, cells, names of groups."""
 
 from __future__ import annotations
 
@@ -34,36 +34,31 @@ CONSTANTS = (CONSTANT, "always-correct")
 
 
 def ranked(contents: Contents) -> list[AccuracyRow]:
-    """The rows of all items: verifiers by accuracy, the best first, then baselines."""
     rows = [row for row in contents.overall.rows if row.group is None]
     return sorted(rows, key=lambda row: (is_baseline(row), row.accuracy is None, -(row.accuracy or 0.0)))
 
 
 def own(contents: Contents) -> list[AccuracyRow]:
-    """The same without baselines."""
     return [row for row in ranked(contents) if not is_baseline(row)]
 
 
 def best_constant(rows: Iterable[AccuracyRow], group: str | None = None) -> AccuracyRow | None:
-    """What the better of two verdicts gives that are the same for all items; of equals "incorrect"."""
+    """Return the better of the two constant verdicts; "incorrect" if they are equal."""
     found = [row for row in rows if row.verifier in CONSTANTS and row.group == group and row.accuracy is not None]
     return max(found, key=lambda row: (row.accuracy or 0.0, row.verifier == CONSTANT), default=None)
 
 
 def verifier_name(row: AccuracyRow) -> str:
-    """Its name, marked where it helped to choose the data."""
     return f"{row.verifier} {CHOSE}" if row.selection_judge else row.verifier
 
 
 def selected_by_note(rows: Iterable[AccuracyRow]) -> tuple[str, ...]:
-    """What the mark means, where it stands."""
     if not any(row.selection_judge for row in rows):
         return ()
     return (f"{CHOSE} It helped to choose the items, so they are harder for it than for others.",)
 
 
 def plots(title: str, drawn: Sequence[Plot], *, folded: bool = False) -> Group:
-    """Plots side by side, or one below the other where long names need the room."""
     longest = max(
         (len(point.label) for plot in drawn if isinstance(plot, Intervals) for point in plot.points), default=0
     )
@@ -72,22 +67,18 @@ def plots(title: str, drawn: Sequence[Plot], *, folded: bool = False) -> Group:
 
 
 def interval(ci: tuple[float, float] | None) -> str:
-    """A 95 % interval in per cent."""
     return NONE if ci is None else f"{percentage(ci[0])}–{percentage(ci[1])}"
 
 
 def decimal(value: float | None, digits: int = 3) -> str:
-    """A figure that is no share, such as a correlation."""
     return NONE if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
 def share(heading: str, value: Callable[[Record], float | None], *, there: bool = True) -> Column[Record]:
-    """A column of shares in per cent."""
     return column(heading, value, percentage, there=there)
 
 
 def decimals(heading: str, value: Callable[[Record], float | None], *, there: bool = True) -> Column[Record]:
-    """A column of figures that are no shares."""
     return column(heading, value, decimal, there=there)
 
 
@@ -104,7 +95,6 @@ class ColourScale:
         self.note = f"Colours run from {percentage(self._low)} to {percentage(self._high)}; baselines have none."
 
     def cell(self, row: AccuracyRow | None, small: str = "") -> Cell:
-        """A row's accuracy on its colour."""
         if row is None or row.accuracy is None:
             return Cell(NONE)
         coloured = self._low < self._high and not is_baseline(row)
@@ -113,17 +103,15 @@ class ColourScale:
 
     @staticmethod
     def plain(share: float | None) -> Cell:
-        """A share without a colour."""
         return Cell(percentage(share))
 
 
 def by_cell(report: AccuracyReport) -> dict[tuple[str, str | None], AccuracyRow]:
-    """Verifier and group -> the row."""
     return {(row.verifier, row.group): row for row in report.rows}
 
 
 def sizes(report: AccuracyReport) -> dict[str | None, int]:
-    """Group -> how many of its items count for the verifier that has most; in the order of the report."""
+    """Map each group to the most items that count for any verifier; in the order of the report."""
     found: dict[str | None, int] = {}
     for row in report.rows:
         found[row.group] = max(found.get(row.group, 0), row.n)
@@ -134,7 +122,6 @@ def sizes(report: AccuracyReport) -> dict[str | None, int]:
 
 
 def summary_section(contents: Contents) -> Section:
-    """Figures of all items, and two plots of them."""
     rows = ranked(contents)
     if not own(contents):
         said = "No item has gold, so that nothing is measured of verifiers; what came of the tests stands below."
@@ -147,13 +134,11 @@ def summary_section(contents: Contents) -> Section:
 
 
 def _headline(contents: Contents) -> str:
-    """What the table says, in sentences."""
     finest = next((contents.by[by] for by in ("subtype", "type") if by in contents.by), contents.overall)
     return " ".join((*conclusion(finest), *contents.overall.notes))
 
 
 def rates_plot(contents: Contents) -> Scatter | None:
-    """Both kinds of error of each verifier that can make both."""
     rows = own(contents)
     dots = tuple(Dot(row.verifier, row.fpr, row.fnr) for row in rows if row.fpr is not None and row.fnr is not None)
     if not dots:
@@ -191,14 +176,12 @@ def _table(contents: Contents, rows: list[AccuracyRow]) -> Table:
 
 
 def accuracy_of_all_plot(contents: Contents) -> Intervals:
-    """Every verifier on all items."""
     return accuracy_plot("Accuracy (%) with its 95 % interval, clustered by question.", own(contents), contents.overall)
 
 
 def accuracy_plot(
     caption: str, rows: Iterable[AccuracyRow], report: AccuracyReport, group: str | None = None
 ) -> Intervals:
-    """Verifiers one below the other, against the better of two constant verdicts; all plots have one axis."""
     mark = best_constant(report.rows, group)
     return Intervals(
         caption=caption,

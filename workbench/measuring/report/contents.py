@@ -1,4 +1,4 @@
-"""All a report says, as figures and texts, before it is put into words, tables and plots."""
+"""The contents of a report, as numbers and texts, before they become words, tables and plots."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ERROR_KINDS: tuple[ErrorKind, ...] = ("accepted", "refused", "undecided")
 
 
 class ConfusionCounts(Struct, frozen=True, kw_only=True):
-    """What a verifier said of correct and of incorrect completions: correct, incorrect, undecided."""
+    """A verifier's verdicts on correct and on incorrect completions: correct, incorrect, undecided."""
 
     verifier: str
     of_correct: tuple[int, int, int]
@@ -48,7 +48,7 @@ class ScoreBin(Struct, frozen=True, kw_only=True):
 
 
 class Scores(Struct, frozen=True, kw_only=True):
-    """A verifier's scores beside gold.
+    """A verifier's scores compared with gold.
 
     Attributes:
         n: Items with gold and a score.
@@ -66,7 +66,7 @@ class Scores(Struct, frozen=True, kw_only=True):
 
 
 class ErrorExample(Struct, frozen=True, kw_only=True):
-    """An item a verifier judges wrongly; texts may be cut, which they then say.
+    """An item that a verifier judges wrongly; texts may be shortened, which they then say.
 
     Attributes:
         others_right: How many of the other verifiers judge it rightly.
@@ -108,7 +108,7 @@ class Errors(Struct, frozen=True, kw_only=True):
 
 
 class RunFacts(Struct, frozen=True, kw_only=True):
-    """Which run a verifier's figures come from, and what identifies its configuration.
+    """The run a verifier's metrics come from, and what identifies its configuration.
 
     Attributes:
         version: Of its rules, parser or library.
@@ -126,7 +126,7 @@ class RunFacts(Struct, frozen=True, kw_only=True):
 
 
 class Software(Struct, frozen=True, kw_only=True):
-    """What made the report.
+    """The software that made the report.
 
     Attributes:
         schema: Version of the database's tables.
@@ -142,7 +142,7 @@ class Software(Struct, frozen=True, kw_only=True):
 
 
 class Contents(Struct, frozen=True, kw_only=True):
-    """Everything.
+    """The contents of a report.
 
     Attributes:
         selection: Which items, in words.

@@ -1,4 +1,4 @@
-"""Accuracy by answer type, subtype and more: tables, plots, all figures in full; causes of errors; trainings."""
+"""Sections on accuracy by answer type, subtype and more: tables, plots, all metrics; causes of errors; trainings."""
 
 from __future__ import annotations
 
@@ -68,7 +68,6 @@ _IN_FULL = ("type", "subtype", "domain")
 
 
 def breakdown_section(contents: Contents) -> Section | None:
-    """A heat map for everything items differ in."""
     blocks: list[Block] = []
     for by, report in contents.by.items():
         if by == "type":
@@ -93,7 +92,7 @@ def _type_plots(contents: Contents, report: AccuracyReport) -> Group:
 
 
 def type_plots(contents: Contents, report: AccuracyReport) -> dict[str, Intervals]:
-    """Answer type -> every verifier on its items."""
+    """Plot every verifier's accuracy by answer type."""
     cells = by_cell(report)
     return {
         group: accuracy_plot(
@@ -108,12 +107,10 @@ def type_plots(contents: Contents, report: AccuracyReport) -> dict[str, Interval
 
 
 def words(by: str) -> str:
-    """What items are grouped by, for a reader."""
     return _WORDS.get(by, by)
 
 
 def across(contents: Contents, report: AccuracyReport) -> Table:
-    """Verifiers down, answer types across, and both averages."""
     cells, size = by_cell(report), sizes(report)
     groups = [group for group in size if group is not None]
     scale = ColourScale(report.rows)
@@ -134,7 +131,7 @@ def across(contents: Contents, report: AccuracyReport) -> Table:
 
 
 def down(contents: Contents, by: str, report: AccuracyReport) -> list[Table]:
-    """Groups down, verifiers across; several tables where there are more verifiers than stand side by side."""
+    """Tabulate groups down, verifiers across; several tables where the verifiers don't fit next to each other."""
     verifiers = own(contents)
     baselines = [row for row in ranked(contents) if is_baseline(row)]
     parts = [verifiers[first : first + _ABREAST] for first in range(0, len(verifiers), _ABREAST)]
@@ -192,14 +189,13 @@ def _type_row(contents: Contents, subtype: str, verifiers: Sequence[AccuracyRow]
 
 
 def delta(row: AccuracyRow | None) -> str:
-    """A difference, marked where chance alone would seldom give it."""
+    """Format a difference, marked if significant."""
     if row is None or row.delta is None or is_baseline(row):
         return ""
     return f"{difference(row.delta)}{_MARK if row.is_significant else ''}"
 
 
 def _said(contents: Contents, report: AccuracyReport) -> tuple[str, ...]:
-    """How the marks came about, and what else is said of this table alone."""
     notes = tuple(note for note in report.notes if note not in contents.overall.notes)
     if report.tests is None:
         return notes
@@ -211,7 +207,6 @@ def _said(contents: Contents, report: AccuracyReport) -> tuple[str, ...]:
 
 
 def tables_section(contents: Contents) -> Section | None:
-    """The accuracy tables in full."""
     groups: list[Block] = [
         Group(title=f"Accuracy by {by}", blocks=accuracy_tables(contents.by[by]), folded=True)
         for by in _IN_FULL
@@ -228,7 +223,6 @@ _MOST_PAIRS = 40
 
 
 def comparison_section(contents: Contents) -> Section | None:
-    """Who can be told apart, then every pair."""
     found = contents.family
     if found is None or not found.family:
         return None
@@ -291,7 +285,6 @@ def _pairs(found: FamilyReport) -> Table:
 
 
 def validity_section(contents: Contents) -> Section | None:
-    """What stands out, then every check with its interval."""
     found = contents.validity
     if found is None or not found.findings:
         return None
@@ -329,7 +322,6 @@ def _ends(finding: ValidityFinding) -> str:
 
 
 def confusion_section(contents: Contents) -> Section | None:
-    """A small table a verifier."""
     known = {found.verifier: found for found in contents.confusions}
     tables = tuple(_table(known[row.verifier]) for row in own(contents) if row.verifier in known)
     if not tables:
@@ -357,7 +349,6 @@ def _cell(number: int, whole: int) -> Cell:
 
 
 def cost_section(contents: Contents) -> Section | None:
-    """What verdicts take beside how accurate they are, and who leads."""
     if contents.costs is None:
         return None
     plot = cost_plot(contents.costs)
@@ -366,7 +357,6 @@ def cost_section(contents: Contents) -> Section | None:
 
 
 def scores_section(contents: Contents) -> Section | None:
-    """Plots for each verifier that gives scores."""
     if not contents.scores:
         return None
     plots: list[Block] = []
@@ -379,7 +369,6 @@ def scores_section(contents: Contents) -> Section | None:
 
 
 def spread_plot(found: Scores) -> Histogram:
-    """How a verifier's scores are spread, by gold."""
     return Histogram(
         caption=f"{found.verifier}: scores of {found.n:,} items with gold, AUROC {decimal(found.auroc)}.",
         edges=(found.bins[0].low, *(one.high for one in found.bins)),
@@ -391,7 +380,6 @@ def spread_plot(found: Scores) -> Histogram:
 
 
 def calibration_plot(found: Scores) -> Scatter:
-    """What share is correct at which score."""
     dots = tuple(
         Dot(f"{one.correct + one.incorrect:,}", one.mean, one.rate)
         for one in found.bins
@@ -411,7 +399,6 @@ def calibration_plot(found: Scores) -> Scatter:
 
 
 def causes_section(contents: Contents) -> Section | None:
-    """The causes of each verifier by answer type; nothing where none was given."""
     if not contents.causes:
         return None
     groups = sorted({group for line in contents.causes for group in line.counts})
@@ -434,7 +421,6 @@ def causes_section(contents: Contents) -> Section | None:
 
 
 def training_section(contents: Contents) -> Section | None:
-    """What is seen of each; None where none is watched."""
     blocks = [block for report in contents.trainings for block in _training(report)]
     return Section("trainings", "Trainings that are watched", tuple(blocks)) if blocks else None
 

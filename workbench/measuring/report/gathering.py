@@ -1,4 +1,4 @@
-"""Everything a report says, counted by what every other table is counted by."""
+"""Gathers the contents of a report from the functions behind every other table."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ SECTIONS: Final[tuple[Callable[[Contents], Section | None], ...]] = (
 
 
 def report_document(contents: Contents, more: Sequence[Section] = ()) -> Document:
-    """All sections there is something to say in.
+    """Assemble all sections that have contents.
 
     Args:
         more: What other jobs have to say, before the methods.
@@ -155,7 +155,7 @@ _HUGE = 2.0**50
 def scores_of(
     everything: Columns, part: GoldItems, judge: VerifierRun, known: ConfiguredVerifier | None, overall: AccuracyReport
 ) -> Scores | None:
-    """A verifier's scores on a part of the items; None where there are none."""
+    """Return a verifier's scores on a part of the items; None without scores."""
     import numpy as np
 
     column = everything.score(judge.run)
@@ -217,10 +217,10 @@ _QUESTION, _ANSWER, _ENDING, _DETAIL = 600, 300, 700, 300
 
 
 def errors_of(project: Project, found: JudgedSelection, examples: int) -> list[Errors]:
-    """Every verifier's errors by kind; verifiers that decide nothing, and baselines, have none.
+    """Return every verifier's errors by kind; verifiers that decide nothing, and baselines, have none.
 
-    Those come first that most of the other verifiers judge rightly: they are this verifier's own and no fault of the
-    item. Among equals the order is that of import.
+    Errors that most of the other verifiers judge rightly come first: they are this verifier's own and no fault of the
+    item. Ties are in the order of import.
     """
     judges = [
         (place, judge)
@@ -324,7 +324,7 @@ def gather(
     examples: int = 3,
     generated_at: str,
 ) -> Contents:
-    """Count everything.
+    """Gather the contents.
 
     Args:
         verifiers: Names; empty for all that have a complete run and judge completions.
@@ -386,7 +386,6 @@ class _ReportQuery:
     def accuracy(
         self, names: tuple[str, ...], by: str | None = None, protocol: Protocol3 | None = None
     ) -> AccuracyReport:
-        """The accuracy table of these verifiers and the baselines."""
         return accuracy(
             self._project,
             verifiers=names,
@@ -422,7 +421,7 @@ class _ReportQuery:
 
 
 def deciding(judges: Sequence[VerifierRun], everyone: AccuracyReport) -> tuple[str, ...]:
-    """The verifiers that decide at least one item; baselines are in every table anyhow."""
+    """Return the verifiers that decide at least one item; baselines are in every table anyway."""
     decided = {row.verifier for row in everyone.rows if row.coverage}
     return tuple(judge.name for judge in judges if judge.name in decided and judge.name != BASELINE)
 
@@ -446,7 +445,7 @@ def _agreement(project: Project) -> AgreementReport | None:
 
 
 def run_facts(project: Project, run: int) -> RunFacts:
-    """A run and what identifies its verifier.
+    """Return a run and what identifies its verifier.
 
     Raises:
         UsageError: It is not there any more.
@@ -468,7 +467,6 @@ def run_facts(project: Project, run: int) -> RunFacts:
 
 
 def software(project: Project, found: JudgedSelection | None, texts: overview.TextHashes | None = None) -> Software:
-    """What figures are made with, and a hash of what they are counted from."""
     reader = project.database.reader()
     return Software(
         workbench=version(_DISTRIBUTION),
@@ -493,7 +491,7 @@ def _content_hash(texts: bytes, found: JudgedSelection | None) -> str:
 
 
 class WrittenReport(NamedTuple):
-    """What has been written.
+    """The written files.
 
     Attributes:
         size: Of the report in bytes; None for no report.
@@ -524,7 +522,7 @@ def write_report(
     more: Sequence[Section] = (),
     force: bool = False,
 ) -> WrittenReport:
-    """Write the report to a file, which appears whole or not at all, and its plots to a folder.
+    """Write the report to a file, atomically, and its plots to a folder.
 
     Two reports of the same database differ in nothing but ``generated_at``.
 
@@ -571,7 +569,7 @@ def write_plots(
     protocol: Protocol3 | None = None,
     gold: GoldChoice = "final",
 ) -> list[Path]:
-    """Write the report's plots alone; arguments and errors as with `write_report`."""
+    """Write only the report's plots; arguments and errors as with `write_report`."""
     return write_report(
         project,
         None,

@@ -1,4 +1,4 @@
-"""How far the people who labelled agree."""
+"""The section on agreement between annotators."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ _OF: Final[dict[Task, str]] = {"correctness": "correctness", "type": "the answer
 
 
 def people_section(contents: Contents) -> Section | None:
-    """Agreement on correctness, over all and by pair."""
     found = contents.agreement
     if found is None:
         return None
@@ -46,24 +45,19 @@ def people_section(contents: Contents) -> Section | None:
 
 
 def agreement_blocks(found: AgreementReport) -> tuple[Block, ...]:
-    """Figures over all and by pair, with people's names as they stand."""
     pairs = (_pairs(found),) if found.cohen_kappa else ()
     return Paragraph(_sentence(found)), _figures(found), *pairs
 
 
 def agreement_as(found: AgreementReport, form: TableForm) -> str:
-    """The tables of a report in a form, with people's names as they stand."""
     return written((block for block in agreement_blocks(found) if isinstance(block, Table)), form)
 
 
 def with_aliases(found: AgreementReport) -> AgreementReport:
-    """A number in place of each person's name: the report goes to readers."""
     return renamed(found, {row.name: f"annotator {number}" for number, row in enumerate(found.per_annotator, 1)})
 
 
 def renamed(found: AgreementReport, names: Mapping[str, str]) -> AgreementReport:
-    """Agreement with other names for its people."""
-
     def called(name: str) -> str:
         return names.get(name, "annotator")
 
@@ -140,7 +134,6 @@ _GOLDS: dict[GoldChoice, str] = {
 
 
 def methods_section(contents: Contents) -> Section:
-    """A paragraph that can be quoted."""
     parts = [_items(contents), _verdicts(contents), _intervals(), *_tests(contents), *_people(contents)]
     return Section("methods", "Methods", (Paragraph(" ".join(parts)),))
 
@@ -200,7 +193,6 @@ def _people(contents: Contents) -> list[str]:
 
 
 def provenance_section(contents: Contents) -> Section:
-    """The software, the data's content, and every run."""
     software = contents.software
     facts = (
         ("workbench", software.workbench),
@@ -215,7 +207,6 @@ def provenance_section(contents: Contents) -> Section:
 
 
 def runs_table(runs: Sequence[RunFacts], caption: str) -> Table:
-    """Runs with what identifies their verifiers."""
     columns: Columns[RunFacts] = (
         word("Verifier", lambda run: run.verifier),
         word("Kind", lambda run: run.kind),
@@ -240,7 +231,6 @@ _MOST_NAMES = 60
 
 
 def data_section(contents: Contents) -> Section:
-    """What is in the data, where it comes from, and what is odd about it."""
     card = contents.card
     blocks: list[Block] = [
         paper_counts(card.counts, "Items with gold; completions by answer type and domain."),
@@ -342,7 +332,6 @@ _MANY: dict[ErrorKind, str] = {
 
 
 def examples_section(contents: Contents) -> Section | None:
-    """The errors of each verifier, a few of each kind."""
     found = [errors for errors in contents.errors if errors.examples]
     if not found:
         return None

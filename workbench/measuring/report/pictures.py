@@ -1,4 +1,4 @@
-"""The report's plots as files, one a plot and format."""
+"""The report's plots as files, one for each plot and format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9]+")
 
 
 def pictures(contents: Contents) -> Iterator[tuple[str, Picture]]:
-    """Names of files without their ending -> what is drawn there, as far as there is something to draw."""
+    """Yield file stems with their plots, for all that can be drawn."""
     if not own(contents):
         return
     yield "accuracy", accuracy_of_all_plot(contents)
@@ -79,7 +79,7 @@ def _agreement(found: AgreementReport) -> Iterator[Point]:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of pictures, where there is none.
+    """Make the folder of pictures if it doesn't exist.
 
     Raises:
         FormatError: It can't be made.
@@ -91,7 +91,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_pictures(folder: Path, drawn: Iterable[tuple[str, Picture]], *, force: bool) -> list[Path]:
-    """Write every picture in every format; the paths of the files.
+    """Write every picture in every format and return the paths.
 
     Raises:
         FormatError: One of the files exists and ``force`` is not set, or can't be written.

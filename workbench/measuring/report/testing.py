@@ -1,4 +1,4 @@
-"""The section on code: pass@1 by problem, tests that say nothing, solutions in order."""
+"""The section on code: pass@1 by problem, tests that carry no information, ranked solutions."""
 
 from __future__ import annotations
 
@@ -19,13 +19,11 @@ _LONGEST = 120
 
 
 def testing_section(contents: Contents) -> Section | None:
-    """What came of the tests; None where no solution was run."""
     blocks = [block for figures in contents.tests for block in _suite(figures)]
     return Section("tests", "Solutions against their tests", tuple(blocks)) if blocks else None
 
 
 def testing_sentence(figures: SuiteFigures) -> str:
-    """What a run found of a suite, in a sentence."""
     tests = figures.tests
     solutions = sum(problem.solutions for problem in figures.problems)
     parts = [f"{counted(sum(test.fate == fate for test in tests), 'test')} {FATES[fate]}" for fate in _TOLD]

@@ -1,6 +1,6 @@
-"""Disagreements: the queues of items worth a look, what reviewers decide of them, and what follows.
+"""Disagreements: the queues of items worth a review, the reviewers' decisions, and their effects.
 
-queues: ``queue``, the one entry. kinds: what belongs to each, and why. asked: the frame they share, in words.
-triage: causes case by case, and the paragraph they make. differences: what differs between two final answers.
-deciding: confirm, send back, mark an error, take back; what stands decided, counted errors, review files.
+queues: ``queue``, the entry point. kinds: the members of each queue, and why. asked: the frame that they share.
+triage: causes case by case, and the paragraph made of them. differences: how two final answers differ.
+deciding: confirm, send back, mark an error, retract; decisions in force, counted errors, review files.
 """

@@ -1,4 +1,4 @@
-"""What a queue is asked for, and what it finds: the frame that all queues share."""
+"""The query and the result that all queues share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class QueueQuery(Struct, frozen=True, kw_only=True, eq=False):
-    """Which items and verifiers a queue is made of.
+    """The items and verifiers that a queue is made of.
 
     Attributes:
         judges: The verifiers, each with its run.
@@ -46,7 +46,7 @@ class QueueQuery(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """An item of a page, as a queue needs it to say why it is there.
+    """An item of a page, with what its queue needs to explain why it is there.
 
     Attributes:
         place: Its position in the columns.
@@ -63,7 +63,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
 
 
 class QueueContents(Struct, frozen=True, kw_only=True, eq=False):
-    """What a queue has found.
+    """The result of a queue.
 
     Attributes:
         text: What is counted, in plain words.
@@ -87,7 +87,7 @@ _SAYING: tuple[tuple[OutcomeWord, str, str], ...] = (
 
 
 def who_says(votes: Sequence[RunVote], *words: OutcomeWord) -> str:
-    """``rules and exact say correct, math-verify abstains``; of the words given only, else of all."""
+    """Return ``rules and exact say correct, math-verify abstains``; only verdicts in `words`, if given."""
     said = []
     for word, one, several in _SAYING:
         names = [vote.verifier for vote in votes if vote.verdict == word and (not words or word in words)]
@@ -97,7 +97,7 @@ def who_says(votes: Sequence[RunVote], *words: OutcomeWord) -> str:
 
 
 def gold_says(case: QueueItem) -> str:
-    """``gold says incorrect (agreed by 2 people)``."""
+    """Return ``gold says incorrect (agreed by 2 people)``."""
     if case.gold == "none":
         return "there is no gold"
     return f"gold says {case.gold}{_source(case)}"
@@ -116,7 +116,7 @@ def _source(case: QueueItem) -> str:
 
 
 def runs_of(asked: QueueQuery, judges: Sequence[VerifierRun] | None = None) -> str:
-    """``rules (run 1), llm † (run 2), always-incorrect (no run)``: all judges, or these; † if it chose the items."""
+    """Return ``rules (run 1), llm † (run 2), always-incorrect (no run)``; † marks a judge that chose the items."""
     return ", ".join(
         f"{with_mark(judge.name, asked.chose)} ({'no run' if judge.run is None else f'run {judge.run}'})"
         for judge in (asked.judges if judges is None else judges)

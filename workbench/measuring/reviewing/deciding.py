@@ -1,4 +1,4 @@
-"""What a reviewer decides of a disagreement: gold is right, people look again, or a verifier erred and how.
+"""Reviewers' decisions on disagreements: gold is right, annotators look again, or a verifier erred and how.
 
 Reviews are append-only. Of the decisions on an item's gold (confirmed or sent back) the newest is in force, and of the
 marks on a verifier's verdict; taking it back brings the one before it back. Who decides has seen gold and the verdicts,
@@ -51,7 +51,7 @@ from workbench.tables.table import Column, Columns, count, table, word
 
 
 class UndecidableError(UsageError):
-    """The decision can't be taken of this item, though it can of others."""
+    """The decision is not possible for this item, though it is for others."""
 
 
 _PEOPLE = 2
@@ -59,7 +59,7 @@ _PEOPLE = 2
 
 
 def confirm(project: Project, completion: int, *, by: str, queue: Queue | None = None, note: str = "") -> Review:
-    """Decide that an item's gold is right as it stands.
+    """Record that an item's gold is right.
 
     Raises:
         UsageError: There is no such item, it has no gold, ``by`` is no name, or the note is too long.
@@ -72,7 +72,7 @@ def confirm(project: Project, completion: int, *, by: str, queue: Queue | None =
 
 
 def send_back(project: Project, completion: int, *, reason: str, by: str, queue: Queue | None = None) -> Review:
-    """Have people label an item anew; while they have yet to settle it, sending it back again changes nothing.
+    """Have annotators label an item anew; sending it back again before it is resolved changes nothing.
 
     What people have said of it counts no longer: a new round begins, with as many slots as before. An item without
     slots gets two, for everyone who labels and is not paused. Until people have settled it, its gold is what was
@@ -104,7 +104,7 @@ def mark_error(
     queue: Queue | None = None,
     note: str = "",
 ) -> Review:
-    """Mark a run's verdict on an item as an error, and of what kind.
+    """Mark a run's verdict on an item as an error of a category.
 
     Raises:
         UsageError: There is no such item, category or verdict, the verdict is what gold says, ``other`` has no note,
@@ -122,7 +122,7 @@ def mark_errors(
     queue: Queue | None = None,
     note: str = "",
 ) -> tuple[Review, ...]:
-    """Mark several verdicts as errors of one kind, all of them or none, and all at one moment.
+    """Mark several verdicts as errors of one category in one transaction, all at one moment.
 
     Args:
         verdicts: An item and a run each.
@@ -158,14 +158,14 @@ def _mark(desk: _ReviewerItem, run: int, category: ErrorCategory, queue: Queue |
 
 
 def take_back_each(project: Project, decided: Sequence[Review], *, by: str) -> None:
-    """Take decisions back, the newest first, all of them or none; see `take_back`."""
+    """Retract decisions, the newest first, in one transaction; see `take_back`."""
     with project.database.write("full"):
         for review in reversed(decided):
             take_back(project, review.uuid, by=by)
 
 
 def take_back(project: Project, uuid: str, *, by: str) -> Review:
-    """Take a decision back; the one before it is in force again. Returns the retraction.
+    """Retract a decision, so that the one before it is in force again. Return the retraction.
 
     Slots that it opened stay open, and a round that it began goes on: labels never come back unseen.
 
@@ -285,12 +285,12 @@ Part = Literal["type", "subtype"]
 
 
 def reviews_of(project: Project, completion: int) -> list[Review]:
-    """The reviews of an item that are in force, the newest last."""
+    """Return the reviews of an item that are in force, the newest last."""
     return reviews.standing(project.database.reader(), [completion]).get(completion, [])
 
 
 def standing_reviews(project: Project) -> list[StandingReview]:
-    """All reviews in force, in the order in which they came."""
+    """Return all reviews in force, in the order in which they were made."""
     reader = project.database.reader()
     found = list(reviews.every(reader, only_standing=True))
     golds = reviews.gold_of(reader, {review.completion for review in found})
@@ -301,14 +301,13 @@ def standing_reviews(project: Project) -> list[StandingReview]:
 
 
 def line_of(connection: Connection, review: Review) -> ReviewLine:
-    """A review in the words of review files."""
     place = label_lines.place(connection, "correctness", review.completion)
     names = ("uuid", "kind", "reviewer", "created_at", "gold", "verifier", "category", "queue", "note", "supersedes")
     return ReviewLine(**place._asdict(), **{name: getattr(review, name) for name in names})
 
 
 def error_counts(project: Project, verifiers: Sequence[str] = (), by: Part | None = None) -> list[ErrorCount]:
-    """Marked errors in force, counted by verifier, group and category; categories nobody marked are left out.
+    """Count marked errors in force by verifier, group and category, without categories that nobody marked.
 
     A mark on a verdict that gold has come to agree with is counted apart, in ``outdated``.
 
@@ -343,7 +342,7 @@ _DECODER = msgspec.json.Decoder(ReviewLine)
 
 
 def read(path: Path) -> Iterator[tuple[int, ReviewLine | Refusal]]:
-    """Line numbers (from 1) with a review each, or why the line can't be taken.
+    """Yield line numbers (from 1) with a review each, or with the reason for its rejection.
 
     Raises:
         FormatError: The file can't be opened.
@@ -365,7 +364,7 @@ def _fault(line: ReviewLine) -> tuple[str, str] | None:
 
 
 def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
-    """Write all reviews in the order in which they came; returns the number of lines.
+    """Write all reviews in the order in which they were made; return the number of lines.
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
@@ -377,7 +376,7 @@ def export_reviews(project: Project, path: Path, *, force: bool = False) -> int:
 
 
 def import_reviews(project: Project, path: Path) -> ReviewsImported:
-    """Read a review file; a line that is there already is unchanged, the same uuid with other content is refused.
+    """Read a review file; a known line is unchanged, the same uuid with other content is rejected.
 
     Raises:
         FormatError: The file can't be opened.
@@ -452,7 +451,6 @@ def _require_taken_back(connection: Connection, uuid: str, completion: int) -> N
 def named(
     project: Project, ids: Sequence[str], dataset: str | None = None, question: str | None = None
 ) -> Iterator[tuple[str, int | str]]:
-    """Each completion's id, once, with its row id, or with why it can't be told which item is meant."""
     reader = project.database.reader()
     for key in dict.fromkeys(ids):
         found = label_lines.find_completions(reader, key, question, dataset)
@@ -487,7 +485,6 @@ class ErrorLine(Struct, frozen=True, kw_only=True):
 
 
 def error_lines(project: Project, by: Part | None = None) -> list[ErrorLine]:
-    """Every verifier with marks on all items, and after it the same by group."""
     everything, grouped = _lines(project, None), _lines(project, by) if by is not None else []
     return [
         line for total in everything for line in (total, *(one for one in grouped if one.verifier == total.verifier))
@@ -506,18 +503,16 @@ def _lines(project: Project, by: Part | None) -> list[ErrorLine]:
 
 
 def categories_of(lines: Sequence[ErrorLine]) -> list[ErrorCategory]:
-    """The categories that occur, in the order of the taxonomy."""
+    """Return the categories that occur, in the order of the taxonomy."""
     return [category for category in ERROR_CATEGORIES if any(category in line.counts for line in lines)]
 
 
 def group_words(group: str | None) -> str:
-    """A group for people: ``A1 - Integer``."""
+    """Return a group for people: ``A1 - Integer``."""
     return "all" if group is None else type_display(group)
 
 
 def error_table(lines: Sequence[ErrorLine]) -> Table:
-    """The lines as a table."""
-
     def of_kind(category: ErrorCategory) -> Column[ErrorLine]:
         return count(category, lambda line: line.counts.get(category, 0))
 

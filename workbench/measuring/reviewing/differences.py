@@ -1,4 +1,4 @@
-"""What differs between two final answers: facts about how they are written, never whether they are equal.
+"""Describes how two final answers differ in writing, never whether they are equal.
 
 Both are cut into tokens (numbers, words, LaTeX macros, single signs), `difflib` finds the tokens that only one of them
 has, and each such place is named by what stands in it. What only says how an answer is set is a difference of notation,
@@ -125,17 +125,15 @@ class AnswerToken(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether it is digits."""
         return self.text[0].isdigit()
 
     @property
     def is_word(self) -> bool:
-        """Whether it is letters."""
         return self.text[0].isalpha()
 
 
 class AnswerDifference(NamedTuple):
-    """One place in which two answers differ.
+    """One place where two answers differ.
 
     Attributes:
         reference: Where it stands in the reference's answer; nothing but a place where that lacks it.
@@ -148,7 +146,7 @@ class AnswerDifference(NamedTuple):
 
 
 class Differences(NamedTuple):
-    """How two final answers differ.
+    """The differences between two final answers.
 
     Attributes:
         kinds: Each kind once, those that say most first; nothing where they are written alike.
@@ -162,12 +160,10 @@ class Differences(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The kinds in a few words."""
         return " · ".join(self.kinds) or "written alike"
 
 
 def differences(reference: str, completion: str) -> Differences:
-    """Name what differs between two final answers as they are written."""
     cut = max(len(reference), len(completion)) > LONGEST
     reference, completion = reference[:LONGEST], completion[:LONGEST]
     places = tuple(
@@ -207,13 +203,12 @@ def _places(reference: str, completion: str) -> Iterator[AnswerDifference]:
 
 
 def _tokens(text: str) -> list[AnswerToken]:
-    """The tokens of a text, but for what only says how it is set."""
     found = (AnswerToken(_SAME.get(token[0], token[0]), *token.span()) for token in _TOKEN.finditer(text))
     return [token for token in found if not _SETTING.fullmatch(token.text)]
 
 
 def _together(one: Sequence[AnswerToken], other: Sequence[AnswerToken]) -> DifferenceKind | None:
-    """What the answers as wholes differ in; None where it is parts of them that do."""
+    """Return how the answers differ as wholes; None if only parts differ."""
     letters = [_OPTION.fullmatch("".join(token.text for token in tokens)) for tokens in (one, other)]
     if (letters[0] is None) != (letters[1] is None):
         return "letter against text"
@@ -256,7 +251,7 @@ def _span(tokens: Sequence[AnswerToken], begin: int, end: int) -> tuple[int, int
 
 
 def _kind(one: Sequence[AnswerToken], other: Sequence[AnswerToken], before: AnswerToken | None) -> DifferenceKind:
-    """What kind of tokens stand where the answers differ.
+    """Classify the tokens where the answers differ.
 
     Args:
         before: The token that both have before them; None at their beginning.
@@ -291,7 +286,7 @@ _OF_SIGNS: Final[tuple[tuple[DifferenceKind, frozenset[str]], ...]] = (
 
 
 def _is_unit(tokens: Sequence[AnswerToken]) -> bool:
-    """Whether tokens behind a number are a unit; none are one that is left out."""
+    """Return whether tokens after a number are a unit; no tokens are an omitted unit."""
     return (
         all(token.text in _UNIT_SIGNS for token in tokens) or unit(" ".join(token.text for token in tokens)) is not None
     )

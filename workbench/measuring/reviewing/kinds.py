@@ -1,4 +1,4 @@
-"""Queues of labels that are probably wrong: by the final answers themselves, and by what verifiers make probable."""
+"""Queues of labels that are probably wrong: by the final answers themselves, and by verdicts that make it probable."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ class _Sure(NamedTuple):
 
 
 def exact_label(asked: QueueQuery) -> QueueContents:
-    """The final answers are exactly equal but gold says incorrect, or name other options but it says correct."""
     import numpy as np
 
     from workbench.statistics.disagreement import falling
@@ -91,7 +90,7 @@ def exact_label(asked: QueueQuery) -> QueueContents:
 
 
 def _without_doubt(asked: QueueQuery, judge: VerifierRun) -> dict[int, _Sure]:
-    """Position -> what a run's rules leave no doubt of, against gold."""
+    """Map each position to what a run's rules are certain of, against gold."""
     import numpy as np
 
     from workbench.statistics.disagreement import of
@@ -126,7 +125,7 @@ def _shown(text: str | None) -> str:
 
 
 def suspect_gold(asked: QueueQuery) -> QueueContents:
-    """Most items judged alike have the other label, or many, and one verifier at least says otherwise.
+    """Find labels where most (or many) items with the same verdicts have the other one, and a verifier says so too.
 
     How many labels are wrong is not told: that verifiers err together on some items, and that gold is wrong there, look
     the same in such data, and gold without any error has rare true labels, too.
@@ -215,7 +214,7 @@ _TASKS: Final[tuple[Task, ...]] = "correctness", "type"
 
 
 class _DisputedSubject(Struct, frozen=True, kw_only=True):
-    """A subject on which people's labels differ.
+    """A subject on which annotators disagree.
 
     Attributes:
         score: The share of pairs of people who differ; 1 more where nobody has settled it.
@@ -227,7 +226,6 @@ class _DisputedSubject(Struct, frozen=True, kw_only=True):
 
 
 def annotators(asked: QueueQuery) -> QueueContents:
-    """Two people's labels of the round under way differ: in conflict, or settled by a third person already."""
     import numpy as np
 
     from workbench.statistics.disagreement import falling
@@ -322,7 +320,6 @@ class _Repeated(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def flips(asked: QueueQuery) -> QueueContents:
-    """A decided verdict of a verifier is contradicted by another of its own."""
     import numpy as np
 
     from workbench.statistics.disagreement import falling, of
@@ -374,7 +371,6 @@ def _repeated(asked: QueueQuery) -> Iterator[_Repeated]:
 
 
 def verifier_gold(asked: QueueQuery) -> QueueContents:
-    """A decided verdict differs from gold."""
     from workbench.statistics.disagreement import against_gold
 
     types = asked.columns.groups("type")
@@ -389,7 +385,6 @@ def verifier_gold(asked: QueueQuery) -> QueueContents:
 
 
 def verifiers(asked: QueueQuery) -> QueueContents:
-    """Decided verdicts differ, whatever gold says."""
     from workbench.statistics.disagreement import uneven
 
     _require(asked, 2)
@@ -402,7 +397,6 @@ def verifiers(asked: QueueQuery) -> QueueContents:
 
 
 def split(asked: QueueQuery) -> QueueContents:
-    """Exactly k verifiers stand against all the others."""
     from workbench.statistics.disagreement import splits
 
     _require(asked, 2)

@@ -1,4 +1,4 @@
-"""Queues of items on which verifiers, gold or people disagree: ids at once, rows a page at a time."""
+"""Queues of items on which verifiers, gold or annotators disagree: ids at once, rows a page at a time."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _GOLDS: Final[tuple[GoldWord, ...]] = ("incorrect", "correct", "none")
 
 
 class AnsweredRow(NamedTuple):
-    """An item of a queue as it is read without opening it.
+    """An item of a queue with what can be read without opening it.
 
     Attributes:
         question: What it asks: the question, or of a long one its last sentences.
@@ -85,11 +85,10 @@ class ReviewQueue:
         return len(self.ids)
 
     def above(self, score: float) -> int:
-        """How many items have a higher score."""
         return int((self._found.ranking.score > score).sum())
 
     def against_gold(self) -> array[int]:
-        """The items on which a verifier that was asked about does not say what gold says, in order."""
+        """Return the items on which a verifier of the query differs from gold, in order."""
         place, truth = self._found.ranking.place, self._asked.truth[self._found.ranking.place]
         differ = truth < -1
         for votes in self._asked.votes:
@@ -97,7 +96,7 @@ class ReviewQueue:
         return array("q", self._asked.columns.item[place[differ & (truth >= 0)]].tobytes())
 
     def against(self, verifier: str) -> set[int]:
-        """The items on which one of the verifiers does not say what gold says.
+        """Return the items on which one of the verifiers differs from gold.
 
         In the queues that hold verifiers against each other: does not say what most of the others say.
         """
@@ -116,11 +115,11 @@ class ReviewQueue:
         return set(self._asked.columns.item[place[differs]].tolist())
 
     def rows(self, ids: Sequence[int]) -> list[Disagreement]:
-        """Items by row id, in the order asked for; ids that are not in the queue are left out."""
+        """Return items by row id in the given order, without ids that are not in the queue."""
         return [row for some in some_at_a_time(ids) for row in self._page(some)]
 
     def answered_rows(self, ids: Sequence[int]) -> list[AnsweredRow]:
-        """Items by row id with both final answers, in the order asked for; see `rows`."""
+        """Return items with both final answers by row id, in the given order; see `rows`."""
         return [row for some in some_at_a_time(ids) for row in self._answered_page(some)]
 
     def _answered_page(self, ids: Sequence[int]) -> list[AnsweredRow]:
@@ -152,7 +151,7 @@ class ReviewQueue:
         ]
 
     def _places(self, ids: Sequence[int]) -> dict[int, tuple[int, float]]:
-        """Row id -> position in the columns, and score; of those that are in the queue."""
+        """Map row ids in the queue to their position in the columns and their score."""
         found = {}
         for item in ids:
             place = bisect_left(self._asked.columns.item, item)
@@ -162,7 +161,7 @@ class ReviewQueue:
 
     @cached_property
     def _rank(self) -> IntArray:
-        """Each item's position in the queue, -1 for those that are not in it."""
+        """Return each item's position in the queue, -1 for those that are not in it."""
         import numpy as np
 
         ranking = self._found.ranking
@@ -187,7 +186,6 @@ def _answered(row: Disagreement, texts: reviews.ItemTexts) -> AnsweredRow:
 
 
 def asked_last(question: str) -> str:
-    """What a question asks, in one line: all of it, or of a long one its last sentence."""
     said = " ".join(question.split())
     if len(said) <= _ASKED:
         return said
@@ -208,7 +206,7 @@ def queue(
     selection: Selection | None = None,
     hide_reviewed: bool = False,
 ) -> ReviewQueue:
-    """The items of a queue, ranked.
+    """Return the items of a queue, ranked.
 
     Args:
         name: One of `QUEUES`.
@@ -269,7 +267,7 @@ def _typed(name: str) -> str | None:
 
 
 def reviewed_items(project: Project) -> set[int]:
-    """Row ids of the items of which something stands decided, unless gold has become another since."""
+    """Return row ids of the items with a review in force, except those whose gold has changed since."""
     return set(reviews.settled_items(project.database.reader()))
 
 
@@ -280,7 +278,7 @@ def marked_items(
     by: Part | None = None,
     group: str | None = None,
 ) -> array[int]:
-    """Row ids of the items behind a figure of `error_counts`, in the order in which they were marked.
+    """Return row ids of the items behind a count of `error_counts`, in the order in which they were marked.
 
     Args:
         category: None for all categories.

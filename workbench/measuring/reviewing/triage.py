@@ -1,4 +1,4 @@
-"""Triage: what stands behind the wrong verdicts of a cell or a queue, case by case, until a paragraph can be written.
+"""Triage: explain the wrong verdicts of a cell or a queue, case by case, until a paragraph can be written.
 
 A cause is a mark on a verdict as `deciding` stores it; one of a reviewer's own is a mark of the category ``other``
 whose note is its name. Nothing here says whether two answers are equal.
@@ -57,7 +57,7 @@ _SENTENCE_ENDS = (". ", "? ", "! ", "。", "\n\n")
 
 
 def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
-    """The wrong verdicts of a cell of the accuracy table.
+    """Return the wrong verdicts of a cell of the accuracy table.
 
     Raises:
         UsageError: See `judged_items`.
@@ -68,7 +68,7 @@ def of_cell(project: Project, cell: AccuracyCell, words: str) -> TriageScope:
 
 
 def of_queue(found: ReviewQueue, order: array[int]) -> TriageScope:
-    """The items of a queue on which a verifier differs from gold, in the order in which they are listed."""
+    """Return the items of a queue on which a verifier differs from gold, in the order of the list."""
     return TriageScope(
         f"the queue {found.name}", found.verifiers, _among(found.against_gold(), order), queue=found.name
     )
@@ -82,7 +82,7 @@ def _among(items: array[int], others: array[int]) -> array[int]:
 
 
 def of_items(project: Project, asked: BrowseQuery) -> TriageScope:
-    """The items that Browse lists on which a verifier differs from gold.
+    """Return the items listed in Browse on which a verifier differs from gold.
 
     Raises:
         UsageError: No verifier has a complete run.
@@ -97,7 +97,7 @@ def _searched(project: Project, asked: BrowseQuery, ids: array[int]) -> array[in
 
 
 def of_verifier(project: Project, verifier: str) -> TriageScope:
-    """All wrong verdicts of a verifier.
+    """Return all wrong verdicts of a verifier.
 
     Raises:
         UsageError: See `judged_items`.
@@ -106,19 +106,17 @@ def of_verifier(project: Project, verifier: str) -> TriageScope:
 
 
 def verifiers(project: Project) -> list[AccuracyRow]:
-    """The verifiers that have errors to be read, the most accurate first, each on all items."""
     return [row for row in _facts(project).measured if row.accuracy != 1]
 
 
 def open_cases(project: Project) -> list[OpenCases]:
-    """The verifiers that have open cases on all items, those with the most first."""
     scopes = ((row.verifier, of_verifier(project, row.verifier)) for row in verifiers(project))
     counted = (OpenCases(name, tally(project, scope).left, len(scope.items)) for name, scope in scopes)
     return sorted((one for one in counted if one.left), key=lambda one: -one.left)
 
 
 def weakest_cell(project: Project) -> TriageScope:
-    """The wrong verdicts of the most accurate verifier that errs, where it is weakest.
+    """Return the wrong verdicts of the most accurate verifier that errs, in its weakest cell.
 
     Where no group is weak, or each case of that cell has its cause, they are those of all items.
 
@@ -151,7 +149,7 @@ def _facts(project: Project) -> ProjectFacts:
 
 
 def case(project: Project, scope: TriageScope, completion: int) -> TriageCase | None:
-    """An item as its card shows it; None where none of the verifiers differs from gold there any more.
+    """Return an item as its card shows it; None if no verifier differs from gold there any more.
 
     Whoever shows it records that it was looked at: `browsing.reveal`.
 
@@ -226,7 +224,7 @@ def _read(verdict: ItemVerdict, reference: FinalAnswer, answer: FinalAnswer) -> 
 
 
 def _sentence(completion: str, answer: FinalAnswer) -> tuple[str, str]:
-    """What stands round an answer, from its sentence's beginning to that one's end; where none is found, the end."""
+    """Return the text before and after an answer within its sentence; the end where no answer was found."""
     before = completion[max(answer.start - _BEFORE, 0) : answer.start]
     begins = max(
         (
@@ -245,7 +243,7 @@ def _sentence(completion: str, answer: FinalAnswer) -> tuple[str, str]:
 def give_cause(
     project: Project, cases: Sequence[TriageCase], cause: Cause, scope: TriageScope, *, by: str
 ) -> tuple[Review, ...]:
-    """Mark the wrong verdicts of some cases with one cause, all of them or none.
+    """Mark the wrong verdicts of some cases with one cause in one transaction.
 
     Raises:
         UsageError: See `deciding.mark_error`.
@@ -255,7 +253,7 @@ def give_cause(
 
 
 def last_given(project: Project, scope: TriageScope, *, by: str) -> tuple[Review, ...]:
-    """The marks that a reviewer has set last in a scope, with those set at the same moment; empty where none stands."""
+    """Return the last marks of a reviewer in a scope, with those made at the same moment; empty if none is in force."""
     own = [
         review
         for review in reviews.every(project.database.reader(), only_standing=True)
@@ -267,7 +265,6 @@ def last_given(project: Project, scope: TriageScope, *, by: str) -> tuple[Review
 
 
 def tally(project: Project, scope: TriageScope) -> TriageTally:
-    """How far a scope is triaged."""
     reader = project.database.reader()
     given, standing = reviews.marks(reader), reviews.every(reader, only_standing=True)
     sent_back = [one for one in standing if one.kind == "reannotate"]
@@ -286,13 +283,11 @@ def _in_scope(scope: TriageScope, decided: Iterable[int]) -> set[int]:
 
 
 def cause_of(category: str, note: str | None) -> Cause:
-    """The cause that a mark names."""
     known = _category(category)
     return Cause(known, " ".join((note or "").split()) if known == "other" else "")
 
 
 def cause_called(name: str) -> Cause:
-    """The cause of a name: the taxonomy's, or else a reviewer's own."""
     return cause_of(_category(name.strip().casefold()), name)
 
 
@@ -301,7 +296,6 @@ def _category(name: str) -> ErrorCategory:
 
 
 def own_causes(project: Project) -> list[Cause]:
-    """The causes of reviewers' own, those given most often first."""
     found = Counter(cause_of(mark.category, mark.note) for mark in reviews.marks(project.database.reader()))
     return [cause for cause, _ in found.most_common() if cause.own]
 
@@ -310,7 +304,7 @@ def own_causes(project: Project) -> list[Cause]:
 
 
 def cause_lines(project: Project, verifiers: Collection[str]) -> list[TriageLine]:
-    """The causes that stand on errors of these verifiers, over all items and by type; each verifier's commonest first.
+    """Count the causes in force of these verifiers' errors, over all items and by type; the commonest first.
 
     Marks on verdicts that gold has come to agree with are left out.
     """
@@ -325,7 +319,6 @@ def cause_lines(project: Project, verifiers: Collection[str]) -> list[TriageLine
 
 
 def paragraph(found: TriageTally) -> str:
-    """What triage has come to, in running text."""
     scope, marked = found.scope, len(found.done)
     names, differs = ", ".join(scope.verifiers), "differs" if len(scope.verifiers) == 1 else "differ"
     of = f"{len(scope.items):,} of {scope.judged:,} items" if scope.judged else counted(len(scope.items), "item")
@@ -350,7 +343,6 @@ def _overall(found: TriageTally) -> Iterator[TriageLine]:
 
 
 def triage_lines(found: TriageTally) -> list[TriageLine]:
-    """For each verifier its causes, the most frequent first, and all of them together."""
     by = _part(found)
     lines = []
     for verifier in found.scope.verifiers:
@@ -369,7 +361,6 @@ def _part(found: TriageTally) -> str:
 
 
 def triage_table(found: TriageTally) -> Table:
-    """Causes by answer type, with their shares."""
     by, lines = _part(found), triage_lines(found)
     groups = sorted({getattr(mark, by) for mark in found.marks})
 

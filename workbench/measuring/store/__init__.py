@@ -1,4 +1,4 @@
-"""The SQL behind figures.
+"""The SQL behind metrics.
 
 figures: gold, verdicts, scores as arrays. reviews: disagreements and decisions. overview: counts. curation: of pools.
 watching: trainings.

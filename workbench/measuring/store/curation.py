@@ -1,4 +1,4 @@
-"""The pool: questions that are no code problems, what curation decided of them, and types that models propose."""
+"""SQL of the pool: questions that are not code problems, curation decisions, and types that models propose."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Texts(Struct, frozen=True):
 
 
 class CurationDecision(Struct, frozen=True, kw_only=True):
-    """What is decided of a question.
+    """A decision on a question.
 
     Attributes:
         reason: Why it goes out; None takes it in again.
@@ -84,7 +84,7 @@ _UNKNOWN_TYPES: Final = """
 
 
 class UnknownTypes(NamedTuple):
-    """What files say in place of answer types.
+    """The values that files hold in place of answer types.
 
     Attributes:
         words: Some values that are none, the most frequent first.
@@ -96,12 +96,11 @@ class UnknownTypes(NamedTuple):
 
     @property
     def examples(self) -> str:
-        """Some of them."""
         return ", ".join([*self.words[:_EXAMPLES], *("…" for _ in self.words[_EXAMPLES : _EXAMPLES + 1])])
 
 
 class Untyped(NamedTuple):
-    """Questions with completions, and without a type that counts, by what is known of it.
+    """Questions with completions and without a type that counts, by why it is missing.
 
     Attributes:
         questions: All of them.
@@ -119,7 +118,7 @@ class Untyped(NamedTuple):
 
 
 def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> UnknownTypes | None:
-    """What files say of items in place of a type; None where they say nothing. Of very many, the first are read."""
+    """Return the values that files hold in place of a type; None without any. Of very many, only the first are read."""
     rows = connection.execute(_UNKNOWN_TYPES, (str(list(items[:_SAMPLED])),)).fetchall()
     words = Counter(said for said, _ in rows)
     columns = Counter(column for _, column in rows if column is not None)
@@ -129,7 +128,7 @@ def unknown_types(connection: sqlite3.Connection, items: Sequence[int]) -> Unkno
 
 
 def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
-    """What is known of the questions that tables call untyped.
+    """Count the questions that tables call untyped.
 
     Args:
         items: Completions without a type: what files say in its place is said of these.
@@ -148,7 +147,6 @@ def untyped(connection: sqlite3.Connection, items: Sequence[int]) -> Untyped:
 
 
 def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQuestion]:
-    """The questions of the pool in the order of import."""
     for row in connection.execute(_QUESTIONS, (scope.dataset, scope.source)):
         completions, reference, alone = row[12:]
         known = (completions, row[6] or row[7] or alone, row[3], row[5], reference)
@@ -171,19 +169,16 @@ def questions(connection: sqlite3.Connection, scope: Scope) -> Iterator[PoolQues
 
 
 def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, Texts]:
-    """Texts by row id; ask for some hundred at a time."""
     rows = connection.execute(_TEXTS, (str(list(questions)),))
     return {number: Texts(text, reference) for number, text, reference in rows}
 
 
 def kept_columns(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, str]:
-    """The further columns of a question's file, as a JSON object, by row id: of its first item that has some."""
     rows = connection.execute(_KEPT_COLUMNS, (str(list(questions)),))
     return {number: extra for number, extra, _ in rows}
 
 
 def decide(connection: sqlite3.Connection, decisions: Iterable[CurationDecision], person: int) -> None:
-    """Write decisions, each in force from now on, in the caller's transaction."""
     at = now()
     connection.executemany(
         _DECIDE,
@@ -204,7 +199,6 @@ def decide(connection: sqlite3.Connection, decisions: Iterable[CurationDecision]
 
 
 def out(connection: sqlite3.Connection, scope: Scope) -> Iterator[OutQuestion]:
-    """The questions that are out, in the order of import."""
     rows = connection.execute(
         f"SELECT d.name, q.key, s.name, k.reason, (SELECT key FROM questions WHERE id = k.duplicate_of), k.similarity, "
         f"k.note, a.name, k.created_at {_FROM} JOIN annotators AS a ON a.id = k.annotator_id "
@@ -226,12 +220,11 @@ def out(connection: sqlite3.Connection, scope: Scope) -> Iterator[OutQuestion]:
 
 
 def reasons(connection: sqlite3.Connection) -> dict[int, str]:
-    """Row id of each question that is out -> why."""
+    """Map each excluded question's row id to the reason."""
     return dict(connection.execute(f"SELECT q.id, k.reason {_FROM} WHERE k.kind = 'exclude' ORDER BY q.id").fetchall())
 
 
 def stale(connection: sqlite3.Connection) -> int:
-    """Duplicates of a question that is out itself, and not as a duplicate."""
     row: tuple[int] = connection.execute(
         f"SELECT count(*) {_FROM} JOIN curation AS o ON o.id = (SELECT max(id) FROM curation WHERE question_id = "
         f"k.duplicate_of) WHERE k.kind = 'exclude' AND k.reason = '{DUPLICATE}' AND o.kind = 'exclude' "
@@ -241,13 +234,12 @@ def stale(connection: sqlite3.Connection) -> int:
 
 
 def with_keys(connection: sqlite3.Connection, key: str, dataset: str | None) -> list[tuple[int, str]]:
-    """Row ids and data sets of the pool's questions with this id."""
     rows = connection.execute(f"SELECT q.id, d.name {_FROM} WHERE {_POOL} AND q.key = ?3", (dataset, None, key))
     return rows.fetchall()
 
 
 def propose(connection: sqlite3.Connection, run: int, proposals: Iterable[tuple[int, str | None, str | None]]) -> None:
-    """Store what a run proposes: question, subtype, and why there is none; what is there already stays."""
+    """Store what a run proposes: question, subtype, and why there is none; known questions are unchanged."""
     connection.executemany(
         "INSERT OR IGNORE INTO proposed_types (run_id, question_id, subtype, reason) VALUES (?, ?, ?, ?)",
         [(run, *one) for one in proposals],
@@ -255,7 +247,7 @@ def propose(connection: sqlite3.Connection, run: int, proposals: Iterable[tuple[
 
 
 def proposed_by(connection: sqlite3.Connection, run: int) -> dict[int, str]:
-    """Questions a run has a proposal for, each with its subtype or why there is none."""
+    """Map each question with a proposal to its subtype or why there is none."""
     rows = connection.execute(
         "SELECT question_id, coalesce(subtype, reason) FROM proposed_types WHERE run_id = ?", (run,)
     )
@@ -263,7 +255,6 @@ def proposed_by(connection: sqlite3.Connection, run: int) -> dict[int, str]:
 
 
 def proposers(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """Runs that have proposed types, each with its name, oldest first."""
     rows = connection.execute(
         "SELECT r.id, v.name FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
         "WHERE EXISTS (SELECT 1 FROM proposed_types WHERE run_id = r.id) ORDER BY r.id"
@@ -272,7 +263,9 @@ def proposers(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 
 
 def outside(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[int, str, str]]:
-    """Questions that are in and that a run finds without a type, in the order of import: why, and the run's name."""
+    """Yield questions that are in and that a run finds without a type, in the order of import: why, and the run's
+    name.
+    """
     rows = connection.execute(
         f"SELECT q.id, p.reason, v.name {_FROM} JOIN proposed_types AS p ON p.question_id = q.id "
         f"JOIN runs AS r ON r.id = p.run_id JOIN verifiers AS v ON v.id = r.verifier_id "
@@ -283,7 +276,7 @@ def outside(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[int,
 
 
 def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSuggestion]:
-    """What a run proposes for each question beside what people, or else its file, say; in the order of import."""
+    """Yield a run's proposals with the annotators' or else the file's type; in the order of import."""
     rows = connection.execute(
         f"SELECT d.name, q.key, coalesce({_SETTLED}, {_SAID_ALONE}, q.subtype), p.subtype, p.reason {_FROM} "
         "JOIN proposed_types AS p ON p.question_id = q.id AND p.run_id = ?3 "
@@ -302,7 +295,7 @@ def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSugges
 
 
 def drawn(connection: sqlite3.Connection) -> Iterator[tuple[str, str | None, int]]:
-    """Sets of questions in their newest version, with their sources and the number of questions of each."""
+    """Yield drawn benchmarks in their newest version, with their sources and the number of questions of each."""
     rows = connection.execute(
         "SELECT x.name, s.name, count(*) FROM sets AS x JOIN set_questions AS m ON m.set_id = x.id "
         "JOIN questions AS q ON q.id = m.question_id LEFT JOIN sources AS s ON s.id = q.source_id "

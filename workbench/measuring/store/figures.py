@@ -1,4 +1,4 @@
-"""Verdicts and scores of items as plain arrays, for planning and ordering people's work."""
+"""Verdicts and scores of items as plain arrays, for planning and ordering annotators' work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.core.errors import UsageError
 
 
 def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[int]]:
-    """Completion row ids and outcomes (`workbench.core.verdict.Outcome`) of a run, in order of row id."""
+    """Return completion row ids and outcomes (`workbench.core.verdict.Outcome`) of a run, in order of row id."""
     row: tuple[str | None, str | None] = connection.execute(
         "SELECT group_concat(completion_id), group_concat(outcome) FROM (SELECT completion_id, outcome FROM verdicts "
         "WHERE run_id = ? AND sample = 0 ORDER BY completion_id)",
@@ -25,7 +25,7 @@ def outcomes(connection: sqlite3.Connection, run: int) -> tuple[array[int], arra
 
 
 def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[float]]:
-    """Completion row ids and scores of the verdicts of a run that have one, in order of row id."""
+    """Return completion row ids and scores of a run's verdicts that have one, in order of row id."""
     rows = connection.execute(
         "SELECT completion_id, score FROM verdicts WHERE run_id = ? AND sample = 0 AND score IS NOT NULL "
         "ORDER BY completion_id",
@@ -40,7 +40,7 @@ def scores(connection: sqlite3.Connection, run: int) -> tuple[array[int], array[
 
 
 def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
-    """The verifier's name of a run.
+    """Return the verifier's name of a run.
 
     Raises:
         UsageError: There is no such run.
@@ -54,7 +54,6 @@ def verifier_of_run(connection: sqlite3.Connection, run: int) -> str:
 
 
 def gold_columns(connection: sqlite3.Connection, kind: str) -> list[tuple[str, str, int, int]]:
-    """Each verifier of a kind with each import's column of gold, its first completion's row id and their number."""
     columns = "v.name, n.mapping ->> '$.columns.gold' AS gold, n.first_completion_id, n.imported"
     query = f"SELECT {columns} FROM verifiers AS v, imports AS n WHERE v.kind = ? AND gold <> ''"
     return connection.execute(query, (kind,)).fetchall()
@@ -76,7 +75,6 @@ class Begun(NamedTuple):
 
 
 def label_times(connection: sqlite3.Connection) -> array[int]:
-    """Milliseconds each label in force on a completion took its maker; labels without a time are left out."""
     took = LONGEST_LOOK.format("coalesce(look.focused_ms, look.open_ms)")
     rows = connection.execute(
         f"SELECT {took} AS taken FROM label_events AS e "
@@ -86,7 +84,6 @@ def label_times(connection: sqlite3.Connection) -> array[int]:
 
 
 def disputed(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Completions that people differed on, and all on which enough of them have spoken."""
     row: tuple[int, int] = connection.execute(
         "SELECT count(*) FILTER (WHERE state = 'conflict' OR decided_by = 'adjudicated'), count(*) FROM task_states "
         "WHERE task = 'correctness' AND (state = 'conflict' OR decided_by IN ('agreed', 'adjudicated'))"
@@ -95,7 +92,7 @@ def disputed(connection: sqlite3.Connection) -> tuple[int, int]:
 
 
 def begun(connection: sqlite3.Connection) -> dict[int, Begun]:
-    """Completions with labels that are not final: what work already done is part of what they still take.
+    """Return completions with labels that are not final: work already done reduces what they still need.
 
     One whose verdict is settled and whose type is not has all its labels: it waits for an adjudicator.
     """
@@ -118,7 +115,6 @@ class SelectionJudge(Struct, frozen=True):
 
 
 def add(connection: sqlite3.Connection, dataset: int, names: Sequence[str]) -> int:
-    """Note judges of a data set; returns how many of them are new."""
     rows = connection.executemany(
         "INSERT OR IGNORE INTO selection_judges (dataset_id, name) VALUES (?, ?)", [(dataset, name) for name in names]
     )
@@ -126,7 +122,6 @@ def add(connection: sqlite3.Connection, dataset: int, names: Sequence[str]) -> i
 
 
 def remove(connection: sqlite3.Connection, dataset: int, names: Sequence[str]) -> int:
-    """Forget judges of a data set; returns how many of them were there."""
     rows = connection.executemany(
         "DELETE FROM selection_judges WHERE dataset_id = ? AND name = ?", [(dataset, name) for name in names]
     )
@@ -134,7 +129,6 @@ def remove(connection: sqlite3.Connection, dataset: int, names: Sequence[str]) -
 
 
 def every(connection: sqlite3.Connection) -> list[SelectionJudge]:
-    """All of them, by data set and name."""
     rows = connection.execute(
         "SELECT d.name, s.name FROM selection_judges AS s JOIN datasets AS d ON d.id = s.dataset_id ORDER BY 1, 2"
     )

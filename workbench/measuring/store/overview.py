@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def datasets(connection: sqlite3.Connection) -> list[DatasetInfo]:
-    """Data sets with their sizes, in the order they came; call it on one state of the database."""
+    """List data sets with their sizes, in the order of import; call it within one transaction."""
     rows = connection.execute(
         "SELECT d.id, d.name, d.types, count(q.id) FROM datasets AS d "
         f"LEFT JOIN questions AS q ON q.dataset_id = d.id AND {VISIBLE_QUESTION} "
@@ -53,9 +53,9 @@ def _items_of(connection: sqlite3.Connection, dataset: int) -> int:
 
 
 def people(database: Database) -> list[PersonProgress]:
-    """The progress of everyone who labels or settles conflicts, in the order they came.
+    """Return the progress of all annotators and adjudicators, in the order in which they were added.
 
-    Who only coordinates (has looked at an item, written guidelines, decided of one) is none of them.
+    People who only coordinate (who looked at an item, wrote guidelines or decided on one) are not included.
     """
     reader = database.reader()
     named = members(reader)
@@ -90,7 +90,7 @@ def people(database: Database) -> list[PersonProgress]:
 
 
 class Totals(NamedTuple):
-    """How many there are of each; ``running`` are queued or running."""
+    """Counts of a project; ``running`` are queued or running."""
 
     questions: int
     runs: int
@@ -99,7 +99,6 @@ class Totals(NamedTuple):
 
 
 def accepted(connection: sqlite3.Connection) -> int:
-    """How many items have the state "labelled" though nobody has labelled them or their question's type."""
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM item_states WHERE state = 'labelled') - "
         "(SELECT count(*) FROM item_states WHERE state = 'labelled' AND completion_id IN ("
@@ -111,7 +110,6 @@ def accepted(connection: sqlite3.Connection) -> int:
 
 
 def totals(connection: sqlite3.Connection) -> Totals:
-    """Count them."""
     row = connection.execute(
         f"SELECT (SELECT count(*) FROM questions WHERE {shown_question('id')}), "
         "(SELECT count(*) FROM runs), (SELECT count(*) FROM runs WHERE state IN ('queued', 'running')), "
@@ -137,7 +135,6 @@ class TextHashes(NamedTuple):
     content: npt.NDArray[np.uint8]
 
     def of(self, items: npt.NDArray[np.integer[Any]]) -> TextHashes:
-        """Those of some completions."""
         import numpy as np
 
         kept = np.isin(self.item, items)
@@ -145,7 +142,7 @@ class TextHashes(NamedTuple):
 
 
 def imported_files(connection: sqlite3.Connection) -> list[ImportedFile]:
-    """The files items came from, in the order they were read."""
+    """List the imported files, in the order of import."""
     rows = connection.execute(
         "SELECT d.name, n.path, n.format, n.file_hash, n.rows_read, n.imported, n.unchanged, n.quarantined, n.mapping "
         "FROM imports AS n JOIN datasets AS d ON d.id = n.dataset_id WHERE n.state = 'complete' ORDER BY n.id"
@@ -175,12 +172,10 @@ def _swapped(mapping: str) -> bool:
 
 
 def quarantined(connection: sqlite3.Connection) -> dict[str, int]:
-    """Refused rows by code."""
     return dict(connection.execute("SELECT code, count(*) FROM quarantine GROUP BY code ORDER BY code").fetchall())
 
 
 def exclusions(connection: sqlite3.Connection) -> dict[str, int]:
-    """Excluded items by reason, the most frequent first."""
     rows = connection.execute(
         "SELECT coalesce(reason, ''), count(*) FROM item_states WHERE state = 'excluded' "
         "GROUP BY 1 ORDER BY count(*) DESC, 1"
@@ -193,7 +188,7 @@ _AMONG = "(?1 IS NULL OR c.id IN (SELECT value FROM json_each(?1)))"
 
 
 def long_references(connection: sqlite3.Connection, items: list[int] | None = None) -> int:
-    """Questions of these items, or of all, whose reference is longer than `LONG_REFERENCE`."""
+    """Count the questions of these items, or of all, whose reference is longer than `LONG_REFERENCE`."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM question_text AS t WHERE length(t.reference) > ?2 "
         f"AND {shown_question('t.id')} "
@@ -204,7 +199,6 @@ def long_references(connection: sqlite3.Connection, items: list[int] | None = No
 
 
 def text_hashes(connection: sqlite3.Connection) -> TextHashes:
-    """Read the hashes of all completions."""
     import numpy as np
 
     items, questions, contents = [vector(None)], [vector(None)], [b""]
@@ -225,7 +219,6 @@ def text_hashes(connection: sqlite3.Connection) -> TextHashes:
 
 
 def repeated_completions(texts: TextHashes) -> int:
-    """Completions whose text another one of the same question has too, beyond the first."""
     import numpy as np
 
     low, high = texts.content.view(np.uint64).T
@@ -241,13 +234,12 @@ def _json(items: list[int] | None) -> str | None:
 
 
 def schema_version(connection: sqlite3.Connection) -> int:
-    """The version of the database's tables."""
     row: tuple[int] = connection.execute("PRAGMA user_version").fetchone()
     return row[0]
 
 
 def texts_digest(connection: sqlite3.Connection, texts: TextHashes) -> bytes:
-    """BLAKE2b-128 over the content hashes of all questions (with references) and completions, in order."""
+    """Return BLAKE2b-128 over the content hashes of all questions (with references) and completions, in order."""
     import numpy as np
 
     known = connection.execute("SELECT id, hash FROM questions ORDER BY id").fetchall()

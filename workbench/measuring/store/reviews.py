@@ -1,4 +1,4 @@
-"""Reviews of disagreements: append and read; nothing here changes or removes one."""
+"""SQL of reviews of disagreements: append and read only."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Gold(NamedTuple):
 
 
 class MarkedError(NamedTuple):
-    """A marked error that stands.
+    """A marked error in force.
 
     Attributes:
         note: What the reviewer wrote beside it; empty for nothing.
@@ -98,7 +98,7 @@ def append(connection: sqlite3.Connection, review: Review, reviewer: int) -> Non
 
 
 def standing(connection: sqlite3.Connection, completions: Sequence[int]) -> dict[int, list[Review]]:
-    """What is in force on some completions, by row id, the newest last."""
+    """Return the reviews in force on some completions, by row id, the newest last."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM json_each(?) AS wanted CROSS JOIN {_FROM} "
         f"WHERE r.completion_id = wanted.value AND {STANDING} ORDER BY r.created_at, r.uuid",
@@ -112,13 +112,12 @@ def standing(connection: sqlite3.Connection, completions: Sequence[int]) -> dict
 
 
 def by_uuid(connection: sqlite3.Connection, uuid: str) -> Review | None:
-    """The review of that uuid, whether or not it is in force."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM {_FROM} WHERE r.uuid = ?", (uuid,)).fetchone()
     return None if row is None else _review(row)
 
 
 def retraction_of(connection: sqlite3.Connection, review: Review) -> Review | None:
-    """What took a review back; None for one that nobody has taken back."""
+    """Return the retraction of a review; None if it was not retracted."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE r.completion_id = ? AND r.supersedes = ? AND r.kind = 'retraction'",
         (review.completion, review.uuid),
@@ -127,13 +126,13 @@ def retraction_of(connection: sqlite3.Connection, review: Review) -> Review | No
 
 
 def every(connection: sqlite3.Connection, *, only_standing: bool = False) -> Iterator[Review]:
-    """All reviews in the order in which they came; those in force only, where that is asked for."""
+    """Yield reviews in the order in which they were made; all of them, or those in force."""
     where = f"WHERE {STANDING}" if only_standing else ""
     return (_review(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM {_FROM} {where} ORDER BY r.id"))
 
 
 def settled_items(connection: sqlite3.Connection) -> list[int]:
-    """Row ids of completions with a review in force, in order; none whose gold has become another since."""
+    """Return row ids of completions with a review in force, in order, except those whose gold has changed since."""
     rows = connection.execute(
         f"SELECT DISTINCT c.id FROM reviews AS r CROSS JOIN {items_for(GOLD_WORD)} "
         f"WHERE c.id = r.completion_id AND {STANDING} AND {GOLD_WORD} IN (r.gold, 'none') ORDER BY c.id"
@@ -142,7 +141,6 @@ def settled_items(connection: sqlite3.Connection) -> list[int]:
 
 
 def gold_of(connection: sqlite3.Connection, completions: Iterable[int]) -> dict[int, Gold]:
-    """Gold of some completions by row id, and whose word it is."""
     labels = (
         "(SELECT count(DISTINCT e.annotator_id) FROM label_events AS e WHERE e.task = 'correctness' "
         f"AND e.subject = c.id AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND})"
@@ -156,7 +154,7 @@ def gold_of(connection: sqlite3.Connection, completions: Iterable[int]) -> dict[
 
 
 def verdict_of(connection: sqlite3.Connection, run: int, completion: int) -> tuple[str, OutcomeWord] | None:
-    """The verifier of a run, and its verdict on an item; None where it has none."""
+    """Return the verifier of a run, and its verdict on an item; None without a verdict."""
     row = connection.execute(
         "SELECT v.name, x.outcome FROM verdicts AS x JOIN runs AS r ON r.id = x.run_id "
         "JOIN verifiers AS v ON v.id = r.verifier_id WHERE x.run_id = ? AND x.completion_id = ? AND x.sample = 0",
@@ -166,7 +164,7 @@ def verdict_of(connection: sqlite3.Connection, run: int, completion: int) -> tup
 
 
 def newest_run(connection: sqlite3.Connection, verifier: str, completion: int) -> int | None:
-    """The newest run of a verifier that has a verdict on an item."""
+    """Return the newest run of a verifier that has a verdict on an item."""
     row: tuple[int | None] = connection.execute(
         "SELECT max(x.run_id) FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id JOIN verdicts AS x "
         "ON x.run_id = r.id AND x.completion_id = ? AND x.sample = 0 WHERE v.name = ?",
@@ -176,7 +174,6 @@ def newest_run(connection: sqlite3.Connection, verifier: str, completion: int) -
 
 
 def marks(connection: sqlite3.Connection) -> list[MarkedError]:
-    """All marked errors in force."""
     texts = COLUMNS["type"], COLUMNS["subtype"], GOLD
     rows = connection.execute(
         f"SELECT c.id, v.name, {texts[0]}, {texts[1]}, r.category, coalesce(r.note, ''), "
@@ -198,7 +195,7 @@ def _review(row: tuple[object, ...]) -> Review:
 
 
 class ComparedAnswers(NamedTuple):
-    """What a verdict rests on: the rule, and the final answers it compared."""
+    """The rule behind a verdict, and the final answers it compared."""
 
     rule: str | None
     reference: str | None
@@ -215,7 +212,7 @@ class ItemTexts(NamedTuple):
 
 
 class Sampled(NamedTuple):
-    """Items with several samples in a run: how many of those say "correct" and "incorrect"."""
+    """The votes on items with several samples in a run."""
 
     item: array[int]
     yes: array[int]
@@ -223,7 +220,7 @@ class Sampled(NamedTuple):
 
 
 def compared(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, ComparedAnswers]:
-    """Completion row id -> what a run's verdict on it rests on, for those that have evidence."""
+    """Map completion row ids to the evidence of a run's verdicts, where there is any."""
     rows = connection.execute(
         "SELECT completion_id, rule, reference_final, candidate_final FROM json_each(?) AS wanted "
         "CROSS JOIN verdict_evidence ON run_id = ? AND completion_id = wanted.value AND sample = 0",
@@ -233,7 +230,6 @@ def compared(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> 
 
 
 def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, ItemTexts]:
-    """Completion row id -> its texts."""
     rows = connection.execute(
         f"SELECT c.id, qt.text, qt.reference, ct.text, {COLUMNS['subtype']} FROM {items_for(COLUMNS['subtype'])} "
         "JOIN question_text AS qt ON qt.id = c.question_id JOIN completion_text AS ct ON ct.id = c.id "
@@ -244,7 +240,7 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Ite
 
 
 def samples(connection: sqlite3.Connection, run: int) -> Sampled:
-    """A run's samples counted by item, in order of row id; nothing for a run that took none.
+    """Count a run's samples by item, in order of row id; nothing for a run that took none.
 
     Sample 0 is an item's verdict, which says nothing of its own; the others are the votes it was made of.
     """
@@ -258,7 +254,7 @@ def samples(connection: sqlite3.Connection, run: int) -> Sampled:
 
 
 def run_before(connection: sqlite3.Connection, run: int) -> int | None:
-    """The newest run of the same verifier before this one that has been complete; None where there is none."""
+    """Return the newest complete run of the same verifier before this one; None without one."""
     row: tuple[int | None] = connection.execute(
         "SELECT max(earlier.id) FROM runs AS r JOIN runs AS earlier ON earlier.verifier_id = r.verifier_id "
         "AND earlier.id < r.id AND earlier.completed_at IS NOT NULL WHERE r.id = ?",
@@ -268,7 +264,6 @@ def run_before(connection: sqlite3.Connection, run: int) -> int | None:
 
 
 def is_code(connection: sqlite3.Connection, completion: int) -> bool:
-    """Whether a completion is a solution of a code problem."""
     row: tuple[int] = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM completions AS c JOIN code_problems AS p ON p.question_id = c.question_id "
         "WHERE c.id = ?)",

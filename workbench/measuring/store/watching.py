@@ -1,4 +1,4 @@
-"""Trainings that are watched, as figures read them."""
+"""SQL of watched trainings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.measuring.records.watching import WordingAlarm
 
 
 class TrainingRow(NamedTuple):
-    """What is watched, since when, and how it was taken."""
+    """A watched training, when it began, and how it is sampled."""
 
     id: int
     name: str
@@ -23,7 +23,7 @@ class TrainingRow(NamedTuple):
 
 
 class JudgedStep(NamedTuple):
-    """What was judged at a step."""
+    """The completions judged at a step."""
 
     step: int
     accepted: int
@@ -33,7 +33,7 @@ class JudgedStep(NamedTuple):
 
 
 class AuditedRow(NamedTuple):
-    """A completion that was taken."""
+    """An audited completion."""
 
     completion: int
     step: int
@@ -42,13 +42,11 @@ class AuditedRow(NamedTuple):
 
 
 def trainings(connection: sqlite3.Connection) -> list[TrainingRow]:
-    """All of them, in the order in which they began."""
     rows = connection.execute("SELECT id, name, verifier, version, seed, share, started_at FROM trainings ORDER BY id")
     return [TrainingRow(*row) for row in rows]
 
 
 def steps(connection: sqlite3.Connection, training: int) -> list[JudgedStep]:
-    """The steps of one, in order."""
     rows = connection.execute(
         "SELECT step, accepted, rejected, undecided, dropped FROM training_steps WHERE training_id = ? ORDER BY step",
         (training,),
@@ -57,7 +55,6 @@ def steps(connection: sqlite3.Connection, training: int) -> list[JudgedStep]:
 
 
 def audited(connection: sqlite3.Connection, training: int) -> list[AuditedRow]:
-    """What was taken of one, in the order of rows."""
     rows = connection.execute(
         "SELECT a.completion_id, a.step, a.outcome, a.chance FROM audited AS a "
         f"JOIN completions AS c ON c.id = a.completion_id WHERE a.training_id = ? AND {VISIBLE} "
@@ -68,7 +65,6 @@ def audited(connection: sqlite3.Connection, training: int) -> list[AuditedRow]:
 
 
 def alarms(connection: sqlite3.Connection, training: int) -> list[WordingAlarm]:
-    """The wordings that were suddenly frequent, step by step, the most evident first."""
     rows = connection.execute(
         "SELECT step, wording, example, before, accepted, rejected, evidence FROM training_alarms "
         "WHERE training_id = ? ORDER BY step, evidence DESC, wording",
@@ -79,7 +75,6 @@ def alarms(connection: sqlite3.Connection, training: int) -> list[WordingAlarm]:
 
 
 def texts(connection: sqlite3.Connection, completions: Iterable[int]) -> list[tuple[int, int, str]]:
-    """Completion, question and text of each."""
     found = []
     for completion in completions:
         found += connection.execute(

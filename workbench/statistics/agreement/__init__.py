@@ -1,6 +1,6 @@
-"""How far people agree.
+"""Inter-annotator agreement.
 
-ratings: who said what, as arrays. coefficients: alpha, AC1, Fleiss' kappa. cohen: every two people's kappa.
+ratings: labels as arrays. coefficients: alpha, AC1, Fleiss' kappa. cohen: the kappa of every two annotators.
 clustered: intervals by question.
-figures: all at once, and each annotator's quality. ceiling: what their errors leave to measure.
+figures: all of them, and each annotator's quality. ceiling: the highest accuracy that label errors let one measure.
 """

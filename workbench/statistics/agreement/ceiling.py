@@ -1,4 +1,4 @@
-"""The ceiling that label noise puts on what a verifier can be measured to reach, and what it rests on."""
+"""The ceiling that label noise puts on a verifier's measured accuracy, and the assumptions behind it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHARED = 0.3
 
 
 class Residue(NamedTuple):
-    """What "two agree, else a third" leaves.
+    """The remaining errors of "two agree, else a third".
 
     Attributes:
         wrong: The share of final labels that are wrong.
@@ -25,7 +25,7 @@ class Residue(NamedTuple):
 
 
 def residue(accuracy: float) -> Residue:
-    """The share of wrong final labels and of conflicts, for people who are right with this chance.
+    """Return the share of wrong final labels and of conflicts, for annotators who are right with this probability.
 
     wrong = (1 - a)² + 2 a (1 - a) (1 - a) = (1 - a)² (1 + 2 a), conflicts = 2 a (1 - a).
     """
@@ -34,7 +34,7 @@ def residue(accuracy: float) -> Residue:
 
 
 def accuracy_behind(agreement: float) -> float:
-    """The accuracy of two people alike who agree so often: a = (1 + sqrt(2 po - 1)) / 2.
+    """Return the accuracy of two equally accurate annotators with this agreement: a = (1 + sqrt(2 po - 1)) / 2.
 
     One half for an agreement below one half, which no accuracy explains.
     """
@@ -42,7 +42,7 @@ def accuracy_behind(agreement: float) -> float:
 
 
 class GoldMade(NamedTuple):
-    """How people made the gold there is.
+    """How the existing gold was made.
 
     Attributes:
         agreed: Items by the number of people who say the same of them.
@@ -56,12 +56,11 @@ class GoldMade(NamedTuple):
 
     @property
     def labels(self) -> GoldLabels:
-        """The numbers alone."""
         return GoldLabels(agreed=sum(self.agreed.values()), adjudicated=self.adjudicated, in_conflict=self.in_conflict)
 
 
 def wrong_gold(made: GoldMade | None, error: Ends, common: float = 0.5, shared: float = 0.0) -> float:
-    """The share of gold labels that are wrong.
+    """Return the share of gold labels that are wrong.
 
     The chance of an error on an item follows a beta distribution with the mean e and the intra-class correlation r, so
     that all k people err with the chance prod (e (1 - r) + i r) / (1 - r + i r) over i < k; with r = 0 it is e^k. Two
@@ -97,7 +96,7 @@ def _split(error: float, shared: float) -> float:
 def ceiling(
     source: Source, accuracy: float, ends: Ends, *, made: GoldMade | None = None, common: float | None = None
 ) -> Ceiling:
-    """What people of this accuracy leave, and what a verifier without any error would then be measured to have.
+    """Return the label errors at this accuracy of annotators, and the measured accuracy of an error-free verifier.
 
     Args:
         ends: The accuracy's 95 % interval.
@@ -133,7 +132,7 @@ def _cases(source: Source, accuracy: float, common: float | None) -> list[tuple[
 
 
 def _error(source: Source, accuracy: float, weight: float, shared: float) -> float | None:
-    """The chance of an error on items that have ``weight`` times the mean of what was seen; None above one half."""
+    """Return the error probability on items with ``weight`` times the observed mean; None above one half."""
     if source == "checks":
         error = weight * (1 - accuracy)
         return error if error <= 0.5 else None
@@ -142,8 +141,7 @@ def _error(source: Source, accuracy: float, weight: float, shared: float) -> flo
 
 
 def ceilings(closed: Figures, checks: Share, made: GoldMade | None = None) -> list[Ceiling]:
-    """The ceiling by each source of people's accuracy there is: their agreement, where it is at least one half, and
-    items whose answer is known."""
+    """Return the ceiling by each source of annotators' accuracy: agreement of at least one half, and checks."""
     common = max(closed.prevalence.values()) if closed.prevalence else None
     found = []
     if closed.percent_agreement is not None and closed.percent_ci is not None and closed.percent_agreement >= 0.5:

@@ -1,4 +1,4 @@
-"""Intervals of coefficients of agreement, where what people say of one question goes together.
+"""Intervals of agreement coefficients for labels that are clustered by question.
 
 A coefficient's standard error e comes from leaving out one cluster at a time. Its interval is Fisher's transformation
 with Student's t, tanh(artanh k ± t e / (1 - k²)); its upper end is that of the square root of 1 - k where this is
@@ -39,7 +39,7 @@ _HELD: Final = 1 << 20
 
 
 class Evidence(NamedTuple):
-    """What intervals rest on: arrays with one value a figure.
+    """The degrees of freedom behind intervals: arrays with one value a metric.
 
     Attributes:
         differing: Clusters in which people differ.
@@ -54,7 +54,6 @@ class Evidence(NamedTuple):
     freedom: FloatArray
 
     def is_enough(self, figure: int = 0) -> bool:
-        """Whether a figure's interval would cover."""
         return bool(
             self.differing[figure] >= FEWEST_DIFFERING
             and self.alike[figure] >= FEWEST_ALIKE
@@ -63,7 +62,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(figure: IntArray, differing: FloatArray, alike: FloatArray, rarer: FloatArray, figures: int) -> Evidence:
-    """What the intervals of figures rest on: arrays with one value a cluster of a figure.
+    """Return what the intervals rest on, from arrays with one value a cluster of a metric.
 
     Args:
         figure: The figure the cluster is counted in, from 0 to ``figures - 1``.
@@ -81,7 +80,7 @@ def evidence(figure: IntArray, differing: FloatArray, alike: FloatArray, rarer: 
 
 
 def interval(value: float, error: float, known: Evidence, figure: int = 0) -> Ends | None:
-    """The 95 % interval of a coefficient; None where there are too few clusters to say.
+    """Return the 95 % interval of a coefficient; None with too few clusters.
 
     Args:
         error: Its standard error by clusters.
@@ -99,7 +98,7 @@ def interval(value: float, error: float, known: Evidence, figure: int = 0) -> En
 def jackknife(
     kind: IntArray, kinds: int, cluster: IntArray, figures: Mapping[str, Callable[[FloatArray], FloatArray]]
 ) -> dict[str, float]:
-    """Standard errors of figures, leaving out one cluster at a time; NaN where a figure is undefined without one.
+    """Return leave-one-cluster-out standard errors; NaN where a metric is undefined without some cluster.
 
     sqrt((G - 1) / G sum (f_g - mean f)²), f_g the figure without cluster g of G.
 
@@ -127,7 +126,7 @@ def jackknife(
 
 
 def _rows(items: FloatArray | sparse.csr_array | None, number: int, kinds: int) -> Iterator[FloatArray]:
-    """The clusters' items by kind, in blocks; clusters of one item each have none stored."""
+    """Yield the clusters' items by kind, in blocks; clusters of one item each have none stored."""
     size = max(1, _HELD // kinds)
     for start in range(0, number, size):
         if items is None:

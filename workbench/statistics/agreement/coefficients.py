@@ -1,4 +1,4 @@
-"""Coefficients of any number of people: Krippendorff's alpha at four levels of measurement, AC1, AC2, Fleiss' kappa."""
+"""Agreement coefficients for any number of annotators: Krippendorff's alpha at four levels, AC1, AC2, Fleiss' kappa."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.statistics.records.agreement import Level
 
 
 def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = None) -> FloatArray:
-    """``above / below``; NaN where ``below`` is not positive, or where ``where`` does not hold."""
+    """Return ``above / below``; NaN where ``below`` is not positive, or where ``where`` does not hold."""
     above, below = np.broadcast_arrays(above, below)
     quotient: FloatArray = np.full(above.shape, np.nan)
     np.divide(above, below, out=quotient, where=below > 0 if where is None else where)
@@ -24,7 +24,7 @@ def divided(above: FloatArray, below: FloatArray, *, where: BoolArray | None = N
 
 
 def summed(place: IntArray, values: FloatArray, places: int) -> FloatArray:
-    """The sum of the values at each place, from 0 to ``places - 1``."""
+    """Sum the values at each place, from 0 to ``places - 1``."""
     sums: FloatArray = np.asarray(np.bincount(place, weights=values, minlength=places), dtype=np.float64)
     return sums
 
@@ -37,7 +37,7 @@ _ROUNDING = 1e-12
 
 
 def alpha(units: Units, weights: FloatArray, level: Level, values: FloatArray) -> FloatArray:
-    """Alpha = 1 - Do / De, a value a sample; NaN without disagreement to expect (one category only).
+    """Return alpha = 1 - Do / De, a value a sample; NaN without expected disagreement (one category only).
 
     Units with two ratings or more count. With n_uc ratings of category c among the m_u of unit u, n_c of all n and
     the squared distance d²: Do = sum_u sum_ck n_uc n_uk d²_ck / (m_u - 1) / n and
@@ -73,7 +73,9 @@ def _nominal(units: Units, weights: FloatArray, values: FloatArray) -> Disagreem
 
 
 def _interval(units: Units, weights: FloatArray, values: FloatArray) -> Disagreement:
-    """By sums alone: the squared differences of m values, each two twice, are 2 (m sum v² - (sum v)²)."""
+    """Return interval-level disagreement by sums alone: the squared differences of m values, each two twice, are 2 (m
+    sum v² - (sum v)²).
+    """
     # Around their mean and of the size of 1: nothing overflows, and little is lost in differences of large sums.
     values = values - np.average(values, weights=np.maximum(units.counts.sum(axis=0), _NEVER))
     values = values / np.maximum(np.abs(values).max(initial=0), _NEVER)
@@ -124,7 +126,7 @@ _DISAGREEMENT: dict[Level, Callable[[Units, FloatArray, FloatArray], Disagreemen
 
 
 def agreeing(units: Units) -> FloatArray:
-    """The share of agreeing pairs of ratings, a value a kind; NaN where there is only one rating.
+    """Return the share of agreeing pairs of ratings, a value a kind; NaN with only one rating.
 
     sum_c n_uc (n_uc - 1) / (m_u (m_u - 1)), with n_uc ratings of category c among the m_u of unit u.
     """
@@ -133,7 +135,8 @@ def agreeing(units: Units) -> FloatArray:
 
 
 def percent(units: Units, weights: FloatArray) -> FloatArray:
-    """Percent agreement, from 0 to 1: the mean over items with two ratings or more of their share of agreeing pairs.
+    """Return percent agreement, from 0 to 1: the mean over items with two ratings or more of their share of agreeing
+    pairs.
 
     Args:
         weights: How many items are of each kind, samples x kinds.
@@ -145,13 +148,12 @@ def percent(units: Units, weights: FloatArray) -> FloatArray:
 
 
 def mean(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """The weighted mean of the values that are no NaN, one a row of the weights; NaN without any weight."""
     there = ~np.isnan(values)
     return divided(weights[:, there] @ values[there], weights[:, there].sum(axis=1))
 
 
 def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | None:
-    """The 95 % interval of percent agreement by cluster, see `statistics.intervals.share_ends`.
+    """Return the 95 % interval of percent agreement by cluster, see `statistics.intervals.share_ends`.
 
     The items' shares of agreeing pairs stand in place of right and wrong; that a share of more than one pair
     varies less than a coin is not counted on, as the design effect is at least 1.
@@ -172,7 +174,6 @@ def percent_interval(units: Units, cluster: IntArray) -> tuple[float, float] | N
 
 
 def prevalence(units: Units) -> FloatArray:
-    """The share of each category among all ratings; NaN without ratings."""
     totals = (units.often @ units.counts)[0]
     return divided(totals, totals.sum())
 
@@ -187,7 +188,7 @@ MOST_CATEGORIES = 200
 
 
 def ac1(units: Units, weights: FloatArray) -> FloatArray:
-    """AC1 = (pa - pe) / (1 - pe), a value a sample; NaN with one category only.
+    """Return AC1 = (pa - pe) / (1 - pe), a value a sample; NaN with one category only.
 
     pa is percent agreement; pe = sum_q pi_q (1 - pi_q) / (K - 1), pi_q the mean over all rated items of the share of
     category q, K the number of categories. Missing ratings are allowed; items with one rating count in pi alone.
@@ -205,7 +206,7 @@ def ac1(units: Units, weights: FloatArray) -> FloatArray:
 
 
 def ac2(units: Units, weights: FloatArray, weighting: Weighting, values: FloatArray) -> FloatArray:
-    """AC2: AC1 with credit w_ck for near categories, a value a sample; NaN with one category only.
+    """Return AC2: AC1 with credit w_ck for near categories, a value a sample; NaN with one category only.
 
     pa is the mean of sum_q r_q (sum_l w_ql r_l - 1) / (m (m - 1)) over the items with m > 1 ratings, r_q of category
     q; pe = sum_ql w_ql / (K (K - 1)) sum_q pi_q (1 - pi_q). Weights are 1 - |v_c - v_k| / (v_max - v_min) (linear),
@@ -224,7 +225,7 @@ def ac2(units: Units, weights: FloatArray, weighting: Weighting, values: FloatAr
 
 
 def credits(weighting: Weighting, values: FloatArray) -> FloatArray:
-    """The credit of each two of at least two categories, from 0 to 1, categories x categories."""
+    """Return the credit of each pair of at least two categories, from 0 to 1, categories x categories."""
     if weighting == "ordinal":
         ranks = np.arange(len(values), dtype=float)
         apart = np.abs(ranks[:, None] - ranks)
@@ -236,7 +237,7 @@ def credits(weighting: Weighting, values: FloatArray) -> FloatArray:
 
 
 def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: float) -> FloatArray:
-    """The coefficient of credits that are m (m - 1) for full agreement; ``total`` is the sum of their table."""
+    """Return the coefficient of credits that are m (m - 1) for full agreement; ``total`` is the sum of their table."""
     categories = units.counts.shape[1]
     if categories < 2:
         return np.full(len(weights), np.nan)
@@ -250,7 +251,7 @@ def _coefficient(units: Units, weights: FloatArray, credit: FloatArray, total: f
 
 
 def fleiss(units: Units, weights: FloatArray) -> FloatArray:
-    """Fleiss' kappa, a value a sample; NaN where items differ in their number of ratings, or with one category.
+    """Return Fleiss' kappa, a value a sample; NaN where items differ in their number of ratings, or with one category.
 
     (P - Pe) / (1 - Pe), P percent agreement and Pe = sum_c p_c² with p_c the share of category c in all ratings.
     Source: Fleiss, "Measuring nominal scale agreement among many raters", Psychological Bulletin 76, 1971.
@@ -267,7 +268,7 @@ def fleiss(units: Units, weights: FloatArray) -> FloatArray:
 
 
 def pabak(observed: float, categories: int) -> float:
-    """Prevalence- and bias-adjusted kappa: 2 po - 1 for two categories, (K po - 1) / (K - 1) for K.
+    """Return the prevalence- and bias-adjusted kappa: 2 po - 1 for two categories, (K po - 1) / (K - 1) for K.
 
     Sources: Byrt, Bishop and Carlin, "Bias, prevalence and kappa", Journal of Clinical Epidemiology 46, 1993; for
     more than two categories it is the coefficient of Brennan and Prediger, Educational and Psychological Measurement

@@ -1,4 +1,4 @@
-"""Cohen's kappa of every two people, with its standard error by question."""
+"""Cohen's kappa of every two annotators, with its standard error by question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HELD: Final = 1 << 22
 
 
 class PairErrors(NamedTuple):
-    """How sure kappas are: arrays with one value a pair.
+    """Standard errors of kappas: arrays with one value a pair.
 
     Attributes:
         independent: Standard errors, items taken as independent; NaN where kappa is.
@@ -38,7 +38,7 @@ class PairErrors(NamedTuple):
 
 
 class LabelPairs(NamedTuple):
-    """Every two people with an item in common, arrays of one length, in order of their numbers.
+    """Every two annotators with an item in common, as arrays of one length, in order of their numbers.
 
     Attributes:
         a: The first person.
@@ -57,12 +57,13 @@ class LabelPairs(NamedTuple):
     errors: PairErrors
 
     def interval(self, pair: int) -> Ends | None:
-        """The 95 % interval of a pair's kappa; None where there are too few clusters to say."""
+        """Return the 95 % interval of a pair's kappa; None with too few clusters."""
         return kappa_interval(float(self.kappa[pair]), self.errors, pair)
 
 
 def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | None:
-    """The 95 % interval of kappa: k ± z e for many independent items, cut at -1 and 1, else `clustered.interval`.
+    """Return the 95 % interval of kappa: k ± z e for many independent items, cut at -1 and 1, else
+    `clustered.interval`.
 
     Source of the first: Fleiss, Cohen and Everitt, see `pairs`.
     """
@@ -75,7 +76,7 @@ def kappa_interval(kappa: float, errors: PairErrors, pair: int = 0) -> Ends | No
 
 
 def pairs(ratings: Ratings, cluster: IntArray) -> LabelPairs:
-    """Cohen's kappa of every two people, on the items both have rated.
+    """Return Cohen's kappa of every two annotators, on the items both have rated.
 
     kappa = (po - pe) / (1 - pe), pe = sum_c p_c. p_.c. An item on which the first says c and the second d moves it by
     u / n, u = ([c = d] - po) / (1 - pe) - (1 - po) (p_.c + p_d. - 2 pe) / (1 - pe)². Standard errors: sqrt(sum u²) / n
@@ -138,7 +139,7 @@ def _met(item: IntArray, said: IntArray, where: IntArray) -> tuple[IntArray, Int
 
 
 class Tables(NamedTuple):
-    """Cells of many tables of two people: the pair, what the first and the second said, how often."""
+    """Cells of many contingency tables of two annotators: the pair, both categories, the count."""
 
     pair: IntArray
     first: IntArray
@@ -170,7 +171,7 @@ class Kappas(NamedTuple):
 
 
 def kappas(cells: Tables, tables: int) -> Kappas:
-    """Cohen's kappa of tables; see `pairs`."""
+    """Return Cohen's kappa of tables; see `pairs`."""
 
     def total(values: FloatArray) -> FloatArray:
         return summed(cells.pair, values, tables)
@@ -200,7 +201,9 @@ def _kappa(observed: FloatArray, expected: FloatArray) -> FloatArray:
 
 
 def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> FloatArray:
-    """Labels of an item of each cell rarer than the commonest in its table; of several that are as common all are."""
+    """Return the labels of an item of each cell that are rarer than the commonest in its table; ties are all the
+    commonest.
+    """
     keys = np.union1d(rows.keys, columns.keys)
     table, category = np.divmod(keys, cells.categories)
     shares = rows.of(table, category) + columns.of(table, category)
@@ -216,7 +219,7 @@ def _rarer(cells: Tables, rows: _Margin, columns: _Margin, tables: int) -> Float
 
 
 class _Margin:
-    """Shares of what one of the two people said, by table and category."""
+    """Marginal shares of one of the two annotators, by table and category."""
 
     def __init__(self, cells: Tables, said: IntArray, share: FloatArray) -> None:
         self._categories = cells.categories
@@ -224,13 +227,13 @@ class _Margin:
         self.shares = summed(place, share, len(self.keys))
 
     def of(self, table: IntArray, category: IntArray) -> FloatArray:
-        """The share of each category in its table, 0 where it was never said."""
+        """Return the share of each category in its table, 0 if it was never used."""
         found: FloatArray = align(table * self._categories + category, self.keys, self.shares, np.float64(0))
         return found
 
 
 def _errors(cells: Tables, found: Kappas, blocks: Iterator[tuple[IntArray, IntArray]]) -> PairErrors:
-    """How sure the kappas are.
+    """Return the standard errors of the kappas.
 
     Args:
         blocks: Items of both people of a pair: their cells, and their clusters; no cluster is in two blocks.
@@ -269,7 +272,7 @@ def _together(key: IntArray, first: IntArray, second: IntArray, categories: int,
 
 
 def kappa_of(first: IntArray, second: IntArray, cluster: IntArray, categories: int) -> tuple[Kappas, PairErrors]:
-    """Cohen's kappa of what two say of the same items; arrays with one value an item.
+    """Return Cohen's kappa of two raters of the same items; arrays with one value an item.
 
     Args:
         cluster: Each item's cluster, any integers.

@@ -1,4 +1,4 @@
-"""The figures of a set of items, as they are reported."""
+"""Agreement metrics of a set of items, as they are reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_LISTED = 100
 
 
 class Rated(Struct, frozen=True, kw_only=True, eq=False):
-    """Ratings with what is known of their categories and items.
+    """Ratings with their categories and items.
 
     Attributes:
         names: The categories' names, in the categories' order.
@@ -36,12 +36,10 @@ class Rated(Struct, frozen=True, kw_only=True, eq=False):
     cluster: IntArray
 
     def of(self, kept: BoolArray) -> Rated:
-        """Some of the items; the categories stay."""
         return structs.replace(self, ratings=self.ratings.of(kept), cluster=self.cluster[kept])
 
 
 def figures(rated: Rated) -> Figures:
-    """All figures with their intervals."""
     found = units(rated.ratings)
     often = found.often
     percent = defined(coefficients.percent(found, often)[0])
@@ -75,7 +73,7 @@ def figures(rated: Rated) -> Figures:
 
 
 def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[float | None, Ends | None]]:
-    """Fleiss' kappa, alpha and AC1, each with its interval."""
+    """Return Fleiss' kappa, alpha and AC1, each with its interval."""
     coefficient: dict[str, Callable[[FloatArray], FloatArray]] = {
         "fleiss": lambda weights: fleiss(found, weights),
         "alpha": lambda weights: alpha(found, weights, rated.level, rated.values),
@@ -95,7 +93,7 @@ def _with_intervals(found: Units, rated: Rated, known: Evidence) -> list[tuple[f
 
 
 def _evidence(found: Units, cluster: IntArray, *, near: bool = False) -> Evidence:
-    """The clusters that intervals rest on; of several categories that are as common none is the commonest.
+    """Return the clusters behind the intervals; of several categories that are equally common none is the commonest.
 
     Args:
         near: Categories may be near each other: rarer labels are agreement of some degree, equal or not.
@@ -123,7 +121,7 @@ NO_SHARE: Final = Share(n=0, share=None, ci=None)
 
 
 def shares(right: FloatArray | BoolArray, cluster: IntArray, group: IntArray, groups: int) -> list[Share]:
-    """Each group's share, with its interval by cluster, see `statistics.intervals.share_ends`.
+    """Return each group's share, with its interval by cluster, see `statistics.intervals.share_ends`.
 
     Args:
         right: Whether, or by what share, each of the things counted is the same.
@@ -137,7 +135,7 @@ def shares(right: FloatArray | BoolArray, cluster: IntArray, group: IntArray, gr
 
 
 def blocks(completed: Sequence[str], size: int, most: int) -> list[IntArray]:
-    """Items in the order of their completion, in blocks of almost equal size.
+    """Yield items in the order of completion, in blocks of almost equal size.
 
     Equal blocks have intervals of equal width, which weeks of unequal work would not have.
 
@@ -162,7 +160,7 @@ _SMALLEST = 1e-12
 
 
 class Consensus(NamedTuple):
-    """What the model finds.
+    """The result of the model.
 
     Attributes:
         probability: Of each category being an item's true one, items x categories; uniform without ratings.
@@ -176,13 +174,12 @@ class Consensus(NamedTuple):
 
     @property
     def labels(self) -> IntArray:
-        """The likeliest category of each item, the first of equally likely ones."""
         likeliest: IntArray = np.argmax(self.probability, axis=1)
         return likeliest
 
 
 def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
-    """Fit by expectation and maximisation, from the shares of votes; nothing in it is random.
+    """Fit the model of Dawid and Skene by expectation maximization, from the shares of votes; it is deterministic.
 
     M: share_k = mean_i T_ik, confusion_akc = sum_i T_ik [a said c of i] / sum_i T_ik [a rated i].
     E: T_ik proportional to share_k prod_a confusion_a,k,said(a, i). It ends when no T moves by more than 1e-6, or
@@ -212,7 +209,7 @@ def consensus(ratings: Ratings, often: IntArray | None = None) -> Consensus:
 
 
 def _normal(values: FloatArray) -> FloatArray:
-    """Values divided by their sum along the last axis; alike where all are 0."""
+    """Divide values by their sum along the last axis; uniform where all are 0."""
     total = values.sum(axis=-1, keepdims=True)
     shares: FloatArray = np.full(values.shape, 1 / values.shape[-1])
     np.divide(values, total, out=shares, where=total > 0)
@@ -227,7 +224,8 @@ FEWEST = 3
 
 
 def with_others(ratings: Ratings, cluster: IntArray) -> list[Share]:
-    """For each person, the mean share of the others who say the same, over the items others labelled too.
+    """Return, for each annotator, the mean share of the others with the same label, over the items others labelled
+    too.
 
     Args:
         cluster: Each item's question, or the item itself.
@@ -242,7 +240,7 @@ def with_others(ratings: Ratings, cluster: IntArray) -> list[Share]:
 
 
 class Modelled(NamedTuple):
-    """What Dawid and Skene's model says of people.
+    """Estimates of Dawid and Skene's model about annotators.
 
     Attributes:
         agreement: For each person, how many labels of items others labelled too equal the consensus.
@@ -255,7 +253,7 @@ class Modelled(NamedTuple):
 
 
 def modelled(ratings: Ratings, cluster: IntArray) -> Modelled | None:
-    """Everyone by the model; None with fewer than three people, or too many categories for it.
+    """Estimate all annotators by the model; None with fewer than three annotators, or too many categories for it.
 
     Args:
         cluster: Each item's question, or the item itself.
@@ -274,7 +272,6 @@ def modelled(ratings: Ratings, cluster: IntArray) -> Modelled | None:
 
 
 def median(person: IntArray, times: IntArray, people: int) -> FloatArray:
-    """Each person's median time; NaN without any."""
     middle: FloatArray = np.full(people, np.nan)
     order = np.argsort(person, kind="stable")
     ends = np.cumsum(np.bincount(person, minlength=people))

@@ -1,4 +1,4 @@
-"""Who said what of which item, and the items brought together by what was said of them."""
+"""Ratings of items by annotators, and items grouped by equal ratings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Ratings(Struct, frozen=True, kw_only=True, eq=False):
     categories: int
 
     def of(self, kept: BoolArray) -> Ratings:
-        """The ratings of some items, which are numbered anew; people and categories keep their numbers.
+        """Return the ratings of some items, which are renumbered; annotators and categories keep their numbers.
 
         Args:
             kept: One value an item.
@@ -51,7 +51,7 @@ class Ratings(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Units(Struct, frozen=True, kw_only=True, eq=False):
-    """Items of one kind taken together: a kind is how often each category was chosen.
+    """Items grouped by kind: a kind is how often each category was chosen.
 
     All agreement of more than two people is a function of these counts and of how many items are of each kind, so
     that resampling a hundred thousand items with two labels costs what six kinds cost.
@@ -68,12 +68,12 @@ class Units(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def often(self) -> FloatArray:
-        """How many items are of each kind: the weights of the data as they are, 1 x kinds."""
+        """Count the items of each kind: the weights of the original data, 1 x kinds."""
         return np.bincount(self.kind[self.kind >= 0], minlength=len(self.sizes)).astype(float)[None, :]
 
 
 def units(ratings: Ratings) -> Units:
-    """Bring the items of one kind together; the order of items and people does not matter."""
+    """Group the items of one kind; the order of items and annotators does not matter."""
     from scipy import sparse
 
     kind, first = alike(ratings.item, ratings.value, ratings.items)
@@ -87,7 +87,7 @@ def units(ratings: Ratings) -> Units:
 
 
 def alike(group: IntArray, member: IntArray, groups: int) -> tuple[IntArray, IntArray]:
-    """Number groups so that two have one number exactly when they have the same members, equal ones counted.
+    """Number groups so that two have the same number exactly if they have the same members, equal ones counted.
 
     Args:
         group: Each member's group, from 0 to ``groups - 1``.

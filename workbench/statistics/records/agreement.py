@@ -1,4 +1,4 @@
-"""How far people agree, as it is reported: fractions, and null where a figure is undefined. Never one adjective."""
+"""Inter-annotator agreement as it is reported: fractions, null for undefined metrics, and never an adjective."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class GroupFigures(Figures, frozen=True, kw_only=True):
 
 
 class PairAgreement(Struct, frozen=True, kw_only=True):
-    """Two people on the items both have labelled.
+    """The agreement of two annotators on the items both have labelled.
 
     Attributes:
         n: How many there are.
@@ -121,7 +121,7 @@ class Share(Struct, frozen=True, kw_only=True):
 
 
 class AnnotatorQuality(Struct, frozen=True, kw_only=True):
-    """One person's labels.
+    """The quality of one annotator's labels.
 
     Attributes:
         labels: Labels that count.
@@ -155,7 +155,7 @@ class AnnotatorQuality(Struct, frozen=True, kw_only=True):
 
 
 class GoldLabels(Struct, frozen=True, kw_only=True):
-    """Items with blind labels, by what became of them.
+    """Items with blind labels, by the gold that they led to.
 
     Attributes:
         agreed: People agree.
@@ -169,7 +169,8 @@ class GoldLabels(Struct, frozen=True, kw_only=True):
 
 
 class Ceiling(Struct, frozen=True, kw_only=True):
-    """What label noise leaves, if people err independently of each other, all alike, on both classes alike.
+    """The effect of label noise, if annotators err independently of each other and with equal probability on both
+    classes.
 
     It speaks of a verifier whose errors have nothing to do with people's: one that errs where they do may be measured
     to have more.
@@ -200,7 +201,7 @@ class Ceiling(Struct, frozen=True, kw_only=True):
 
 
 class AgreementReport(Figures, frozen=True, kw_only=True):
-    """People against people: first-pass labels in force of one round.
+    """Agreement between annotators: first-pass labels in force of one round.
 
     Adjudications, repeats, checks and unblinded labels don't count.
 

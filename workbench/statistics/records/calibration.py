@@ -1,4 +1,4 @@
-"""Figures of scores as chances of being correct, as they are reported."""
+"""Calibration metrics of scores as probabilities of being correct, as they are reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CalibrationReading = Literal["verdict", "score"] | CalibrationMethod
 
 
 class ReliabilityBin(Struct, frozen=True, kw_only=True):
-    """Items of like chances.
+    """Items with similar probabilities.
 
     Attributes:
         mean: Their mean chance.
@@ -27,7 +27,7 @@ class ReliabilityBin(Struct, frozen=True, kw_only=True):
 
 
 class CalibrationRow(Struct, frozen=True, kw_only=True):
-    """One reading of a verifier's answers as chances of being correct.
+    """One way to read a verifier's answers as probabilities of being correct.
 
     Attributes:
         auroc: None without correct or incorrect items.
@@ -54,7 +54,7 @@ class CalibrationRow(Struct, frozen=True, kw_only=True):
 
 
 class CalibrationReport(Struct, frozen=True, kw_only=True):
-    """How far a verifier's scores are chances of being correct, as they are and calibrated.
+    """The calibration of a verifier's scores, as they are and after a fit.
 
     Attributes:
         run: The run whose scores they are.

@@ -1,4 +1,4 @@
-"""Verifiers beside each other, as they are reported: fractions, and null where a figure is undefined."""
+"""Comparisons of verifiers as they are reported: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class GroupComparison(PairedFigures, frozen=True, kw_only=True):
 
 
 class MetricDifference(Struct, frozen=True, kw_only=True):
-    """One figure of A and of B.
+    """One metric of A and of B.
 
     Attributes:
         a: A's figure; None where gold lacks a class and the figure needs both.
@@ -84,7 +84,7 @@ class MetricDifference(Struct, frozen=True, kw_only=True):
 
 
 class Example(Struct, frozen=True, kw_only=True):
-    """An item with what two verifiers say of it.
+    """An item with the verdicts of two verifiers.
 
     Attributes:
         a: A's verdict.
@@ -100,7 +100,7 @@ class Example(Struct, frozen=True, kw_only=True):
 
 
 class CompareReport(PairedFigures, frozen=True, kw_only=True):
-    """A paired comparison, with everything a reader needs to repeat it.
+    """A paired comparison, with everything needed to reproduce it.
 
     Attributes:
         a: The first verifier.
@@ -181,7 +181,7 @@ class FamilyMember(Struct, frozen=True, kw_only=True):
 
 
 class FamilyReport(Struct, frozen=True, kw_only=True):
-    """Several verifiers against each other, or all against one, with the tests' multiplicity taken into account.
+    """Comparisons of several verifiers with each other, or of all with one, corrected for multiple tests.
 
     Attributes:
         family: Every pair with items in common, A ranked above B; or the reference as B.
@@ -214,7 +214,7 @@ class FamilyReport(Struct, frozen=True, kw_only=True):
 
 
 class JointErrors(Struct, frozen=True, kw_only=True):
-    """How two verifiers' errors fall together, on the items of both gold classes or of one.
+    """The dependence of two verifiers' errors, on the items of both gold classes or of one.
 
     Attributes:
         n: Items with gold that count for both under the protocol.
@@ -238,7 +238,7 @@ class JointErrors(Struct, frozen=True, kw_only=True):
 
 
 class JudgePair(Struct, frozen=True, kw_only=True):
-    """Two verifiers' verdicts and errors beside each other.
+    """The verdicts and errors of two verifiers.
 
     Attributes:
         a: The first verifier.
@@ -270,7 +270,7 @@ class JudgePair(Struct, frozen=True, kw_only=True):
 
 
 class JointErrorReport(Struct, frozen=True, kw_only=True):
-    """Verifiers' agreement with each other, and how far their errors fall together.
+    """Verifiers' agreement with each other, and the dependence of their errors.
 
     Attributes:
         errors: Every pair of the verifiers.

@@ -1,4 +1,6 @@
-"""What other options of a verifier would change, as it is reported: fractions, and null where a figure is undefined."""
+"""The changes that other options of a verifier would make, as they are reported: fractions, and null for undefined
+metrics.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,7 @@ class FlippedItem(Struct, frozen=True, kw_only=True):
 
 
 class RejudgedItems(Struct, frozen=True, kw_only=True):
-    """How many items the changes were looked for in.
+    """The items that were searched for changes.
 
     Attributes:
         chosen: Items that were asked for.
@@ -92,7 +94,7 @@ class RejudgedItems(Struct, frozen=True, kw_only=True):
 
 
 class WhatIfReport(FlipRow, frozen=True, kw_only=True):
-    """What other options of a verifier would change in a run.
+    """The changes that other options of a verifier would make in a run.
 
     Attributes:
         name: What the verifier with these options is called where it is given a run.

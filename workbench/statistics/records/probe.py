@@ -1,4 +1,4 @@
-"""Figures of probes, of scores, and of studies of judges, as they are reported."""
+"""Metrics of probes, of scores, and of studies of judges, as they are reported."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class BaseRow(Struct, frozen=True, kw_only=True):
 
 
 class ProbeFigures(Struct, frozen=True, kw_only=True):
-    """How often completions were accepted.
+    """The acceptance rate of completions.
 
     Attributes:
         n: Completions judged.
@@ -95,7 +95,7 @@ class ProbeFigures(Struct, frozen=True, kw_only=True):
 
 
 class VariantFigures(ProbeFigures, frozen=True, kw_only=True):
-    """One payload's figures.
+    """The metrics of one payload.
 
     Attributes:
         expected: The verdict a good verifier gives; where it is correct, the payload is in no other figure.
@@ -108,7 +108,7 @@ class VariantFigures(ProbeFigures, frozen=True, kw_only=True):
 
 
 class FamilyFigures(ProbeFigures, frozen=True, kw_only=True):
-    """One family's figures over all its payloads that are to be refused.
+    """The metrics of one family, over all its payloads that must be rejected.
 
     Attributes:
         family: Its number, such as ``"P4"``.
@@ -128,7 +128,7 @@ class FamilyFigures(ProbeFigures, frozen=True, kw_only=True):
 
 
 class ControlFigures(ProbeFigures, frozen=True, kw_only=True):
-    """How often right completions of the same questions were accepted; ``asr`` is their acceptance.
+    """The acceptance rate of right completions of the same questions, as ``asr``.
 
     Attributes:
         real: How many of them are completions that gold calls correct; the others are the reference's answer in a box.
@@ -139,7 +139,7 @@ class ControlFigures(ProbeFigures, frozen=True, kw_only=True):
 
 
 class ProbeReport(Struct, frozen=True, kw_only=True):
-    """What came of a probing, with everything a reader needs to repeat it.
+    """The result of a probing, with everything needed to reproduce it.
 
     Attributes:
         verifier: The verifier's name.
@@ -184,7 +184,7 @@ class ProbeReport(Struct, frozen=True, kw_only=True):
 
 
 class AcceptedProbe(Struct, frozen=True, kw_only=True):
-    """A completion that was accepted and should not have been, with what the verifier made of it.
+    """A completion that was wrongly accepted, with the verifier's answer.
 
     Attributes:
         expected: Always ``"incorrect"``.
@@ -217,7 +217,7 @@ Method = Literal["accuracy", "youden"]
 
 
 class ThresholdReport(Struct, frozen=True, kw_only=True):
-    """A threshold, and how good it is on the rows it was fitted on and on the others.
+    """A threshold, with its accuracy on the rows it was fitted on and on the others.
 
     Attributes:
         run: The run whose scores they are.
@@ -251,7 +251,7 @@ class ThresholdReport(Struct, frozen=True, kw_only=True):
 
 
 class PairRow(Struct, frozen=True, kw_only=True):
-    """Pairs of one group.
+    """The pairs of one group.
 
     Attributes:
         group: A type, a name ...; None for all pairs.
@@ -271,7 +271,7 @@ class PairRow(Struct, frozen=True, kw_only=True):
 
 
 class Unpaired(Struct, frozen=True, kw_only=True):
-    """Questions that make no pair.
+    """Questions without a pair.
 
     Attributes:
         one_class: No correct, or no incorrect completion has gold.
@@ -325,7 +325,7 @@ Winner = Literal["a", "b", "tie"]
 
 
 class Consumption(Struct, frozen=True, kw_only=True):
-    """What verdicts rest on, on average an item; each item counted as if nothing had been stored before.
+    """The average cost of an item's verdict; each item counted as if nothing had been stored before.
 
     Attributes:
         calls: Distinct replies.
@@ -361,7 +361,7 @@ class SweepPoint(Struct, frozen=True, kw_only=True):
 
 
 class SweepReport(Struct, frozen=True, kw_only=True):
-    """How a judge's accuracy and consumption go with its settings."""
+    """A judge's accuracy and cost by its settings."""
 
     judge: str
     protocol: Protocol3
@@ -370,7 +370,7 @@ class SweepReport(Struct, frozen=True, kw_only=True):
 
 
 class DuelRow(Struct, frozen=True, kw_only=True):
-    """Two judges' reasoning in one dimension.
+    """A comparison of two judges' reasoning in one dimension.
 
     Attributes:
         n: Items on which both orders were read.

@@ -1,4 +1,4 @@
-"""How well verifiers rank and score solutions, as it is read and reported; null where undefined.
+"""How well verifiers rank and score solutions, as it is read and reported; null for undefined metrics.
 
 Source: Scoring Verifiers (arXiv 2502.13820), section 4.3, and what its authors released.
 """
@@ -74,7 +74,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
 
 
 class Picked(Struct, frozen=True, kw_only=True):
-    """What selection makes of one problem.
+    """The selection from one problem.
 
     Attributes:
         ranked: The selected solutions, best first.
@@ -169,7 +169,7 @@ class SetSolution(Struct, frozen=True, kw_only=True):
 
 
 class SetRules(Struct, frozen=True, kw_only=True):
-    """By which rules a problem's solutions were selected; see `SelectedLine`.
+    """The rules by which a problem's solutions were selected; see `SelectedLine`.
 
     Attributes:
         suites: Suites whose tests are counted, and the run of each; empty from a file.
@@ -216,7 +216,7 @@ Missing = Literal["zero", "drop"]
 
 
 class RankingRow(Struct, frozen=True, kw_only=True):
-    """How well one verifier ranks and scores the solutions of a data set; figures are None without problems.
+    """The quality of one verifier's ranking and scores on a data set; metrics are None without problems.
 
     Attributes:
         run: Whose scores they are; None from a file.
@@ -259,7 +259,7 @@ class RankingRow(Struct, frozen=True, kw_only=True):
 
 
 class ProblemMetrics(Struct, frozen=True, kw_only=True):
-    """The same of one problem; a coefficient that is undefined is None here."""
+    """The metrics of one problem; an undefined coefficient is None."""
 
     verifier: str
     dataset: str
@@ -281,7 +281,7 @@ class PartialVerifier(Struct, frozen=True, kw_only=True):
 
 
 class SelectedProblems(Struct, frozen=True, kw_only=True):
-    """What became of problems whose solutions were selected.
+    """The results of selecting solutions, in problems.
 
     Attributes:
         problems: Those of which solutions were selected.
@@ -358,7 +358,7 @@ class ScoredRow(Struct, frozen=True, kw_only=True):
 
 
 class ScoredSolution(Struct, frozen=True, kw_only=True):
-    """A solution with its true score beside each verifier's.
+    """A solution with its true score and each verifier's.
 
     Attributes:
         item: The completion's row id.

@@ -1,4 +1,4 @@
-"""Figures as they are reported: fractions, and null where a figure is undefined."""
+"""Metrics as they are reported: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -87,7 +87,6 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
 
     @property
     def is_significant(self) -> bool:
-        """Whether the group differs from what it is set against: tables mark such a cell."""
         return self.q is not None and self.q < LEVEL
 
 
@@ -109,7 +108,7 @@ class AverageRow(Struct, frozen=True, kw_only=True):
 
 
 class TransferRow(Struct, frozen=True, kw_only=True):
-    """What one verifier's error rates make of data in which another share of completions is correct.
+    """One verifier's expected metrics on data with another share of correct completions.
 
     Attributes:
         prevalence: The share of correct completions there; None where none was asked for.
@@ -129,7 +128,7 @@ class TransferRow(Struct, frozen=True, kw_only=True):
 
 
 class NoisyRow(Struct, frozen=True, kw_only=True):
-    """One verifier's accuracy against labels without error, estimated from how often people's labels are wrong.
+    """One verifier's accuracy against error-free labels, estimated from the annotators' error rate.
 
     It takes labels to be wrong independently of verdicts, on both classes alike.
 
@@ -161,7 +160,7 @@ class BestAt(Struct, frozen=True, kw_only=True):
 
 
 class CellTests(Struct, frozen=True, kw_only=True):
-    """How the p- and q-values of the cells came about.
+    """How the p- and q-values of the cells were computed.
 
     Attributes:
         method: The test.
@@ -184,7 +183,7 @@ class CellTests(Struct, frozen=True, kw_only=True):
 
 
 class AccuracyReport(Struct, frozen=True, kw_only=True):
-    """Verifiers against gold, with everything a reader needs to repeat the figures.
+    """Verifiers against gold, with everything needed to reproduce the metrics.
 
     Attributes:
         protocol: How undecided rows count.
@@ -235,7 +234,7 @@ class CorrelationRow(Struct, frozen=True, kw_only=True):
 
 
 class CorrelationReport(Struct, frozen=True, kw_only=True):
-    """How far a verifier's scores follow the gold labels.
+    """The correlation of a verifier's scores with gold.
 
     Attributes:
         n: Items with gold and a score.
@@ -269,7 +268,7 @@ limits were kept before schema version 8."""
 
 
 class BatchSample(Struct, frozen=True, kw_only=True):
-    """Labels that are no random sample, with the batch they come from.
+    """Labels from a batch that is not a random sample.
 
     Attributes:
         batch: Its number.
@@ -282,7 +281,7 @@ class BatchSample(Struct, frozen=True, kw_only=True):
 
 
 class BatchOrder(Struct, frozen=True, kw_only=True):
-    """Which items of a batch come first, and how many of each answer subtype it has.
+    """The order of a batch's items, and how many of each answer subtype it has.
 
     Attributes:
         verifiers: Whose newest complete runs decide; empty for all that judge completions.

@@ -1,4 +1,4 @@
-"""The Python API: a project's items, verdicts, labels and figures as pandas frames.
+"""The Python API: a project's items, verdicts, labels and metrics as pandas frames.
 
     import workbench
 
@@ -47,11 +47,9 @@ class Project:
 
     @property
     def path(self) -> Path:
-        """The database file."""
         return self._opened.path
 
     def close(self) -> None:
-        """Close the database."""
         self._opened.close()
 
     def __enter__(self) -> Project:
@@ -63,7 +61,8 @@ class Project:
     # -- what is stored ----------------------------------------------------------------------------
 
     def items(self, where: Where = (), *, texts: bool = False) -> DataFrame:
-        """One row a completion: ids, type, subtype, domain, source, model, length, state, gold and where it is from.
+        """Return one row per completion: ids, type, subtype, domain, source, model, length, state, gold and its
+        origin.
 
         Args:
             texts: Question, reference and completion too.
@@ -80,7 +79,7 @@ class Project:
         return found.drop(columns="question").join(long)
 
     def verdicts(self, verifier: str | None = None, where: Where = ()) -> DataFrame:
-        """Counted verdicts beside gold, one row a verifier and item, with the three protocols' verdict on it.
+        """Return the verdicts that count next to gold, one row per verifier and item, judged by all three protocols.
 
         Items without gold are there too, undefined in ``gold`` and by every protocol; ``attrs["without_gold"]`` counts
         their rows.
@@ -102,19 +101,19 @@ class Project:
         return found
 
     def labels(self, where: Where = ()) -> DataFrame:
-        """What each person says now: labels, adjudications and exclusions in force, in the round under way."""
+        """Return each person's labels, adjudications and exclusions in force in the current round."""
         return _frame(querying.view(self._opened, "current_labels", _selection(where)))
 
     def reviews(self, where: Where = ()) -> DataFrame:
-        """What reviewers have decided of disagreements, as it stands."""
+        """Return the reviewers' decisions on disagreements that are in force."""
         return _frame(querying.view(self._opened, "current_reviews", _selection(where)))
 
     def runs(self) -> DataFrame:
-        """The runs that figures are counted from: each verifier's newest complete one."""
+        """Return the runs that metrics are computed from: each verifier's newest complete run."""
         return _frame(querying.view(self._opened, "counted_runs"))
 
     def sql(self, statement: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> DataFrame:
-        """What a statement gives that reads; the views stand in ``docs/sql.md``.
+        """Return the result of a read-only SQL statement; `docs/sql.md` describes the views.
 
         Raises:
             UsageError: It does not read, or SQLite does not understand it.
@@ -132,7 +131,8 @@ class Project:
         gold: GoldChoice = "final",
         where: Where = (),
     ) -> DataFrame:
-        """Accuracy of verifiers, one row a verifier and group (None for all items), as ``workbench accuracy``.
+        """Return the accuracy of verifiers, one row per verifier and group (None: all items), as ``workbench
+        accuracy``.
 
         Args:
             by: ``type``, ``subtype``, ``domain``, ``source``, ``model``, ``dataset``, ``reason``, ``length``, or
@@ -162,7 +162,7 @@ class Project:
     def compare(
         self, a: str, b: str, *, protocol: Protocol3 | None = None, gold: GoldChoice = "final", where: Where = ()
     ) -> DataFrame:
-        """Two verifiers on the same items: one row of paired figures, as ``workbench compare``.
+        """Compare two verifiers on the same items: one row of paired metrics, as ``workbench compare``.
 
         Raises:
             UsageError: An unknown verifier, protocol, gold or condition, or no item counts for both.
@@ -185,7 +185,7 @@ class Project:
         where: Where = (),
         limit: int | None = None,
     ) -> DataFrame:
-        """A queue of disagreements, the most suspicious first, one column a verifier that has judged the items.
+        """Return a queue of disagreements, most suspicious first, with one column per verifier that judged the items.
 
         Raises:
             UsageError: An unknown queue, verifier, gold or condition, or a limit below 0.
@@ -218,7 +218,7 @@ class Project:
         return frame
 
     def _chosen(self, where: Where) -> Selection:
-        """The items that figures are of: never none of them because of a condition."""
+        """Return the selection for metrics; raise if a condition matches no item."""
         selection = _selection(where)
         if selection is None:
             return Selection()

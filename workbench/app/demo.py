@@ -19,7 +19,7 @@ DATASET = "sample"
 
 
 def sample_folder() -> Path:
-    """Where the sample data is: inside the installed package, or beside it in a checkout.
+    """Return the folder of the sample data: in the installed package, or next to it in a checkout.
 
     Raises:
         FormatError: It is in neither place.
@@ -32,7 +32,6 @@ def sample_folder() -> Path:
 
 
 def load_sample(project: Project) -> None:
-    """Import the sample's tuples and labels; what is there already stays as it is."""
     folder = sample_folder()
     import_files(project, plan_import([folder / "tuples.jsonl"]), dataset=DATASET)
     import_labels(project, folder / "labels.jsonl")

@@ -239,7 +239,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The JSON Schema (2020-12) of one kind of document."""
     record, title = DOCUMENTS[name]
     generated = _dedented(msgspec.json.schema(record))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **generated}
@@ -255,12 +254,10 @@ def _dedented(node: Any) -> Any:
 
 
 def text(name: str) -> str:
-    """The schema as it stands in its file."""
     return json.dumps(schema(name), indent=2, ensure_ascii=False) + "\n"
 
 
 def main() -> None:
-    """Write every schema into the folder named on the command line."""
     folder = Path(sys.argv[1])
     for name in DOCUMENTS:
         (folder / f"{name}.schema.json").write_text(text(name), encoding="utf-8")

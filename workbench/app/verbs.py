@@ -1,4 +1,4 @@
-"""What the command line can do: every verb, of which the command line makes commands and the app forms.
+"""The verbs of the command line: the CLI makes commands of them, and the app makes forms.
 
 A verb's module is imported only when it is used, so that ``workbench --help`` stays fast.
 """
@@ -186,28 +186,25 @@ class Verb(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its words in one."""
         return " ".join(self.words)
 
     @property
     def title(self) -> str:
-        """The same, as a person reads it in a list."""
         return self.name.replace("-", " ").capitalize()
 
     @property
     def why_not_in_app(self) -> str | None:
-        """Why it is the command line's alone; None where the app has it, too."""
+        """Return why the verb exists on the command line only; None if the app has it too."""
         return NOT_IN_APP.get(self.name)
 
     def declared(self) -> Declared:
-        """Import its module."""
         module = COMMANDS[self.words[0]][0] if len(self.words) == 1 else WITHIN[self.words[0]][self.words[1]][0]
         package = _PACKAGES.get(self.words[0], "workbench.app.cli") if len(self.words) > 1 else "workbench.app.cli"
         command: Any = getattr(import_module(f"{package}.{module}"), f"{self.words[-1].replace('-', '_')}_command")
         return Declared(command.record, command.takes_database)
 
     def line(self, database: str, declared: Declared, words: list[str]) -> list[str]:
-        """The words of a command line that begins with ``workbench``.
+        """Return the words of a command line that begins with ``workbench``.
 
         Args:
             words: What is said after the database.
@@ -219,7 +216,7 @@ class Verb(NamedTuple):
 
 
 def every_verb() -> Iterator[Verb]:
-    """All of them, in the order of a day's work."""
+    """Yield all verbs in the order of a day's work."""
     for name, (_, about) in COMMANDS.items():
         if name in WITHIN:
             yield from (Verb((name, inner), text) for inner, (_, text) in WITHIN[name].items())
@@ -228,11 +225,10 @@ def every_verb() -> Iterator[Verb]:
 
 
 def verb_named(name: str) -> Verb:
-    """One of them."""
     return next(verb for verb in every_verb() if verb.name == name)
 
 
 def verb_of(command: str) -> str:
-    """The name of the verb that a command line is of, such as ``workbench curate DB status``."""
+    """Return the name of the verb that a command line runs, such as ``workbench curate DB status``."""
     words = [word for word in command.split()[1:] if word != "DB"]
     return " ".join(words[: 2 if words[0] in WITHIN else 1])

@@ -1,4 +1,4 @@
-"""A database's health: what is hurt, what can be made anew, what can be brought back.
+"""A database's health: find damage, rebuild what can be rebuilt, and restore.
 
 doctor: checks, and repairs. backups: copies of a database, and the way back from them and from archives.
 rescuing: out of a hurt file. store: what can be read.

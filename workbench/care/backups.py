@@ -1,4 +1,4 @@
-"""Backups of a database, and reading them back: archives and copies."""
+"""Backups of a database, and restoring from archives and copies."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ LITTLE_SPACE = 512 * 2**20
 
 
 def backup(project: Project, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """Write a checked copy of the database; returns its size in bytes.
+    """Write a checked copy of the database; return its size in bytes.
 
     Args:
-        force: Replace what stands there, unless it is a good copy with more in it, or of another project.
+        force: Replace the file at ``target``, unless it is a good copy with more in it, or of another project.
         discard: Replace that, too.
 
     Raises:
@@ -69,7 +69,7 @@ def backup(project: Project, target: Path, *, force: bool = False, discard: bool
 
 
 def backup_of(path: Path, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """As `backup`, for a database that may not be open; one on a full or read-only disk is copied all the same.
+    """As `backup`, for a database that may be impossible to open; one on a full or read-only disk is copied too.
 
     Raises:
         StoreError: See ``workbench.core.database.backup``, and ``workbench.core.database.connection.Database``.
@@ -91,18 +91,18 @@ def doctor(project: Project) -> list[Finding]:
 
 
 def diagnosis(path: Path) -> list[Finding]:
-    """Check a database file, however hurt it is, and the environment; nothing is written.
+    """Check a database file, however damaged, and the environment; nothing is written.
 
     Raises:
-        StoreError: There is no such file.
+        StoreError: The file doesn't exist.
     """
     return [*examine(path), _disk(path), *_environment()]
 
 
 def sandbox() -> list[Finding]:
-    """Attack each level of the sandbox that solutions are run in, which takes some seconds.
+    """Attack each isolation level of the sandbox; takes some seconds.
 
-    A level that can't be used here is no fault; one that can be and lets an attack through is.
+    A level that is unavailable here is not a fault; one that is available and lets an attack through is.
     """
     from workbench.verifiers.execution.levels import survey, survey_scratch
 
@@ -115,11 +115,11 @@ def sandbox() -> list[Finding]:
 
 
 def node_sandboxes(address: str) -> list[Finding]:
-    """As `sandbox`, on every node of a Ray cluster, each attacked there; its name stands before its findings.
+    """As `sandbox`, on every node of a Ray cluster; the node's name precedes its findings.
 
     Raises:
         UsageError: The address can't be a cluster's, or Ray is not installed.
-        RunError: There is no such cluster, or it has no node that works.
+        RunError: The cluster doesn't exist, or has no working node.
     """
     # Ray is for those alone that have a cluster.
     from workbench.runs.cluster import asked_on_nodes
@@ -178,17 +178,17 @@ _Row = tuple[Any, ...]
 
 
 def restore(path: Path, target: Path) -> Restored:
-    """Make a database of an archive: its tables, then every state derived anew. It appears whole or not at all.
+    """Create a database from an archive: its tables, then every state derived anew. It appears whole or not at all.
 
-    An archive of an earlier version of the tables is migrated as a database of that version would be.
+    An archive with an earlier version of the tables is migrated as a database of that version would be.
 
     Args:
         path: The archive.
-        target: The new database; nothing stands there yet.
+        target: The new database; the path must not exist.
 
     Raises:
-        FormatError: The archive is damaged, was written by a newer version, or is none.
-        StoreError: There is something at ``target``, or it can't be written, or there is no room for it.
+        FormatError: The archive is damaged, was written by a newer version, or is not an archive.
+        StoreError: ``target`` exists or can't be written, or there is no room for it.
     """
     _require_nothing(target)
     with opened_archive(path) as archive:
@@ -274,7 +274,7 @@ def _require_sets(archive: Archive, database: Path) -> None:
 
 
 class _PlacedRow(NamedTuple):
-    """A row and where it stands."""
+    """A row and its place in the archive."""
 
     member: Member
     line: int
@@ -282,7 +282,7 @@ class _PlacedRow(NamedTuple):
 
 
 class _ArchiveReading:
-    """The rows of an archive, part by part, and where the last one stood."""
+    """The rows of an archive, part by part, and the place of the last one."""
 
     def __init__(self, archive: Archive, new: NewDatabase) -> None:
         self._archive, self._new = archive, new
@@ -333,11 +333,11 @@ _CHUNK = 1 << 22
 
 
 def restore_backup(path: Path, target: Path) -> Restored:
-    """Make a database of a backup or an archive; a backup takes the place of what stands at ``target``, which is kept.
+    """Create a database from a backup or an archive; a backup replaces the file at ``target``, which is kept.
 
     Args:
         path: The backup or the archive.
-        target: The database. An archive is read back only where nothing stands yet.
+        target: The database. An archive is restored only to a path that doesn't exist.
 
     Raises:
         FormatError: The archive is damaged, was written by a newer version, or ``path`` is neither.

@@ -1,4 +1,4 @@
-"""``doctor``: what is whole, what is hurt, what can be made anew; nothing is written."""
+"""``doctor``: find what is intact, damaged or rebuildable, without writing anything."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _VALUES = (
 
 
 def examine(path: Path) -> list[Finding]:
-    """Check a database file: whatever it is, it is only read.
+    """Check a database file without writing to it, whatever the file is.
 
     Raises:
-        StoreError: There is no such file.
+        StoreError: The file doesn't exist.
     """
     anatomy.require_file(path)
     if not path.stat().st_size:
@@ -88,7 +88,7 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
 
 
 def _unknown(version: int) -> str:
-    """Why tables of a version can't be looked at; empty where they can, or where there never was such a version."""
+    """Return why tables of this version can't be checked; empty if they can, or if the version never existed."""
     oldest, latest = migrations.OLDEST, migrations.latest_version()
     if version > latest:
         return f"version {version}, this program knows up to {latest}: a newer workbench wrote it; install that one"
@@ -156,16 +156,16 @@ _IN_PLACE = {"schema", "item states", *_BESIDE}
 
 
 class NotRepairedError(StoreError):
-    """What is hurt stands nowhere else in the file, so that nothing can make it anew."""
+    """The damaged data is stored nowhere else in the file, so nothing can rebuild it."""
 
     exit_code = 3
 
 
 def repair(path: Path) -> Repaired:
-    """Make anew what can be, whole or not at all: indexes and the file itself, states, columns.
+    """Rebuild what can be rebuilt, whole or not at all: indexes and the file itself, states, columns.
 
     Raises:
-        NotRepairedError: Something would be lost; nothing was changed.
+        NotRepairedError: Data would be lost; nothing was changed.
         StoreError: Somebody has the database open, or it can't be written.
     """
     wrong = [finding for finding in examine(path) if not finding.ok]

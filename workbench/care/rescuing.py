@@ -1,4 +1,4 @@
-"""Bringing back what can be read of a hurt database."""
+"""Recovering what can be read of a damaged database."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _NAMED = 3
 
 
 def rescue(path: Path, target: Path) -> Rescued:
-    """Write all that can be read of a database into a new one; it appears whole or not at all.
+    """Copy everything readable of a database into a new one; it appears whole or not at all.
 
-    Label events are kept whatever became of what they are about. States are derived anew from them.
+    Label events are kept whatever became of their items. States are derived anew from them.
 
     Raises:
-        StoreError: There is nothing to read, a newer program wrote it, or the new one can't be written.
+        StoreError: Nothing is readable, a newer program wrote it, or the new one can't be written.
     """
     require_nothing(target)
     _require_place(path, target)
@@ -46,17 +46,17 @@ def rescue(path: Path, target: Path) -> Rescued:
 
 
 def require_nothing(target: Path) -> None:
-    """Refuse to write where something stands.
+    """Raise if a path exists.
 
     Raises:
-        StoreError: Something does.
+        StoreError: It does.
     """
     if os.path.lexists(target):
         raise StoreError(f"{target} exists.", "What is rescued goes into a new database: name another file.")
 
 
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
-    """Write all that can be read of a database into a new one, under a name of its own until it is put in place."""
+    """Copy everything readable into a new database, under a temporary name until it is put in place."""
     with looked_at(path) as database, closing(database.open()) as source:
         # A list of tables that is hurt in part is read as far as it goes; what is no UTF-8 of a text is replaced.
         source.execute("PRAGMA writable_schema = ON")

@@ -1,6 +1,7 @@
-"""``workbench.toml`` beside the database, and what its user has accepted.
+"""``workbench.toml`` next to the database, and what its user has accepted.
 
-file: read within bounds. settings: keys, theme, how people work. verifiers: tables that runs use, and adding one.
+file: reading within size limits. settings: keys, theme, annotation policy. verifiers: tables that runs use, and adding
+one.
 models: models that write, and prices. trust: which servers and templates may be used, kept in the user's own folder.
 """
 
@@ -19,7 +20,7 @@ __all__ = ["FILE_NAME", "Settings", "load", "protocol_of", "settings_of"]
 
 
 def settings_of(project: Project) -> Settings:
-    """What ``workbench.toml`` beside the database says.
+    """Load the settings in ``workbench.toml`` next to the database.
 
     Raises:
         UsageError: The file can't be read (the message names file and field).
@@ -28,7 +29,7 @@ def settings_of(project: Project) -> Settings:
 
 
 def protocol_of(project: Project) -> Protocol3:
-    """How undecided verdicts count where no other way is asked.
+    """Return how abstentions are counted unless a command asks for another protocol.
 
     Raises:
         UsageError: ``workbench.toml`` can't be read, or names no protocol.

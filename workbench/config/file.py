@@ -1,4 +1,4 @@
-"""The settings file as it stands, read within bounds: somebody else may have written it."""
+"""The settings file, read within size limits because somebody else may have written it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PA
 
 
 def loads(text: str) -> dict[str, Any]:
-    """A document.
+    """Parse a TOML document within limits on size and nesting.
 
     Raises:
-        ValueError: It is none, or holds what would take the parser too much memory.
+        ValueError: It is not TOML, or would take the parser too much memory.
         RecursionError: It is nested too deeply.
     """
     if (found := _LONG_KEY.search(text)) is not None:
@@ -46,21 +46,21 @@ MOST_BYTES = 1_000_000
 
 
 def user_folder() -> Path:
-    """The user's configuration folder; it need not be there."""
+    """Return the user's configuration folder, which may not exist."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen) if chosen else user_config_path("workbench", appauthor=False)
 
 
 def file_of(database: Path) -> Path:
-    """Where the settings of a database are, or would be."""
+    """Return the path of a database's settings file, which may not exist."""
     return database.parent / FILE_NAME
 
 
 def read(database: Path) -> dict[str, Any]:
-    """The content of the settings file beside a database; empty when there is none.
+    """Load the settings file next to a database; empty if there is none.
 
     Raises:
-        UsageError: The file is no TOML, too large or can't be read.
+        UsageError: The file is not TOML, is too large or can't be read.
     """
     path = file_of(database)
     try:
@@ -70,20 +70,20 @@ def read(database: Path) -> dict[str, Any]:
 
 
 def table_in(database: Path, name: str, example: str) -> tuple[str, dict[str, Any]]:
-    """A table of the settings file beside a database, empty where there is none, and where it stands, for messages.
+    """Return a table of the settings file (empty if missing) and its place for messages.
 
     Raises:
-        UsageError: The file can't be read, or this is no table.
+        UsageError: The file can't be read, or the entry is not a table.
     """
     place = f"{file_of(database)}:{name}"
     return place, require_table(place, read(database).get(name, {}), example)
 
 
 def require_table(place: str, value: object, example: str) -> dict[str, Any]:
-    """A value that has to be a table.
+    """Return a value that must be a table.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not a table.
     """
     if not isinstance(value, dict):
         raise UsageError(f"{place} must be a table.", f"Example: {example}")
@@ -91,11 +91,11 @@ def require_table(place: str, value: object, example: str) -> dict[str, Any]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A small TOML file.
+    """Load a small TOML file.
 
     Raises:
-        FileNotFoundError: There is none.
-        UsageError: The file is no TOML, too large or can't be read.
+        FileNotFoundError: The file doesn't exist.
+        UsageError: The file is not TOML, is too large or can't be read.
     """
     return _toml(path, read_text(path))
 
@@ -109,21 +109,21 @@ def _toml(path: Path, text: str) -> dict[str, Any]:
 
 
 def read_settings(path: Path) -> str:
-    """The text of a file that the program itself keeps.
+    """Return the text of a file that the program itself maintains.
 
     Raises:
-        FileNotFoundError: There is none.
-        UsageError: It is no readable UTF-8, too large, or no plain file of one's own.
+        FileNotFoundError: The file doesn't exist.
+        UsageError: It is not readable UTF-8, is too large, or is not a regular file owned by the user.
     """
     return _text(path, MOST_BYTES, read_own)
 
 
 def read_text(path: Path, most: int = MOST_BYTES) -> str:
-    """A small text file that its user has named.
+    """Return the text of a small file that the user named.
 
     Raises:
-        FileNotFoundError: There is none.
-        UsageError: It is no readable UTF-8, or larger than ``most`` bytes.
+        FileNotFoundError: The file doesn't exist.
+        UsageError: It is not readable UTF-8, or larger than ``most`` bytes.
     """
     return _text(path, most, _read_any)
 
@@ -151,10 +151,10 @@ def _text(path: Path, most: int, read: Callable[[Path, int], bytes]) -> str:
 
 
 def write_whole(path: Path, text: str, *, replace: bool = True) -> None:
-    """Put a text in a file's place all at once; a new file is for its owner alone.
+    """Write a file atomically; a new file is readable by its owner only.
 
     Raises:
-        UsageError: It can't be written, or something stands there and may not be replaced.
+        UsageError: It can't be written, or a file exists there and may not be replaced.
     """
     try:
         require_own(path)

@@ -19,7 +19,7 @@ _EXAMPLE = '[models.qwen] base_url = "http://localhost:8000/v1", model = "…"'
 
 
 def named_model(database: Path, name: str) -> dict[str, str] | None:
-    """The options of the model that the settings file has under a name; None if it has none.
+    """Return the options of a model in the settings file; None if it is not configured.
 
     Raises:
         UsageError: The file can't be read, or the entry is wrong.
@@ -41,7 +41,7 @@ _FIELDS = {*_NUMBERS, "date"}
 
 
 def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price]:
-    """What the models of these servers cost, by name: as the settings file has it, else a table of list prices.
+    """Return prices by model name: from the settings file, or else from the table of list prices.
 
     Raises:
         UsageError: A file can't be read, or the entry of one of these models is wrong (other entries don't matter).
@@ -61,10 +61,10 @@ def prices_of(database: Path, servers: Iterable[ModelServer]) -> dict[str, Price
 
 
 def price_in(place: str, entry: Any) -> Price:
-    """One entry; ``place`` is where it stands, for messages.
+    """Parse one price entry; ``place`` locates it for messages.
 
     Raises:
-        UsageError: It is wrong; the message names the field.
+        UsageError: The entry is invalid; the message names the field.
     """
     entry = require_table(place, entry, _PRICE_EXAMPLE)
     if unknown := sorted(entry.keys() - _FIELDS):

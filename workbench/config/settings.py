@@ -24,15 +24,15 @@ _Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class AnnotationPolicy(Options, frozen=True, kw_only=True):
-    """Shares and limits of annotation.
+    """Rates and limits of annotation.
 
     Attributes:
         check_rate: Share of served items that are checks (items with a known answer), as long as there are any.
-        check_threshold: Below this accuracy on checks a person is paused.
-        check_minimum: Checks a person has answered before they can be paused.
+        check_threshold: Accuracy on checks below which a person is paused.
+        check_minimum: Checks a person must answer before they can be paused.
         repeat_share: Share of served items that are the person's own earlier ones.
         repeat_after_hours: How old a label must be before its item is served again.
-        break_after_minutes: After how long at work a break is suggested; 0: never.
+        break_after_minutes: Minutes at work before a break is suggested; 0: never.
     """
 
     check_rate: _Share = 0.05
@@ -44,13 +44,14 @@ class AnnotationPolicy(Options, frozen=True, kw_only=True):
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """What a project's settings file says of the app.
+    """The app settings in a project's settings file.
 
     Attributes:
         theme: Name of a theme of the app; None for the default.
         keymap: Action id (``annotate.correct``) -> keys, comma-separated.
-        protocol: How undecided verdicts count in every figure for which no other way is asked.
-        suggest_types: Name of the verifier whose answer types people see when they settle one; None for no suggestions.
+        protocol: How abstentions are counted in every metric, unless another protocol is asked for.
+        suggest_types: Name of the verifier whose answer types annotators see when they decide one; None for no
+            suggestions.
         annotation: Checks, repeats and breaks.
     """
 
@@ -62,10 +63,10 @@ class Settings(Struct, frozen=True, kw_only=True):
 
 
 def load(database: Path) -> Settings:
-    """Read the settings beside a database; defaults when there is no file.
+    """Load the settings next to a database; defaults if there is no file.
 
     Raises:
-        UsageError: The file is no TOML, or a field has the wrong type (the message names file and field).
+        UsageError: The file is not TOML, or a field has the wrong type (the message names file and field).
     """
     path, content = file_of(database), read(database)
     names = {field: content.get(field) for field in ("theme", "suggest_types")}
@@ -81,7 +82,7 @@ def load(database: Path) -> Settings:
 
 
 def protocol_at(database: Path) -> Protocol3:
-    """How undecided verdicts count by the settings beside a database; `PROTOCOL` where they don't say.
+    """Return the protocol configured next to a database; `PROTOCOL` if none is.
 
     Raises:
         UsageError: The file can't be read, or names no protocol.
@@ -120,7 +121,7 @@ _MOST: Final = 10
 
 
 class RecentProject(Struct, frozen=True):
-    """One of them.
+    """A project that was opened recently.
 
     Attributes:
         path: The database, as an absolute path.
@@ -132,14 +133,14 @@ class RecentProject(Struct, frozen=True):
 
 
 def recent() -> list[RecentProject]:
-    """The last one first, also what is no longer there; nothing where that can't be read."""
+    """Return the recent projects, newest first, including missing ones; empty if the list can't be read."""
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError, msgspec.MsgspecError):
         return msgspec.json.decode(read_settings(_place()), type=list[RecentProject])[:_MOST]
     return []
 
 
 def remember(database: Path, annotator: str | None) -> None:
-    """Put a database first, for this person; where that can't be written, nothing is lost but this."""
+    """Put a database first in this person's recent projects; a failure to write is ignored."""
     opened = RecentProject(str(database.resolve()), annotator)
     others = [other for other in recent() if other != opened]
     with contextlib.suppress(WorkbenchError, OSError, UnicodeError):

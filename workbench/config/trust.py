@@ -1,12 +1,12 @@
-"""What the user of this account has accepted: which project may send its texts where, with which key and template.
+"""What the user of this account has accepted: which project may send texts where, with which key and template.
 
-A database and the settings beside it may come from somebody else. Both can name a server, the variable whose key goes
+A database and the settings next to it may come from somebody else. Both can name a server, the variable whose key goes
 to it, and a template; none of them is used before the user has accepted it for this project. That holds for servers on
-this machine too: a text sent to one of them can do things there. What was accepted is kept in the user's own
-configuration folder, never in the project: one file a grant, named by a hash.
+this machine too: a text sent to one of them can have effects there. Accepted grants are kept in the user's own
+configuration folder, never in the project: one file per grant, named by a hash.
 
-Three more things are kept in the same way: the model that a project wants to be loaded here, the interpreter that it
-wants solutions to be run with, and the user's word that they may be run with limits alone, where a solution that tries
+Three more grants are kept in the same way: the model that a project wants to load here, the interpreter that it
+wants solutions to run with, and the user's consent to running them with limits alone, where a malicious solution
 can read and change the user's files.
 """
 
@@ -34,8 +34,8 @@ class Grant(Struct, frozen=True):
     """One thing a project wants to use.
 
     Attributes:
-        fact: What exactly, for the hash.
-        text: The same in a line for a person.
+        fact: The exact request, for the hash.
+        text: The same in one line for a person.
         content: A template's text; "" for a server.
     """
 
@@ -48,7 +48,7 @@ class NotTrustedError(UsageError):
     """A project wants to use servers or templates that its user has not accepted.
 
     Attributes:
-        grants: What it wants.
+        grants: The missing grants.
     """
 
     title = "Not trusted yet"
@@ -59,7 +59,7 @@ class NotTrustedError(UsageError):
 
 
 class UnsafeError(UsageError):
-    """Code of others would be run with limits alone, and the user has not agreed to that here."""
+    """Untrusted code would run with limits alone, and the user has not agreed to that here."""
 
     title = "Not safe here"
 
@@ -76,22 +76,22 @@ UNSAFE: Final = Grant(("unsafe execution",), "solutions are run with limits alon
 
 
 def interpreter_grant(path: str) -> Grant:
-    """What an interpreter of the project's choice is: a program that is started before any sandbox stands."""
+    """Return the grant for an interpreter named by a project, which starts before any sandbox exists."""
     return Grant(("interpreter", path), f"the Python interpreter {path}")
 
 
 def model_grants(verifier: object) -> list[Grant]:
-    """What a verifier loads into processes here: a name in a file may lead to any hub or folder.
+    """Return grants for what a verifier loads into local processes: a name in a file may lead to any hub or folder.
 
     Args:
-        verifier: One that loads nothing has no ``loads``; one that is made of others has them as ``parts``.
+        verifier: A verifier that loads models has ``loads``; a composite has its members in ``parts``.
     """
     names = [name for one in (verifier, *getattr(verifier, "parts", ())) if (name := getattr(one, "loads", None))]
     return [Grant(("model", str(name)), f"the model {name}, loaded on this machine") for name in names]
 
 
 def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> list[Grant]:
-    """What a verifier wants: each server with the key it gets, and a template of the user's own.
+    """Return the grants a verifier needs: each server with the key it gets, and a user's template.
 
     Args:
         servers: Its servers by role.
@@ -106,7 +106,7 @@ def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) ->
 
 
 def missing(database: Path, grants: list[Grant]) -> list[Grant]:
-    """Those of the grants that the user has not accepted for this database."""
+    """Return the grants that the user has not accepted for this database."""
     # A folder that can't be read holds nothing, which `Path.is_file` would not say.
     return [grant for grant in grants if not os.path.isfile(_place(database, grant))]
 
@@ -129,20 +129,20 @@ def accept(database: Path, grants: list[Grant]) -> None:
 
 
 def require(database: Path, servers: Mapping[str, ModelServer], options: Mapping[str, str]) -> None:
-    """Make sure that the user has accepted all that a verifier wants; arguments as with `grants_of`.
+    """Raise unless the user has accepted everything a verifier needs; arguments as for `grants_of`.
 
     Raises:
-        NotTrustedError: The user has not; the message shows what it is.
+        NotTrustedError: A grant is missing; the message shows it.
         UsageError: The template can't be read.
     """
     require_grants(database, grants_of(servers, options))
 
 
 def require_grants(database: Path, grants: list[Grant]) -> None:
-    """Make sure that the user has accepted these.
+    """Raise unless the user has accepted these grants.
 
     Raises:
-        NotTrustedError: The user has not; the message shows what it is.
+        NotTrustedError: A grant is missing; the message shows it.
     """
     if wanted := missing(database, grants):
         raise NotTrustedError(

@@ -61,7 +61,7 @@ _MOST_TEMPLATE = 256 * 1024
 
 
 class NamedVerifier(Struct, frozen=True, kw_only=True):
-    """A verifier as the settings file configures it.
+    """A verifier configured in the settings file.
 
     Attributes:
         options: Option values by name, all of them text; a template's is its path.
@@ -83,7 +83,7 @@ class PanelMember(Struct, frozen=True, kw_only=True):
 
 
 def members_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
-    """The members that stand in a panel's options; none in those of another verifier.
+    """Return the members in a panel's options; empty for another verifier.
 
     Raises:
         ValueError: They can't be read.
@@ -92,7 +92,7 @@ def members_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
 
 
 def stages_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
-    """The verifiers that stand in a stack's options, each once; none in those of another verifier.
+    """Return the verifiers in a stack's options, each once; empty for another verifier.
 
     Raises:
         ValueError: They can't be read.
@@ -101,7 +101,7 @@ def stages_in(options: Mapping[str, str]) -> tuple[PanelMember, ...]:
 
 
 def everyone_in(options: Mapping[str, str]) -> Iterator[Mapping[str, str]]:
-    """The options of a verifier and of all that it is made of.
+    """Yield the options of a verifier and of all its members.
 
     Raises:
         ValueError: They can't be read.
@@ -119,10 +119,10 @@ def _made(options: Mapping[str, str], name: str) -> tuple[PanelMember, ...]:
 
 
 def verifiers(database: Path) -> dict[str, NamedVerifier | UsageError]:
-    """The verifiers of the settings file by name; a wrong entry is the error that says what is wrong with it.
+    """Return the verifiers in the settings file by name; an invalid entry is the error that explains it.
 
     Raises:
-        UsageError: The file can't be read, or ``verifiers`` is no table.
+        UsageError: The file can't be read, or ``verifiers`` is not a table.
     """
     place, table = table_in(database, "verifiers", _EXAMPLE)
     found: dict[str, NamedVerifier | UsageError] = {}
@@ -135,10 +135,10 @@ def verifiers(database: Path) -> dict[str, NamedVerifier | UsageError]:
 
 
 def named_verifier(database: Path, name: str) -> NamedVerifier | None:
-    """The verifier that the settings file has under a name, if it does.
+    """Return a verifier of the settings file; None if it is not configured.
 
     Raises:
-        UsageError: The file or the entry is wrong.
+        UsageError: The file or the entry is invalid.
     """
     found = verifiers(database).get(name)
     if isinstance(found, UsageError):
@@ -147,7 +147,7 @@ def named_verifier(database: Path, name: str) -> NamedVerifier | None:
 
 
 def own_prompts(options: Mapping[str, str]) -> list[Path]:
-    """The files with prompts of the user's that a verifier with these options may read."""
+    """Return the user's prompt files that a verifier with these options may read."""
     files = [Path(options[option]) for option in (TEMPLATE, SUBTASKS) if option in options]
     if PUBLISHED in options:
         released = (Path(options[PUBLISHED]) / file for file in PUBLISHED_FILES.values())
@@ -158,10 +158,10 @@ def own_prompts(options: Mapping[str, str]) -> list[Path]:
 
 
 def role_files(folder: Path) -> list[Path]:
-    """The files of roles in a folder, by name.
+    """Return the prompt files of roles in a folder, sorted by name.
 
     Raises:
-        UsageError: There is no such folder, or it can't be read.
+        UsageError: The folder doesn't exist or can't be read.
     """
     try:
         return sorted(path for path in folder.iterdir() if path.suffix in ROLE_FILES and path.is_file())
@@ -170,10 +170,10 @@ def role_files(folder: Path) -> list[Path]:
 
 
 def read_template(path: Path) -> str:
-    """The text of a template file.
+    """Return the text of a template file.
 
     Raises:
-        UsageError: It isn't there, is no UTF-8 text or too large.
+        UsageError: It doesn't exist, is not UTF-8 or is too large.
     """
     try:
         return read_text(path, _MOST_TEMPLATE)
@@ -197,7 +197,7 @@ def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
 
 
 def _require_within(home: Path, place: str, files: Iterable[Path]) -> None:
-    """Make sure that no file of a folder with prompts is a link that leads out of the project's.
+    """Raise if a prompt file in a folder is a link that leads out of the project's folder.
 
     Raises:
         UsageError: One is.
@@ -210,10 +210,10 @@ def _require_within(home: Path, place: str, files: Iterable[Path]) -> None:
 
 
 def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
-    """The options in a table, as the command line would spell them.
+    """Return the options in a table, spelled as on the command line.
 
     Args:
-        place: Where the table stands, for messages.
+        place: The table's place, for messages.
 
     Raises:
         UsageError: A field can't be an option; the message names it, and never repeats what may be a key.
@@ -229,7 +229,7 @@ def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
 
 
 def _require_no_program(place: str, options: Mapping[str, object]) -> None:
-    """Make sure that a project's file, which may come from elsewhere, names no program that gives a key.
+    """Raise if a project's file, which may come from elsewhere, names a program that prints a key.
 
     Raises:
         UsageError: It does.
@@ -242,7 +242,7 @@ def _require_no_program(place: str, options: Mapping[str, object]) -> None:
 
 
 def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
-    """The fields as options: ``prompt`` is the template, and ``sampling`` a table of options."""
+    """Return the fields as options: ``prompt`` becomes the template, and the table ``sampling`` becomes options."""
     sampling = require_table(f"{place}.{_SAMPLING}", fields.pop(_SAMPLING, {}), "sampling = { temperature = 0.0 }")
     prompt = {TEMPLATE: fields.pop("prompt")} if "prompt" in fields else {}
     flat: dict[str, Any] = {}
@@ -273,10 +273,10 @@ def _text(place: str, value: object) -> str:
 
 
 def inside(home: Path, place: str, name: str, *, folder: bool = False) -> Path:
-    """A file of the project's own folder, or a folder in it.
+    """Resolve a file or folder within the project's own folder.
 
     Raises:
-        UsageError: The name leads out of the folder, by its spelling or by a link, or there is no such file.
+        UsageError: The name leads out of the folder, by its spelling or by a link, or the file doesn't exist.
     """
     path = Path(name)
     try:
@@ -299,16 +299,17 @@ Value = str | int | float | bool
 
 
 def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]) -> None:
-    """Write ``[verifiers.NAME]`` into a settings file, in place of an earlier one of that name.
+    """Write ``[verifiers.NAME]`` into a settings file, replacing an earlier entry of that name.
 
     Args:
-        path: The settings file; it is made if need be.
+        path: The settings file; created if missing.
         name: The verifier's name.
         kind: Its kind.
         options: Option values by name.
 
     Raises:
-        UsageError: The name is none, or the file can't be read, is no TOML, can't take the entry or can't be written.
+        UsageError: The name is invalid, or the file can't be read, is not TOML, can't hold the entry or can't be
+            written.
     """
     from tomlkit.exceptions import TOMLKitError
 

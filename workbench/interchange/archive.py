@@ -1,7 +1,7 @@
-"""Archives: all of a project in one file that other programs can read, and that reads back to an equal database.
+"""Archives: a whole project in one file that other programs can read, and that restores to an equal database.
 
-An archive is its owner's: it has people's names and all that is kept of them. It never holds the database's secret,
-logins, or what is derived; checks (items whose answer is known) only when they are asked for.
+An archive is private to its owner: it has people's names and all that is stored about them. It never holds the
+database's secret, logins, or derived data; checks (items whose answer is known) only on request.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _TYPES: Final[dict[ColumnType, Any]] = {
 
 
 def encoder(columns: Sequence[str]) -> Callable[[Row], bytes]:
-    """A function that writes a row as a line; see `workbench.interchange.records.Member`."""
+    """Return a function that writes a row as a line; see `workbench.interchange.records.Member`."""
     encode = msgspec.json.Encoder().encode
 
     def line(row: Row) -> bytes:
@@ -58,7 +58,7 @@ def encoder(columns: Sequence[str]) -> Callable[[Row], bytes]:
 
 
 def decoder(columns: Mapping[str, ColumnType]) -> Callable[[bytes], Row]:
-    """A function that reads a line; it raises msgspec.ValidationError or DecodeError where it is no such row."""
+    """Return a function that reads a line; it raises msgspec.ValidationError or DecodeError for an invalid row."""
     record = msgspec.defstruct(
         "Row",
         [(name, int if name == "id" else _TYPES[kind]) for name, kind in columns.items()],
@@ -93,7 +93,7 @@ _READABLE = 0o644 << 16
 
 
 class Rows(NamedTuple):
-    """What becomes a member."""
+    """The source of a member's lines."""
 
     name: str
     columns: Mapping[str, ColumnType]
@@ -103,7 +103,7 @@ class Rows(NamedTuple):
 def pack(
     file: IO[bytes], members: Iterable[Rows], *, schema: int, code_version: str, left_out: Mapping[str, int]
 ) -> Manifest:
-    """Write an archive; the same rows give the same bytes wherever zlib compresses the same way.
+    """Write an archive; the same rows give the same bytes if zlib compresses the same way.
 
     Raises:
         FormatError: A row is too long to be read back.
@@ -153,11 +153,12 @@ def _info(name: str) -> ZipInfo:
 def write_archive(
     project: Project, path: Path, *, checks: bool = False, calls: bool = True, force: bool = False
 ) -> ArchiveWritten:
-    """Write the whole database as it stands at one moment; the file appears whole or not at all.
+    """Write the whole database as of one moment; the file appears whole or not at all.
 
     Args:
-        checks: With the items that are checks and what was answered to them; whoever has them knows which they are.
-        calls: With the requests to model servers and their responses.
+        checks: Include items that are checks and the answers to them; whoever has the archive can tell which they are.
+        calls: Include the requests to model servers and their responses.
+        force: Replace an existing file.
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
@@ -210,7 +211,7 @@ def _not_written(database: Path, why: str) -> StoreError:
 
 
 def require_event(row: Mapping[str, object]) -> None:
-    """See that a row is a label event that another database would take, and what was given.
+    """Raise unless a row is a label event that another database would accept.
 
     Raises:
         ArchiveRefused: It is not.
@@ -247,10 +248,10 @@ _BROKEN: Final = (BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 
 
 class Archive:
-    """An open archive whose manifest has been read and checked against what is there.
+    """An open archive whose manifest has been checked against its content.
 
     Attributes:
-        manifest: What it says it holds.
+        manifest: Its table of contents.
     """
 
     def __init__(self, path: Path, file: ZipFile) -> None:
@@ -260,10 +261,10 @@ class Archive:
         self._check()
 
     def rows(self, member: Member) -> Iterator[tuple[int, Row]]:
-        """Line number and row, one after the other.
+        """Yield line numbers and rows.
 
         Raises:
-            FormatError: A line is no row of these columns, or the member is not what the manifest says.
+            FormatError: A line is not a row of these columns, or the member differs from the manifest.
         """
         place, decode = f"{member.name}.jsonl", decoder(member.columns)
         digest, size, number = sha256(), 0, 0
@@ -279,7 +280,7 @@ class Archive:
             raise self._damaged(place, "it is not what the manifest says: lines, length or sha256 differ")
 
     def damaged(self, why: str, member: Member | None = None, line: int | None = None) -> FormatError:
-        """An error about a line, a member, or the archive as a whole."""
+        """Return an error about a line, a member, or the archive as a whole."""
         if member is None:
             return FormatError(f"{self._path}: {why}.", _ASK)
         return self._damaged(f"{member.name}.jsonl" + ("" if line is None else f":{line}"), why)
@@ -347,10 +348,10 @@ _WRITE: Final = "Archives are written by: workbench export DB FILE --format work
 
 @contextmanager
 def opened_archive(path: Path) -> Iterator[Archive]:
-    """An archive for reading.
+    """Open an archive for reading.
 
     Raises:
-        FormatError: It can't be read, or is no archive of ours, or its files and its manifest don't agree.
+        FormatError: It can't be read, is not a workbench archive, or its files and its manifest disagree.
     """
     if path.exists() and not path.is_file():
         # A pipe or a device might never end.

@@ -1,4 +1,4 @@
-"""What a file of code problems brings along."""
+"""Contents of a file of code problems."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from workbench.core.text.figures import counted
 
 
 class CodeCounts(Struct, frozen=True, kw_only=True):
-    """What the problems of files bring along.
+    """Contents of files of code problems.
 
     Attributes:
         tests: Tests of all their suites.
         references: Problems with a reference solution.
-        entry_points: Problems that say which function is tested.
+        entry_points: Problems that name the tested function.
         candidates: Problems whose tests call ``candidate``, which nothing defines and which stands for the entry point.
     """
 
@@ -26,7 +26,7 @@ class CodeCounts(Struct, frozen=True, kw_only=True):
     candidates: int = 0
 
     def with_problem(self, problem: Problem) -> CodeCounts:
-        """These and one problem more."""
+        """Return the counts with one more problem."""
         return CodeCounts(
             problems=self.problems + 1,
             tests=self.tests + sum(map(len, problem.suites.values())),
@@ -40,7 +40,6 @@ class CodeCounts(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """The same in a sentence."""
         parts = [
             f"{counted(self.problems, 'problem')} with {counted(self.tests, 'test')}",
             f"{self.references:,} with a reference solution",

@@ -84,7 +84,7 @@ _FORMAT_MEANINGS: Final[dict[ExportFormat, str]] = {
 
 
 class ExportOptions(Options, frozen=True, kw_only=True):
-    """What is written, which of it, and how; all but items exists as ``csv``, ``parquet`` and ``jsonl``.
+    """What is exported, which rows, and how; all but items can be ``csv``, ``parquet`` or ``jsonl``.
 
     An archive always has annotators' names.
     """
@@ -137,10 +137,10 @@ class ExportOptions(Options, frozen=True, kw_only=True):
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """All that a writer may need.
+    """The input of a writer.
 
     Attributes:
-        selection: What ``dataset``, ``where`` and ``verifiers`` of the options come to.
+        selection: The rows selected by the options ``dataset``, ``where`` and ``verifiers``.
     """
 
     project: Project
@@ -149,13 +149,13 @@ class Request(Struct, frozen=True, kw_only=True):
     selection: Selection
 
     def report(self, written: int, **more: Any) -> ExportReport:
-        """The report of so many rows."""
+        """Return the report for this many rows."""
         file, table = path_text(self.options.file), self.options.table
         return ExportReport(written=written, file=file, format=self.format, table=table, **more)
 
 
 def export(project: Project, options: ExportOptions) -> ExportReport:
-    """Write the chosen rows to a file, which appears whole or not at all.
+    """Write the selected rows to a file, which appears whole or not at all.
 
     Raises:
         FormatError: The file exists, or can't be written.
@@ -170,10 +170,10 @@ def export(project: Project, options: ExportOptions) -> ExportReport:
 
 
 def format_of(path: Path, table: Table = "items") -> ExportFormat:
-    """The format that a file's name says, ``.gz`` aside, of those that a table can be written in.
+    """Return the format by file name (without ``.gz``), among the formats of a table.
 
     Raises:
-        UsageError: It says none, or several could be meant.
+        UsageError: The name implies no format, or several.
     """
     name = path.name.lower().removesuffix(".gz")
     ending = Path(name).suffix
@@ -231,14 +231,16 @@ def _with_dataset(project: Project, selection: Selection, dataset: str | None) -
 
 
 def sft(request: Request) -> ExportReport:
-    """Rejection sampling (VerifyBench, section 5.2): a conversation a completion, none twice in a question."""
+    """Write rejection-sampling data (VerifyBench, section 5.2): one conversation per completion, no duplicates in a
+    question.
+    """
     found = SftLines(request)
     written = write_lines(request.options.file, found.lines(), force=request.options.force)
     return request.report(written, sft=found.report())
 
 
 def pairs(request: Request) -> ExportReport:
-    """A correct completion beside an incorrect one: so many pairs a question."""
+    """Write pairs of a correct and an incorrect completion, up to the limit per question."""
     found = PairLines(request)
     written = write_lines(request.options.file, found.lines(), force=request.options.force)
     return request.report(written, pairs=found.report())
@@ -281,24 +283,24 @@ _TEST_COLUMNS: dict[str, Kind] = {**dict.fromkeys(TestOutcome.__struct_fields__,
 
 
 def labels(request: Request) -> ExportReport:
-    """A row a label in force."""
+    """Write one row per label in force."""
     return request.report(write_table(request, _LABEL_COLUMNS, _labels(request)))
 
 
 def verdicts(request: Request) -> ExportReport:
-    """A row a verdict of any run."""
+    """Write one row per verdict of any run."""
     found = store.stream_verdicts(request.project.database.reader(), request.selection)
     return request.report(write_table(request, _VERDICT_COLUMNS, found))
 
 
 def outcomes(request: Request) -> ExportReport:
-    """A row a solution and suite that was run, of every verifier that runs solutions."""
+    """Write one row per executed solution and suite, of every verifier that executes solutions."""
     found = problems.results(request.project, selection=request.selection)
     return _outcomes(request, _OUTCOME_COLUMNS, found)
 
 
 def tests(request: Request) -> ExportReport:
-    """A row a test of a solution that was run."""
+    """Write one row per test of an executed solution."""
     found = lines_by_test(request.project, request.selection)
     return _outcomes(request, _TEST_COLUMNS, found)
 
@@ -314,7 +316,7 @@ def _outcomes(
 
 
 def write_table(request: Request, columns: dict[str, Kind], rows: Iterable[tuple[object, ...]]) -> int:
-    """Write a table in the format asked for; returns how many rows it has."""
+    """Write a table in the requested format; return the number of rows."""
     with new_file(request.options.file, force=request.options.force) as file:
         if request.format == "parquet":
             return write_parquet(file, columns, rows)
@@ -349,7 +351,7 @@ def _labels(request: Request) -> Iterator[tuple[object, ...]]:
 
 
 class _Items:
-    """The chosen items, one at a time; those without gold are counted."""
+    """The selected items, one at a time; counts those without gold."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -365,17 +367,17 @@ class _Items:
 
 
 def released(request: Request) -> ExportReport:
-    """The released schema, byte for byte."""
+    """Write the released schema, byte for byte."""
     return _write(request, released_line)
 
 
 def fixed(request: Request) -> ExportReport:
-    """The same with the type fields the right way round."""
+    """Write the released schema with the two type fields corrected."""
     return _write(request, lambda item: released_line(item, fixed=True))
 
 
 def lines(request: Request) -> ExportReport:
-    """Everything we know of an item, with what people say of it."""
+    """Write everything known of an item, with its labels."""
     labels = LabelIndex(request.project, request.selection, names=request.options.names)
 
     def line(item: StoredItem) -> bytes:
@@ -386,7 +388,6 @@ def lines(request: Request) -> ExportReport:
 
 
 def cells(request: Request) -> ExportReport:
-    """A table of items."""
     items = _Items(request)
     written = write_table(request, ITEM_COLUMNS, map(item_cells, items))
     return request.report(written, without_gold=items.without_gold)
@@ -409,26 +410,24 @@ _Element = Callable[[int, StoredItem, list[LabelLine]], object]
 
 
 def label_studio(request: Request) -> ExportReport:
-    """Items with people's labels as Label Studio reads them."""
     return _tool(request, lambda number, item, said: task_of(number, item, said, sighted=request.options.sighted))
 
 
 def argilla(request: Request) -> ExportReport:
-    """Items with people's labels as Argilla reads them."""
     return _tool(request, lambda _, item, said: record_of(item, said, sighted=request.options.sighted))
 
 
 def peer_labels(request: Request) -> ExportReport:
-    """Label lines: what stands of the chosen items, as ``workbench labels DB export`` writes it of all."""
+    """Write the labels in force on the selected items, as ``workbench labels DB export`` does for all."""
     lines = current_lines(request.project, selection=request.selection, names=request.options.names)
     return request.report(write_lines(request.options.file, lines, force=request.options.force))
 
 
 def archive(request: Request) -> ExportReport:
-    """Everything, to be read back.
+    """Write everything, to be restored.
 
     Raises:
-        UsageError: Only some items are asked for.
+        UsageError: Only some items are selected.
     """
     if request.selection.conditions:
         raise UsageError(
@@ -469,12 +468,12 @@ Writer = Callable[[Request], ExportReport]
 
 
 class _Format(Struct, frozen=True):
-    """How a format is written.
+    """The writers of a format.
 
     Attributes:
         items: Writes items.
-        others: Writes labels, verdicts, outcomes and tests, where the format can.
-        options: Options that mean something to this format, and are refused elsewhere.
+        others: Writes labels, verdicts, outcomes and tests, if the format can.
+        options: Options that this format accepts; other formats reject them.
     """
 
     items: Writer

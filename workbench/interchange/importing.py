@@ -1,4 +1,4 @@
-"""Importing items: files in, a report of what became of every row out."""
+"""Importing items: files in, a report of every row's fate out."""
 
 from __future__ import annotations
 
@@ -80,20 +80,20 @@ def plan_import(
     max_line: int = DEFAULT_MAX_LINE,
     keep_equal: bool = False,
 ) -> list[FilePlan]:
-    """Look at the files and decide how to read them, before anything is written.
+    """Inspect the files and decide how to read them, before anything is written.
 
     Args:
         columns: Our field -> their column (see ``parse_map``).
-        graders: Verifier -> the column that has its verdicts (see ``parse_verdicts``).
-        source: Where rows are from that name no source, as ``domain/name``.
-        licence: Their source's licence, where a row names none.
-        max_line: Longest line taken, in bytes.
-        keep_equal: Equal rows of one file without ids are items of their own; solutions of code always are.
+        graders: Verifier -> the column of its verdicts (see ``parse_verdicts``).
+        source: Source of rows that name none, as ``domain/name``.
+        licence: The source's licence, for rows that name none.
+        max_line: Longest accepted line, in bytes.
+        keep_equal: Keep equal rows of one file without ids as separate items; solutions of code always are.
 
     Raises:
         FormatError: A file can't be read, or a required field has no column.
-        UsageError: No file, or ``columns`` or ``graders`` names a column that is not there, or a verifier's, source's
-            or licence's name is none.
+        UsageError: No file, or ``columns`` or ``graders`` names a missing column, or the name of a verifier, source
+            or licence is invalid.
     """
     if not files:
         raise UsageError("There is no file to import.")
@@ -122,20 +122,20 @@ def import_files(
     version: str = "1",
     progress: Progress | None = None,
 ) -> ImportReport:
-    """Read files into the project; a file that is there already changes nothing.
+    """Read files into the project; a file that was imported before changes nothing.
 
-    Files of problems come before files of their solutions, whatever their order.
+    Files of problems are read before files of their solutions, whatever their order.
 
     Args:
-        dataset: Name of the data set; None: what another tool's file calls it, else the first file's name without its
+        dataset: Name of the data set; None: the name in another tool's file, else the first file's name without its
             suffixes. Files of solutions alone go to the data set that holds their problems.
-        version: Of the graders of logs: verdicts of another version are another run, and the newest one counts.
+        version: Version of the graders in logs: verdicts of another version are another run, and the newest one counts.
         progress: Called with the number of bytes read since the last call.
 
     Raises:
-        FormatError: A file can't be read as what it is.
-        UsageError: The data set's name is none, or it can't be told which one holds the solutions' problems, or a
-            verifier runs here whose verdicts a column would be.
+        FormatError: A file can't be read in its format.
+        UsageError: The data set's name is invalid, the solutions' problems are in no or several data sets, or a
+            column has the verdicts of a verifier that runs here.
         StoreError: Another import is running.
     """
     plans = _problems_first(plans)
@@ -163,7 +163,7 @@ def preview_import(
     dataset: str | None = None,
     progress: Progress | None = None,
 ) -> ImportReport:
-    """What ``import_files`` would report; nothing is written.
+    """Return the report of ``import_files`` without writing anything.
 
     Args:
         project: The project, or None when there is none yet.
@@ -190,7 +190,7 @@ def preview_import(
 
 
 def refused_rows(project: Project) -> list[RefusedRow]:
-    """The rows in quarantine, the newest import's first, 10,000 at most."""
+    """Return the rejected rows (quarantine), the newest import's first, 10,000 at most."""
     return import_rows.refused(project.database.reader(), _MOST_REFUSED, _OF_REFUSED)
 
 
@@ -224,7 +224,7 @@ def _looked_over(plan: FilePlan) -> GraderColumns | None:
 
 
 def default_dataset(plans: Sequence[FilePlan]) -> str:
-    """What the first file calls the data set if it is another tool's, else its name without its suffixes."""
+    """Return the data set's name in another tool's file, else the first file's name without its suffixes."""
     first = plans[0]
     named = first.log.dataset_of(first.path) if first.log else peers.dataset_of(first.path, first.container)
     if named is not None:
@@ -291,9 +291,9 @@ def _graded(
     imports: Sequence[tuple[int, FileReport]],
     version: str,
 ) -> ImportReport:
-    """The report of all files, once what logs' graders said is stored.
+    """Store the verdicts of logs' graders and return the report of all files.
 
-    The items stand by now: where this is broken off, the same import again finds them there and goes on here.
+    The items are stored by now: after an interruption the same import finds them and continues here.
     """
     done: list[VerdictsImported] = []
     reports: list[FileReport] = []
@@ -382,15 +382,15 @@ def store_grades(
     version: str,
     columns: GraderColumns | None = None,
 ) -> VerdictsImported:
-    """Store the grades of a file whose items stand; those that are there already stay.
+    """Store the grades of a file whose items are stored; existing grades stay.
 
     Args:
-        refused: Lines in quarantine. Their ids may be those of other items: their grades are refused, too.
-        version: Of the graders.
+        refused: Rejected lines. Their ids may belong to other items: their grades are rejected, too.
+        version: Version of the graders.
         columns: Reads the columns of verdicts.
 
     Raises:
-        FormatError: The file can't be read as what it is.
+        FormatError: The file can't be read in its format.
     """
     return store_verdicts(project, _rows(plan, dataset, refused, columns), version=version)
 
@@ -429,26 +429,26 @@ def _refusal(item: ItemRecord, grade: Grade) -> Refusal:
 
 
 class _RowCounts(Struct, frozen=True, kw_only=True):
-    """What became of rows: read = imported + unchanged + quarantined.
+    """Counts of rows by fate: read = imported + unchanged + quarantined.
 
     Attributes:
-        swapped_types: The two type columns were found the wrong way round and taken the right way.
+        swapped_types: The two type columns were swapped in the file and have been corrected.
         mapping: Our field -> their column.
-        repeated: Rows without ids, of those unchanged, that equal another row of their file: they are one item.
-        mended: Rows of earlier imports that left quarantine, since they were taken now.
+        repeated: Unchanged rows without ids that equal another row of their file: they are one item.
+        mended: Rows of earlier imports that left quarantine because they are accepted now.
         reasons: Code -> number of rows in quarantine.
         quarantine: The first 20 of them, by line.
-        code: What problems of code bring along; only where a file holds some.
-        broken: Tests that are set apart, since they say nothing of any solution; only where a file holds some.
+        code: Contents of code problems; only if a file holds some.
+        broken: Tests set apart because they say nothing about any solution; only if a file holds some.
         broken_tests: The first 20 of them.
-        verifiers: Names of a log's graders, each with the run that its verdicts stand in; like what follows only where
-            a file may hold what graders said.
-        verdicts: How many were stored now.
+        verifiers: Names of a log's graders, each with the run that holds its verdicts; like the following fields only
+            if a file may hold verdicts of graders.
+        verdicts: Number of verdicts stored now.
         refused_verdicts: The first 20 of those that could not be stored, by line.
-        verdict_columns: What the columns hold that were read as verdicts; only where some were.
-        kept: Columns that are no field of ours; their values are kept with the items.
-        missing: Column of a field -> rows that have no value there.
-        type_columns: Columns of types that hold what is no answer type; only where some do.
+        verdict_columns: Contents of the columns read as verdicts; only if some were.
+        kept: Columns that are not fields of ours; their values are kept with the items.
+        missing: Column of a field -> number of rows without a value there.
+        type_columns: Columns of types that hold values that are not answer types; only if some do.
     """
 
     format: str
@@ -477,17 +477,17 @@ class _RowCounts(Struct, frozen=True, kw_only=True):
 
 
 class FileReport(_RowCounts, frozen=True, kw_only=True):
-    """What became of one file's rows."""
+    """The fate of one file's rows."""
 
     file: str
 
 
 class PreviewRow(Struct, frozen=True, kw_only=True):
-    """What would be taken of a row; its texts are their beginnings.
+    """A row as it would be imported; its texts are abbreviated.
 
     Attributes:
-        entry_point: What a code problem's tests call; "" where its file doesn't say.
-        tests: How many tests a code problem has, by suite.
+        entry_point: The function a code problem's tests call; "" if its file doesn't name it.
+        tests: Number of tests of a code problem, by suite.
     """
 
     line: int
@@ -500,11 +500,11 @@ class PreviewRow(Struct, frozen=True, kw_only=True):
 
 
 class ImportReport(_RowCounts, frozen=True, kw_only=True):
-    """One command's files taken together.
+    """The files of one command taken together.
 
     Attributes:
-        first: Rows as they would be taken, where nothing is written.
-        files: Where there are several.
+        first: Rows as they would be imported, if nothing is written.
+        files: One report per file, if there are several.
     """
 
     dataset: str
@@ -524,7 +524,6 @@ def of_file(
     missing: Mapping[str, int] = {},
     code: CodeCounts | None = None,
 ) -> FileReport:
-    """The report of one file."""
     return FileReport(
         file=path_text(plan.path),
         format=plan.format,
@@ -551,7 +550,6 @@ def _with_columns(report: FileReport, columns: GraderColumns | None) -> FileRepo
 
 
 def together(dataset: str, reports: list[FileReport]) -> ImportReport:
-    """The report of all files."""
     reasons: Counter[str] = Counter()
     for report in reports:
         reasons.update(report.reasons)
@@ -586,7 +584,7 @@ def together(dataset: str, reports: list[FileReport]) -> ImportReport:
 
 
 def with_verdicts(report: R, done: Sequence[VerdictsImported]) -> R:
-    """A report with what became of the verdicts of graders."""
+    """Return the report with the fate of the graders' verdicts."""
     return replace(
         report,
         verifiers={name: run for one in done for name, run in one.verifiers.items()},

@@ -1,7 +1,7 @@
-"""Judging files without a database: each row beside its verdict, partition by partition, in memory that stays the same.
+"""Judging files without a database: each row next to its verdict, partition by partition, in constant memory.
 
-The verdicts are those of a run over the same rows; solutions are run against the tests in theirs. What was broken off,
-however that came about, is gone on with by the same command: only partitions that are not there are judged.
+The verdicts are those of a run over the same rows; solutions are run against the tests in their rows. After an
+interruption of any kind the same command continues: only missing partitions are judged.
 """
 
 from __future__ import annotations
@@ -58,25 +58,25 @@ _STATE: Final = "_judged.json"
 
 
 class JudgedFiles(Struct, kw_only=True):
-    """What `judge_files` did.
+    """The result of `judge_files`.
 
     Attributes:
         verifier: Its kind.
         files: How many were judged.
         skipped: Files that had been judged before.
         rows: Rows of those that were not skipped.
-        reused: Those of them in partitions that were there already.
-        refused: Those that could not be judged, also of files that were skipped; they stand apart.
+        reused: Those of them in partitions that existed already.
+        refused: Rejected rows, also of files that were skipped; they are written to files of their own.
         verdicts: The others by verdict.
         errors: The verdicts "error" by reason: of solutions, those that were not run.
-        forgeable: Correct solutions with passes that could be forged; None where none are run.
-        isolation: How solutions were kept in; None where none are run.
-        provenance: What their outcomes depend on besides; None where none had to be run this time.
+        forgeable: Correct solutions with passes that could be forged; None if none are run.
+        isolation: The sandbox level of solutions; None if none are run.
+        provenance: What their outcomes depend on besides; None if none had to be run this time.
         cluster: Where the rows were judged, if not on this machine.
-        output: What was written.
-        refusals: Files of refused rows.
+        output: Files written.
+        refusals: Files of rejected rows.
         unread: Why a file of a folder could not be read; the others were judged.
-        left_out: Files of a folder that are of no rows, by their names.
+        left_out: Names of files in a folder that hold no rows.
     """
 
     verifier: str
@@ -111,27 +111,27 @@ def judge_files(
     on: ClusterUse | None = None,
     force: bool = False,
 ) -> JudgedFiles:
-    """Write every row of a file, or of the files of a folder, with its verdict, score and reason beside it.
+    """Write every row of a file, or of the files of a folder, with its verdict, score and reason next to it.
 
     Args:
         source: JSON Lines or Parquet, or a folder of such.
         target: A file of the same kind, or for a folder one with files of the same names.
         kind: A verifier that works on this machine, or ``execution``: then rows have tests in the place of references.
         columns: Our field -> their column, where they are not recognised.
-        prefix: Before the names of the new columns.
+        prefix: Prefix of the names of the new columns.
         partition: Rows of a partition.
-        workers: Worker processes, or solutions that run at a time; one a core by default.
-        on: A cluster that judges in the place of this machine; what its nodes do is kept there.
-        force: Judge everything anew, whatever is there.
+        workers: Worker processes, or solutions that run at a time; one per core by default.
+        on: A cluster that judges instead of this machine; receives statistics of its nodes.
+        force: Judge everything anew.
 
     Raises:
-        UsageError: There is no such verifier or option, it asks model servers, what is there was made of something
-            else, a file has a column of a new one's name, or it can't be a cluster.
-        FormatError: A file can't be read or written, or the target is there already.
+        UsageError: There is no such verifier or option, it asks model servers, existing partitions were made with other
+            settings, a file has a column of a new one's name, or the address can't be a cluster's.
+        FormatError: A file can't be read or written, or the target exists already.
         VerifierError: The verifier can't be used.
         UnsafeError: Solutions would be run with limits alone.
-        RunError: The level asked for doesn't hold here; there is no such cluster, no node of it may work, or its nodes
-            have died. What was judged is there.
+        RunError: The isolation level doesn't hold here; there is no such cluster, no node of it may work, or its nodes
+            have died. What was judged until then is stored.
     """
     verifier = Registry().load(kind, dict(options))
     sandboxed = cast("SandboxedVerifier", verifier) if verifier.isolation == "sandbox" else None
@@ -184,10 +184,10 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
 
 
 class _Target(NamedTuple):
-    """A file on its way.
+    """A file in progress.
 
     Attributes:
-        done: Called when it is whole, before its partitions go.
+        done: Called when it is whole, before its partitions are removed.
     """
 
     file: RowFile
@@ -197,7 +197,7 @@ class _Target(NamedTuple):
 
 
 class _Work:
-    """Which files there are to judge, and what is known of those that are done."""
+    """The files to judge, and what is known of those that are done."""
 
     def __init__(
         self,
@@ -292,7 +292,7 @@ class _Work:
 
 
 class _FileState(Struct):
-    """What is known of a judged file of a folder."""
+    """The recorded state of a judged file of a folder."""
 
     input: list[int]
     rows: int
@@ -300,17 +300,17 @@ class _FileState(Struct):
 
 
 class _FolderState(Struct):
-    """Which files of a folder were judged, and by what."""
+    """The judged files of a folder, and the settings they were judged with."""
 
     made_of: dict[str, object]
     files: dict[str, _FileState]
 
     @classmethod
     def read(cls, folder: Path, made_of: dict[str, object], *, anew: bool) -> _FolderState:
-        """What is known of a folder.
+        """Load the state of a folder.
 
         Raises:
-            UsageError: Its files were judged by something else.
+            UsageError: Its files were judged with other settings.
         """
         path = folder / _STATE
         if anew or not path.exists():
@@ -348,7 +348,7 @@ def _stamp(path: Path) -> list[int]:
 
 
 class _OpenPartition:
-    """A partition whose verdicts are on their way.
+    """A partition that waits for verdicts.
 
     Attributes:
         first: The number of its first item, over all files.
@@ -369,7 +369,7 @@ class _OpenPartition:
         return len(self.rows) + len(self.refused)
 
     def add(self, row: HeldRow | Refusal) -> int:
-        """Take the next row; returns its bytes."""
+        """Add a row; return its bytes."""
         size = _size_of(row)
         self.bytes += size
         if isinstance(row, Refusal):
@@ -383,7 +383,7 @@ class _OpenPartition:
 
     @property
     def behind_first_missing(self) -> int:
-        """Bytes of the rows behind the first one that has no verdict yet."""
+        """Return the bytes of the rows after the first one without a verdict."""
         while self._missing < len(self.rows) and self.first + self._missing in self.found:
             self._missing += 1
         return self.bytes - self._ends[self._missing] if self._missing < len(self.rows) else 0
@@ -407,7 +407,7 @@ def _size_of(row: HeldRow | Refusal) -> int:
 
 
 class _PartitionSink:
-    """Takes verdicts, and puts each partition where it belongs once it is whole; in their order.
+    """Collects verdicts, and writes each partition once it is whole, in order.
 
     Args:
         works: The files.
@@ -450,30 +450,26 @@ class _PartitionSink:
         yield chunk
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = _NOTHING) -> None:
-        """See `runs.local.VerdictSink`."""
         self._known.put(found)
         self._take([(item, RowVerdict(verdict)) for item, verdict in results])
 
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
-        """See `runs.executing.ExecutionSink`."""
         runs: dict[int, dict[str, Execution]] = {}
         for one in results:
             runs.setdefault(one.item, {})[one.suite] = one.execution
         self._take([(item, RowVerdict(one.verdict, runs.get(item, {}))) for item, one in judged])
 
     def note_provenance(self, provenance: Provenance) -> None:
-        """See `runs.executing.ExecutionSink`."""
         self._report.provenance = provenance
 
     def note_cluster(self, use: ClusterUse) -> None:
         """See `runs.cluster.ClusterSink`: the report has it."""
 
     def recall(self, key: bytes) -> Verdict | None:
-        """See `runs.local.VerdictSink`."""
         return self._known.get(key)
 
     def check(self) -> None:
-        """See `runs.local.VerdictSink`: nobody asks this work to end but by a signal."""
+        """Do nothing: this work is interrupted by signals only."""
 
     def _take(self, found: Sequence[tuple[int, RowVerdict]]) -> None:
         for item, one in found:

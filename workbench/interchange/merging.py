@@ -1,8 +1,8 @@
-"""Merging runs: verdicts that other machines gave on the same items join those here, with all that hangs on them.
+"""Merging runs: verdicts of other machines on the same items join those here, with their evidence.
 
-A verdict is taken when the verifier is the same (kind, settings, templates, version) and the item is (names, texts,
-and for code its tests). Every item comes in with all of its rows or with none, some hundred at a time; whoever kills a
-merge starts it again, and nothing is taken twice. What is here stays: a verdict that says something else is named.
+A verdict is accepted if the verifier is the same (kind, settings, templates, version) and the item is (names, texts,
+and for code its tests). Every item comes with all of its rows or with none, some hundred at a time; a killed merge can
+be started again, and nothing is merged twice. Existing verdicts stay: a verdict that differs is reported.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from workbench.runs.verifying import require_idle
 
 
 def merge_runs(project: Project, others: Sequence[Path]) -> list[MergedRuns]:
-    """Take the verdicts that other databases have of the items here; those files are left as they are.
+    """Merge the verdicts of other databases on the items here; those files are left as they are.
 
     Raises:
-        RunError: A run that is to be added to is at work here; what was taken before stays.
-        StoreError: The only file is no workbench database of this version, damaged, or this one.
+        RunError: A run to be extended is active here; what was merged before stays.
+        StoreError: The only file is not a workbench database of this version, is damaged, or is this one.
     """
     reports = []
     for other in others:
@@ -70,7 +70,7 @@ def _merge(project: Project, other: Path) -> MergedRuns:
 
 
 class _Here(NamedTuple):
-    """What a verdict says, as far as two of the same item can differ."""
+    """The part of a verdict in which two verdicts on the same item can differ."""
 
     outcome: int
     score: float | None
@@ -79,7 +79,7 @@ class _Here(NamedTuple):
 
 
 class _RunMerge:
-    """One run of another database on its way into the project."""
+    """A run of another database being merged into the project."""
 
     def __init__(self, project: Project, theirs: Connection, run: ForeignRun, report: MergedRuns) -> None:
         self._project, self._theirs, self._run, self._report = project, theirs, run, report
@@ -169,7 +169,7 @@ class _RunMerge:
         self._merged.taken += len(new)
 
     def _place(self, connection: Connection, one: ForeignItem) -> int | str:
-        """The item's row id here, or why it has none."""
+        """Return the item's row id here, or why it has none."""
         item = places.find(connection, one.name)
         if item is None:
             return "no such item is here"
@@ -266,7 +266,6 @@ def _put_calls(connection: Connection, run: int, item: int, found: ForeignVerdic
 
 
 def report_lines(report: MergedRuns) -> Iterator[str]:
-    """What a merge of one file did, for a person."""
     if report.not_read:
         yield f"{report.file}: nothing was taken: {report.not_read}"
         return

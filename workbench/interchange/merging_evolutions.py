@@ -1,7 +1,7 @@
-"""Merging evolutions of tests: steps that other machines took with the same problems join those here.
+"""Merging evolutions of tests: steps of other machines on the same problems join those here.
 
-A problem's steps are taken where its texts, the tests it starts from and its pool of solutions are the same here, and
-only as a continuation of what is here; solutions keep their places in every vector.
+A problem's steps are accepted if its texts, its initial tests and its pool of solutions are the same here, and
+only as a continuation of the steps here; solutions keep their places in every vector.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _LETTERS: Final = frozenset(OUTCOMES)
 
 
 def merge_evolutions(project: Project, theirs: Connection, report: MergedRuns) -> None:
-    """Take the steps of another database's evolutions, each problem in a transaction of its own.
+    """Merge the steps of another database's evolutions, each problem in a transaction of its own.
 
     Raises:
-        RunError: A run is at work here.
+        RunError: A run is active here.
         MalformedRow: The settings of an evolution can't be read.
     """
     found = foreign.evolutions(theirs)
@@ -71,7 +71,7 @@ def _merge(project: Project, theirs: Connection, other: ForeignEvolution, report
 
 
 class _OtherSteps(Exception):
-    """The problem went another way here."""
+    """The problem has different steps here."""
 
 
 def _bound(connection: Connection, other: ForeignEvolution) -> EvolutionRow:
@@ -81,10 +81,10 @@ def _bound(connection: Connection, other: ForeignEvolution) -> EvolutionRow:
 def _take(
     project: Project, theirs: Connection, row: EvolutionRow, one: ForeignProblem, merged: MergedEvolution
 ) -> None:
-    """Take the steps of a problem that come behind those here.
+    """Merge the steps of a problem that follow those here.
 
     Raises:
-        MalformedRow: It is not the same problem here, or its steps are none.
+        MalformedRow: It is not the same problem here, or its steps are invalid.
         _OtherSteps: It has other steps here.
     """
     with project.database.write() as connection:
@@ -127,10 +127,10 @@ def _ours(
 
 
 def _require_sound(steps: Sequence[Step], settings: EvolutionSettings) -> None:
-    """See to it that steps are such as an evolution takes, so that figures can be made of them.
+    """Raise unless the steps follow the rules of an evolution, so that metrics can be computed from them.
 
     Raises:
-        MalformedRow: They aren't.
+        MalformedRow: They don't.
     """
     rounds = [(round, mode) for round in range(1, settings.rounds + 1) for mode in MODES]
     pool, *rest = steps

@@ -1,7 +1,7 @@
-"""Judged files: partitions beside the file that is to be, each of which is there whole or not, then all in one.
+"""Judged files: partitions next to the target file, each present whole or not at all, then joined into one.
 
-A partition is a stretch of rows. What was judged of it stands in ``NNNNNN.rows``, in the file's own form, the rows that
-were refused in ``NNNNNN.refused``, and ``NNNNNN.json`` comes last: a partition without it is not there.
+A partition is a stretch of rows. Its judged rows are in ``NNNNNN.rows``, in the file's own form, the rejected rows
+in ``NNNNNN.refused``, and ``NNNNNN.json`` is written last: a partition without it does not exist.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ REFUSED: Final = ".refused.jsonl"
 
 
 class Partition(Struct, frozen=True, kw_only=True):
-    """What is known of a partition that is there.
+    """The record of an existing partition.
 
     Attributes:
         last: The number of its last row in the file.
         rows: Rows it has read.
-        refused: Those that could not be judged.
-        verdicts: Those that were, by verdict.
+        refused: Rejected rows.
+        verdicts: Judged rows, by verdict.
         errors: The verdicts "error" by reason: of solutions, those that were not run.
         forgeable: Correct solutions with passes that could be forged.
     """
@@ -51,17 +51,17 @@ class Partition(Struct, frozen=True, kw_only=True):
 
 
 class Partitions:
-    """The partitions of one file, in a folder beside the file that they are to become; whoever has them holds a lock.
+    """The partitions of one file, in a folder next to the target file; their holder has a lock.
 
     Args:
-        made_of: What decides what stands in them; those of anything else are not gone on with.
-        anew: Drop those that are there.
+        made_of: The settings that decide their content; those of other settings are not continued.
+        anew: Drop existing partitions.
 
     Attributes:
-        found: Those that are there, in their order.
+        found: Existing partitions, in order.
 
     Raises:
-        UsageError: Those that are there were made of something else, or another process is at work on them.
+        UsageError: Existing ones were made with other settings, or another process works on them.
         FormatError: The folder can't be written.
     """
 
@@ -87,11 +87,10 @@ class Partitions:
 
     @property
     def is_open(self) -> bool:
-        """Whether they are held."""
         return self._descriptor >= 0
 
     def close(self) -> None:
-        """Let others go on with them."""
+        """Release the lock, so that others can continue."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
@@ -124,7 +123,7 @@ class Partitions:
         self.found.append(known)
 
     def join(self, file: RowFile) -> bool:
-        """Make the one file of all of them, and that of the refused rows; returns whether there are any.
+        """Join all partitions and their rejected rows; return whether any row was rejected.
 
         Raises:
             FormatError: It can't be written.
@@ -151,17 +150,17 @@ class Partitions:
 
 
 def parts_of(target: Path) -> Path:
-    """Where the partitions of a file stand until it is there."""
+    """Return the folder of a file's partitions until the file is complete."""
     return target.with_name(target.name + PARTS)
 
 
 def refusals_of(target: Path) -> Path:
-    """Where the rows stand that could not be judged."""
+    """Return the path of the rejected rows."""
     return target.with_name(f"_{target.name}{REFUSED}")
 
 
 def drop(target: Path) -> None:
-    """Remove a file's partitions: all are gone at once, and what is left over is removed by the next one."""
+    """Remove a file's partitions: all are gone at once, and leftovers are removed by the next call."""
     folder = parts_of(target)
     over = folder.with_name(f"{folder.name}{_OVER}")
     shutil.rmtree(over, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Lines and reports of exports, and what stands in archives."""
+"""Lines and reports of exports, and the content of archives."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _Count = Annotated[int, Meta(ge=0)]
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """One file of an archive, JSON Lines: a row of the database a line.
+    """One file of an archive, JSON Lines: one row of the database per line.
 
     Attributes:
         name: The file is ``NAME.jsonl``.
-        columns: What each line holds, in this order. Bytes (BLOB) are base64; an infinite number is ``"Inf"`` or
+        columns: Content of each line, in this order. Bytes (BLOB) are base64; an infinite number is ``"Inf"`` or
             ``"-Inf"``.
         bytes: The file's length.
         sha256: Its hash, as hexadecimal digits.
@@ -44,8 +44,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     Attributes:
         version: See `VERSION`.
         schema: The version of the database's tables.
-        code_version: The program's that wrote it.
-        left_out: What was there and is not in the archive -> how much of it.
+        code_version: Version of the program that wrote it.
+        left_out: Data omitted from the archive -> amount.
         members: All other files, in the order in which they are read back.
     """
 
@@ -58,7 +58,7 @@ class Manifest(Struct, frozen=True, kw_only=True):
 
 
 class ArchiveWritten(Struct, frozen=True, kw_only=True):
-    """What was written into an archive.
+    """The contents written to an archive.
 
     Attributes:
         rows: Member -> lines.
@@ -70,7 +70,6 @@ class ArchiveWritten(Struct, frozen=True, kw_only=True):
 
     @property
     def written(self) -> int:
-        """Lines in all."""
         return sum(self.rows.values())
 
 
@@ -78,11 +77,11 @@ class Restored(Struct, frozen=True, kw_only=True):
     """``workbench restore --json``.
 
     Attributes:
-        rows: Member of an archive -> rows read back; of a backup what would be one -> its rows.
-        left_out: What the archive was written without, see `Manifest`.
-        schema: Version of the tables that the archive or the backup was written from.
-        code_version: The program's that wrote an archive; a backup doesn't say.
-        kept: Names that what stood there has now, and the logs beside it.
+        rows: Member of an archive -> rows restored; for a backup, the corresponding member -> its rows.
+        left_out: Data omitted from the archive, see `Manifest`.
+        schema: Version of the tables in the archive or the backup.
+        code_version: Version of the program that wrote an archive; a backup doesn't record it.
+        kept: New names of the replaced database and its logs.
     """
 
     database: str
@@ -101,12 +100,12 @@ class Message(Struct, frozen=True):
 
 
 class SftLine(Struct, frozen=True, kw_only=True):
-    """One line of ``--format sft``: a conversation to learn from; the other keys say where it is from.
+    """One line of ``--format sft``: a conversation to train on; the other keys record its origin.
 
     Attributes:
-        messages: The question and the completion, after the system text where there is one.
-        model: Empty where it is unknown, as is ``source``: loaders take the type of a column from its first rows.
-        verifiers: Those that call the completion correct, where that was asked for.
+        messages: The question and the completion, after the system text if there is one.
+        model: Empty if unknown, as is ``source``: loaders infer a column's type from its first rows.
+        verifiers: Those that call the completion correct, if that was asked for.
     """
 
     messages: tuple[Message, ...]
@@ -123,8 +122,8 @@ class PairLine(Struct, frozen=True, kw_only=True):
     """One line of ``--format pairs``: a question with a correct and an incorrect completion.
 
     Attributes:
-        verifiers: Those that say so; none where gold does.
-        chosen_model: Empty where it is unknown, as are ``rejected_model`` and ``source``; see `SftLine`.
+        verifiers: Those whose verdicts decide; empty if gold does.
+        chosen_model: Empty if unknown, as are ``rejected_model`` and ``source``; see `SftLine`.
     """
 
     question: str
@@ -142,17 +141,17 @@ class PairLine(Struct, frozen=True, kw_only=True):
 
 
 class SftReport(Struct, frozen=True, kw_only=True):
-    """What became of the completions that could have been learnt from.
+    """The fate of the candidate completions.
 
     Attributes:
         candidates: Items before any condition on a verdict.
-        verdicts: Verifier -> verdict (``none``: it has not judged the item) -> how many candidates.
+        verdicts: Verifier -> verdict (``none``: it has not judged the item) -> number of candidates.
         chosen: Items after all conditions.
-        duplicates: Of these, those left out because a completion of the same question has the same text.
-        beyond: Those left out because their question has enough.
-        seed: What the draw of ``per_question`` went by; None where nothing was drawn.
-        questions: How many have a line.
-        gold: Gold of the completions that were taken (``none``: there is none) -> how many.
+        duplicates: Chosen items omitted because a completion of the same question has the same text.
+        beyond: Chosen items omitted because their question has enough.
+        seed: Seed of the ``per_question`` draw; None if nothing was drawn.
+        questions: Questions with a line.
+        gold: Gold of the written completions (``none``: there is none) -> count.
     """
 
     candidates: int
@@ -167,17 +166,17 @@ class SftReport(Struct, frozen=True, kw_only=True):
 
 
 class PairsReport(Struct, frozen=True, kw_only=True):
-    """What became of the questions.
+    """The fate of the questions.
 
     Attributes:
-        paired: They have a pair, or several.
-        possible: Pairs that could be made of all of them, of different texts.
-        one_kind: They have correct completions only, or incorrect ones only.
-        undecided: None of their completions is called correct or incorrect.
-        both: Texts left out because completions with it are called the one and the other.
-        per_question: Pairs at most of a question.
-        seed: What was drawn by.
-        verifiers: Whose verdicts say what is correct; none where gold does.
+        paired: Questions with one or more pairs.
+        possible: Possible pairs of different texts over all of them.
+        one_kind: Questions with correct completions only, or incorrect ones only.
+        undecided: Questions none of whose completions is called correct or incorrect.
+        both: Texts omitted because completions with the same text are called both correct and incorrect.
+        per_question: Maximum number of pairs per question.
+        seed: Seed of the draw.
+        verifiers: Verifiers whose verdicts define correctness; empty if gold does.
     """
 
     questions: int
@@ -192,13 +191,13 @@ class PairsReport(Struct, frozen=True, kw_only=True):
 
 
 class ExportReport(Struct, frozen=True, kw_only=True):
-    """What was written; ``workbench export --json``.
+    """The result of ``workbench export --json``.
 
     Attributes:
         written: Rows.
-        without_gold: Items that have no label of the gold asked for (in conflict, excluded, or nobody's).
-        without_tests: Solutions without a row of outcomes, since their problem has no test in the suite.
-        not_run: Solutions without a row of outcomes, since a run has none of them.
+        without_gold: Items without a label of the requested gold (in conflict, excluded, or unlabelled).
+        without_tests: Solutions without a row of outcomes because their problem has no test in the suite.
+        not_run: Solutions without a row of outcomes because a run has none of them.
     """
 
     written: int
@@ -221,7 +220,7 @@ NAMED: Final = 1_000
 
 
 class MergedItem(Struct, frozen=True, kw_only=True):
-    """An item whose verdict was not taken, or a problem whose evolution was not, and why.
+    """An item whose verdict was not merged, or a problem whose evolution was not, and why.
 
     Attributes:
         of: The verifier's name, or the evolution's.
@@ -236,20 +235,20 @@ class MergedItem(Struct, frozen=True, kw_only=True):
 
 
 class MergedRun(Struct, kw_only=True):
-    """What was taken of one run.
+    """What was merged of one run.
 
     Attributes:
         verifier: Its name.
-        shard: Which share of the items it was asked for; None where it was no share.
-        run: Its number here; None where nothing of it is taken.
-        refused: Why that is; empty otherwise.
+        shard: The share of the items it was asked for; None if it was no share.
+        run: Its number here; None if nothing of it was merged.
+        refused: Why nothing was merged; empty otherwise.
         taken: Verdicts that are new here.
         unchanged: Verdicts that were here already.
-        conflicting: Verdicts that say something else than those here, which stay.
-        left_out: Verdicts on what is not here, or not the same here.
+        conflicting: Verdicts that differ from those here, which stay.
+        left_out: Verdicts on items that are not here, or not the same here.
         judged: Items with a verdict here now, of those that the run is asked for.
-        items: Those.
-        selection: Which they are, in words.
+        items: Number of items that the run is asked for.
+        selection: These items, in words.
     """
 
     verifier: str
@@ -267,15 +266,15 @@ class MergedRun(Struct, kw_only=True):
 
 
 class MergedEvolution(Struct, kw_only=True):
-    """What was taken of one evolution of tests.
+    """What was merged of one evolution of tests.
 
     Attributes:
-        refused: Why nothing of it is taken; empty otherwise.
+        refused: Why nothing of it was merged; empty otherwise.
         taken: Steps of problems that are new here.
         unchanged: Steps that were here already.
-        conflicting: Problems whose steps are others here, which stay.
+        conflicting: Problems whose steps differ from those here, which stay.
         left_out: Problems that are not here, or not the same here.
-        begun: Problems that have begun here now.
+        begun: Problems whose evolution has begun here now.
         unbegun: Problems that can evolve here and have not begun.
     """
 
@@ -291,12 +290,12 @@ class MergedEvolution(Struct, kw_only=True):
 
 
 class MergedRuns(Struct, kw_only=True):
-    """What a merge of runs did; one element of ``workbench merge DB OTHER --runs --json``.
+    """The result of merging runs; one element of ``workbench merge DB OTHER --runs --json``.
 
     Attributes:
         file: The other database.
-        not_read: Why nothing of the file was taken; empty otherwise.
-        reasons: How many verdicts and problems were not taken, by why.
+        not_read: Why nothing of the file was merged; empty otherwise.
+        reasons: Number of verdicts and problems that were not merged, by reason.
         items: The first of these.
         skipped: Runs that are not shared, by kind: of texts that models wrote, of verdicts that were imported.
     """
@@ -311,12 +310,12 @@ class MergedRuns(Struct, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether all was taken, or here already."""
+        """Tell whether everything was merged, or was here already."""
         refused = [run.refused for run in self.runs] + [evolution.refused for evolution in self.evolutions]
         return not (self.not_read or self.reasons or any(refused))
 
     def name(self, of: str, place: Sequence[str | None], why: str) -> None:
-        """Note what was not taken: its data set, its question and, of an item, its completion."""
+        """Record what was not merged: its data set, its question and, of an item, its completion."""
         self.reasons[why] = self.reasons.get(why, 0) + 1
         if len(self.items) < NAMED:
             dataset, question, completion = place

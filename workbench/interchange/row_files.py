@@ -1,4 +1,4 @@
-"""Files of rows that are judged in place: what stands in them, and how the new columns stand beside it."""
+"""Files of rows that are judged in place: their content, and the new columns next to it."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _NOT_RUN: Final[Mapping[str, Execution]] = MappingProxyType({})
 
 
 class RowVerdict(NamedTuple):
-    """What was found for a row.
+    """The result for one row.
 
     Attributes:
-        runs: What came of a solution by suite; empty for what is no solution, or was not run.
+        runs: Outcome of a solution by suite; empty if the row is not a solution, or was not run.
     """
 
     verdict: Verdict
@@ -48,24 +48,24 @@ class RowVerdict(NamedTuple):
 
     @property
     def rests_on_forgeable(self) -> bool:
-        """Whether it is correct by passes that a program could forge."""
+        """Tell whether the row is correct only by passes that a program could forge."""
         return self.verdict.outcome is Outcome.CORRECT and any(one.forgeable for one in self.runs.values())
 
 
 class HeldRow(NamedTuple):
-    """A row that waits for its verdict: an item, and what its own columns are written from."""
+    """A row that waits for its verdict: an item, and the source of its own columns."""
 
     item: ItemRecord
     own: Any
 
 
 class RowFile(ABC):
-    """A file of rows that is judged.
+    """A file of rows to judge.
 
     Args:
-        items: What its rows hold.
-        prefix: Before the names of the new columns.
-        by_tests: Solutions are run: what came of that has columns too.
+        items: The items in its rows.
+        prefix: Prefix of the names of the new columns.
+        by_tests: Solutions are run: their outcomes have columns too.
     """
 
     def __init__(self, plan: FilePlan, items: ItemReader, prefix: str, *, by_tests: bool) -> None:
@@ -76,20 +76,20 @@ class RowFile(ABC):
 
     @abstractmethod
     def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """Its rows behind a number, in their order.
+        """Yield its rows after a number, in order.
 
         Raises:
-            FormatError: It can't be read as what it is.
+            FormatError: It can't be read in its format.
             UsageError: It has a column of a new one's name.
         """
 
     @abstractmethod
     def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
-        """Write rows with the new columns: what their own are written from, and what was found."""
+        """Write rows with the new columns, from the rows' own data and their results."""
 
     @abstractmethod
     def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        """Write what stands in several files that `write` wrote."""
+        """Concatenate several files that `write` wrote."""
 
     def _cells(self, found: RowVerdict) -> tuple[Cell, ...]:
         verdict, runs = found.verdict, found.runs.values()
@@ -106,14 +106,13 @@ class RowFile(ABC):
 
 
 class LinesFile(RowFile):
-    """JSON Lines: a row's own text stays as it stands."""
+    """JSON Lines: a row's own text stays as it is."""
 
     def __init__(self, plan: FilePlan, items: ItemReader, prefix: str, *, by_tests: bool) -> None:
         super().__init__(plan, items, prefix, by_tests=by_tests)
         self._keys = [msgspec.json.encode(name) for name in self.names]
 
     def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """See `RowFile.rows`."""
         plan = self.plan
         with open_stream(plan.path) as (stream, _):
             rows = documents(stream, plan.container, plan.path, plan.max_line)
@@ -126,7 +125,6 @@ class LinesFile(RowFile):
                 yield HeldRow(item, item.raw)
 
     def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
-        """See `RowFile.write`."""
         for row, found in judged:
             # An item has keys: there is something before the comma.
             own = row.rstrip()[:-1].rstrip()
@@ -134,7 +132,6 @@ class LinesFile(RowFile):
             file.write(own + b"".join(b"," + key + b":" + value for key, value in cells) + b"}\n")
 
     def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        """See `RowFile.join`."""
         for part in parts:
             with part.open("rb") as source:
                 shutil.copyfileobj(source, file, 1 << 20)
@@ -150,7 +147,6 @@ class ParquetTable(RowFile):
     """Parquet: a row's own columns keep their types."""
 
     def rows(self, after: int) -> Iterator[HeldRow | Refusal]:
-        """See `RowFile.rows`."""
         held: list[tuple[int, RecordBatch]] = []
 
         def rows() -> Iterator[Row]:
@@ -166,7 +162,6 @@ class ParquetTable(RowFile):
             yield item if isinstance(item, Refusal) else HeldRow(item, (batch, item.line - first))
 
     def write(self, file: IO[bytes], judged: Sequence[tuple[Any, RowVerdict]]) -> None:
-        """See `RowFile.write`."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -180,7 +175,6 @@ class ParquetTable(RowFile):
                 writer.write_batch(pa.RecordBatch.from_arrays([*kept.columns, *new], schema=schema))
 
     def join(self, file: IO[bytes], parts: Sequence[Path]) -> None:
-        """See `RowFile.join`."""
         import pyarrow.parquet as pq
 
         with pq.ParquetWriter(file, self._schema()) as writer:
@@ -209,15 +203,15 @@ def _by_batch(
 
 
 def row_file(path: Path, columns: Mapping[str, str], prefix: str, *, by_tests: bool = False) -> RowFile:
-    """A file that is to be judged.
+    """Open a file to judge.
 
     Args:
         columns: Our field -> their column, where they are not recognised.
-        by_tests: Solutions are run against the tests that stand beside them.
+        by_tests: Solutions are run against the tests in their rows.
 
     Raises:
         FormatError: It holds no items, or is neither JSON Lines nor Parquet; or it can't be read.
-        UsageError: A column is not there.
+        UsageError: A column doesn't exist.
     """
     plan = plan_solutions(path, columns) if by_tests else plan_file(path, columns=columns)
     if plan.format not in ("jsonl", "verifybench", "parquet"):

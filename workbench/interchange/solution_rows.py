@@ -1,4 +1,4 @@
-"""Rows with a solution and the tests that it is to pass, as data sets for training have them."""
+"""Rows with a solution and its tests, as in data sets for training."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PROBLEMS: Final = 64
 
 
 def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
-    """How a file of solutions is read; its tests stand where other files have the reference.
+    """Decide how to read a file of solutions; its tests take the place of the reference.
 
     Raises:
         FormatError: It can't be read, or has no column of completions, or of tests.
-        UsageError: ``columns`` names a column that is not there, or a field that solutions don't have.
+        UsageError: ``columns`` names a missing column, or a field that solutions don't have.
     """
     for field in columns.keys() - {*_FIELDS}:
         raise UsageError(f"{field!r} is no field of solutions.", f"Theirs: {', '.join(_FIELDS)} (the tests).")
@@ -48,7 +48,7 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
 
 
 def solutions_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
-    """What rows of a file of solutions hold, each in its turn: the tests, as text, are the reference."""
+    """Yield the items of a file's rows in order: the tests, as text, are the reference."""
 
     def build(line: int, document: bytes, raw: bytes) -> ItemRecord | Refusal:
         try:
@@ -61,7 +61,7 @@ def solutions_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecor
 
 @lru_cache(_PROBLEMS)
 def problem_at_hand(reference: str) -> Problem:
-    """The problem that a row's tests make; errors as of `problem_of`."""
+    """Return the problem that a row's tests define; errors as for `problem_of`."""
     return problem_of(reference).problem
 
 

@@ -32,7 +32,7 @@ def _by_question(request: Request, judges: tuple[str, ...] = ()) -> Iterator[lis
 
 
 class SftLines:
-    """The lines of ``sft``, and what was left out on the way."""
+    """The lines of ``sft``, and counts of what was omitted."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
@@ -52,10 +52,10 @@ class SftLines:
         )
 
     def lines(self) -> Iterator[SftLine]:
-        """One by one.
+        """Yield the lines.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There are none.
         """
         for items in _by_question(self._request):
             different = _different(items)
@@ -79,7 +79,7 @@ class SftLines:
         return UsageError(f"No completion is chosen: nothing is written. {of}{f'; {said}' if said else ''}.")
 
     def report(self) -> SftReport:
-        """What became of the completions, once all lines were read."""
+        """Return the fate of the completions, once all lines were read."""
         request, reader = self._request, self._request.project.database.reader()
         return SftReport(
             candidates=store.count_items(reader, self._open),
@@ -141,7 +141,7 @@ class _PairCounts(Struct):
 class PairLines:
     """The lines of ``pairs``, and why other questions have none.
 
-    Verdicts decide what is correct where verifiers are named, else gold. Of a question's pairs the first so many of
+    Verdicts define correctness if verifiers are named, else gold. Of a question's pairs the first ones of
     `crossed` are taken, correct and incorrect completions each in an order drawn by the seed: both are gone through
     side by side and begun anew where they end, as by Pang et al. (Iterative Reasoning Preference Optimization, 2024).
     """
@@ -153,10 +153,10 @@ class PairLines:
         self._counts = _PairCounts()
 
     def lines(self) -> Iterator[PairLine]:
-        """One by one.
+        """Yield the lines.
 
         Raises:
-            UsageError: There is none.
+            UsageError: There are none.
         """
         counts = self._counts
         for items in _by_question(self._request, self._judges):
@@ -195,7 +195,7 @@ class PairLines:
         )
 
     def report(self) -> PairsReport:
-        """What became of the questions, once all lines were read."""
+        """Return the fate of the questions, once all lines were read."""
         return PairsReport(
             questions=self._counts.questions,
             paired=self._counts.paired,
@@ -226,7 +226,7 @@ class PairLines:
 
 
 def crossed(left: list[T], right: list[T], most: int) -> Iterator[tuple[T, T]]:
-    """The first so many pairs of two lists, none twice: both side by side, a step further at each round of both."""
+    """Return the first pairs of two lists, none twice: both side by side, shifted by one at each round."""
     count = len(left) * len(right)
     for place in range(min(most, count)):
         yield left[place % len(left)], right[(place + place // lcm(len(left), len(right))) % len(right)]

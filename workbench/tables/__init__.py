@@ -1,4 +1,4 @@
-"""Documents made of figures. Records in, text out; no I/O but `files`.
+"""Documents made of metrics. Records in, text out; only `files` does I/O.
 
 table: one declaration of columns over records. document: tables, plots, examples and sections, before they become text.
 table_text, markdown, html: aligned text, CSV and LaTeX; Markdown; one page that needs nothing else, with its plots.

@@ -1,4 +1,4 @@
-"""Tables in part: some columns by their headings, and rows without baselines."""
+"""Parts of tables: columns chosen by heading, and rows without baselines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHORT = {"ci": "95interval", "interval": "95interval"}
 
 
 def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:
-    """What a form asks for of tables; one that has none of its columns is left out.
+    """Yield the parts of tables that a form selects; a table with none of its columns is left out.
 
     Raises:
         UsageError: No table has a column that is asked for.

@@ -1,6 +1,6 @@
-"""What a document is made of, before it becomes HTML, Markdown, LaTeX, CSV or plain text.
+"""The parts of a document before it becomes HTML, Markdown, LaTeX, CSV or plain text.
 
-Every text here is data: whoever writes it out escapes it, and shows what can't be seen.
+Every text here is data: writers escape it, and make invisible characters visible.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Cell(Struct, frozen=True):
     """A cell of a table.
 
     Attributes:
-        text: What it says.
+        text: Its text.
         shade: The step of a heat cell (`workbench.core.text.figures`); None for a cell without colour.
-        small: More in small print behind it, such as a difference or an interval.
-        value: What rows are sorted by: a number, an interval, words; None where there is nothing.
-        whole: What it stands for, where the text is only a sign or an end of it.
+        small: Small print after the text, such as a difference or an interval.
+        value: Sort key of the row: a number, an interval, words; None if there is none.
+        whole: The full text, if ``text`` is only a symbol or an abbreviation of it.
     """
 
     text: str
@@ -41,7 +41,6 @@ class Cell(Struct, frozen=True):
 
     @property
     def full(self) -> str:
-        """What it says, nothing left out."""
         return self.whole or self.text
 
 
@@ -60,24 +59,23 @@ class Row(Struct, frozen=True):
 
 
 def heads(*texts: str) -> tuple[Head, ...]:
-    """A line of headings, one a column."""
+    """Return a line of headings, one per column."""
     return tuple(map(Head, texts))
 
 
 def row(*texts: str, kind: RowKind = "") -> Row:
-    """A row of plain cells."""
     return Row(tuple(map(Cell, texts)), kind)
 
 
 class Table(Struct, frozen=True, kw_only=True):
-    """A table.
+    r"""A table.
 
     Attributes:
-        caption: What it shows, under which conventions.
-        head: Its lines of headings; the last one has a heading a column.
-        left: The first so many columns are words, all others figures.
-        notes: What a reader must know, a sentence each.
-        label: What LaTeX's ``\\ref`` finds it by; empty for nothing.
+        caption: Its subject and conventions.
+        head: Its lines of headings; the last one has one heading per column.
+        left: Number of leading columns that hold words; all others hold numbers.
+        notes: What a reader must know, one sentence each.
+        label: LaTeX label for ``\ref``; empty for none.
     """
 
     caption: str
@@ -89,7 +87,7 @@ class Table(Struct, frozen=True, kw_only=True):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Each column's name: its headings from top to bottom."""
+        """Return each column's name: its headings from top to bottom."""
         names = [""] * sum(heading.span for heading in self.head[-1])
         for line in self.head:
             for place, text in enumerate(_spread(line)):
@@ -104,13 +102,13 @@ class Paragraph(Struct, frozen=True):
 
 
 class Facts(Struct, frozen=True):
-    """Names with what there is to say of each."""
+    """Names, each with its details."""
 
     rows: tuple[tuple[str, str], ...]
 
 
 class Point(Struct, frozen=True):
-    """A share from 0 to 1 with its interval, in a line of its own."""
+    """A share from 0 to 1 with its interval, on a line of its own."""
 
     label: str
     value: float
@@ -122,9 +120,9 @@ class Intervals(Struct, frozen=True, kw_only=True):
     """A plot of shares with their intervals, one below the other.
 
     Attributes:
-        mark: A share that all are to be seen against, such as a baseline's.
-        mark_label: What it is.
-        axis: The part of the axis to draw, so that several plots can be compared; None for what there is to see.
+        mark: A reference share, such as a baseline's.
+        mark_label: The name of ``mark``.
+        axis: The part of the axis to draw, so that several plots can be compared; None to fit the data.
     """
 
     caption: str
@@ -143,7 +141,7 @@ class Dot(Struct, frozen=True):
 
 
 class Scatter(Struct, frozen=True, kw_only=True):
-    """A plot of points between two axes that are alike, from 0 to 1 or to what is the greatest tenth.
+    """A plot of points between two equal axes, from 0 to 1 or to the greatest tenth.
 
     Attributes:
         diagonal: Draw the line on which both are equal.
@@ -157,14 +155,14 @@ class Scatter(Struct, frozen=True, kw_only=True):
 
 
 class Histogram(Struct, frozen=True, kw_only=True):
-    """Two counts a bin, drawn beside each other.
+    """Two counts per bin, drawn side by side.
 
     Attributes:
         edges: The bins' bounds: one more than there are bins.
         first: Counts of the first kind.
         second: Counts of the second kind.
-        names: What the two kinds are.
-        mark: A place on the axis, such as a threshold.
+        names: The names of the two kinds.
+        mark: A position on the axis, such as a threshold.
     """
 
     caption: str
@@ -176,17 +174,17 @@ class Histogram(Struct, frozen=True, kw_only=True):
 
 
 class Series(Struct, frozen=True):
-    """A line of a plot: its name and a value a tick, None where there is none."""
+    """A line of a plot: its name and one value per tick, None if undefined."""
 
     name: str
     values: tuple[float | None, ...]
 
 
 class Lines(Struct, frozen=True, kw_only=True):
-    """A plot of what changes from tick to tick, such as from round to round.
+    """A plot of values over ticks, such as over rounds.
 
     Attributes:
-        ticks: What stands below the axis, one a value.
+        ticks: Labels below the axis, one per value.
         shares: Values are shares from 0 to 1; else counts from 0.
     """
 
@@ -247,7 +245,7 @@ class Document(Struct, frozen=True, kw_only=True):
 
     Attributes:
         lead: A line or two below the title.
-        generated_at: When it was made; the only part that differs between two documents of the same data.
+        generated_at: Creation time; the only part that differs between two documents of the same data.
     """
 
     title: str
@@ -270,17 +268,15 @@ _LONGEST = 4_000
 
 
 def beginning(text: str, most: int) -> str:
-    """A text's first characters."""
     return text if len(text) <= most else f"{text[:most]} {_cut(len(text) - most)}"
 
 
 def end(text: str, most: int) -> str:
-    """A text's last characters, where completions state their answers."""
+    """Return a text's last characters, where completions state their answers."""
     return text if len(text) <= most else f"{_cut(len(text) - most)} {text[-most:]}"
 
 
 def limited(text: str) -> str:
-    """Any text of a document."""
     return beginning(text, _LONGEST)
 
 
@@ -298,16 +294,16 @@ _EXACT = 9
 
 
 def percentage(share: float | None, decimals: int = 1) -> str:
-    """A share as a percentage without its sign: ``"12.35"``.
+    """Format a share as a percentage without its sign: ``"12.35"``.
 
-    A tie goes to the even digit, by the fraction that was meant and not by how its float falls: 1/32 and 3/32 are
+    A tie rounds to the even digit, by the intended fraction and not by its float: 1/32 and 3/32 are
     3.12 and 9.38.
     """
     return NONE if share is None else _rounded(share, decimals)
 
 
 def difference(points: float | None, decimals: int = 1) -> str:
-    """A difference of shares as percentage points with its sign: ``"+0.5"``, ``"−12.5"``."""
+    """Format a difference of shares as signed percentage points: ``"+0.5"``, ``"−12.5"``."""
     if points is None:
         return NONE
     text = _rounded(points, decimals)

@@ -1,4 +1,4 @@
-"""Tables in every format, records as CSV with figures in full, and files of both beside the database."""
+"""Tables in every format, records as CSV with full precision, and files of both next to the database."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
 
 
 def written(tables: Iterable[Table], form: TableForm) -> str:
-    """Tables in a form, one below the other, with the columns and rows it asks for.
+    """Format tables one below the other, with the columns and rows the form selects.
 
     Raises:
         UsageError: No table has a column that is asked for.
@@ -46,15 +46,15 @@ def written(tables: Iterable[Table], form: TableForm) -> str:
 
 
 def with_counting(table: Table, protocol: Protocol3, gold: GoldChoice) -> Table:
-    """The table with its protocol and gold in the caption."""
+    """Return the table with its protocol and gold in the caption."""
     return structs.replace(table, caption=f"{table.caption} (protocol {protocol}, gold {gold})")
 
 
 def write_beside(database: Path, name: str, suffix: str, text: str) -> Path:
-    """Write a text beside the database, to a file that was not there before.
+    """Write a text next to the database, to a new file.
 
     Args:
-        name: What stands behind the database's own; a number makes it new.
+        name: The part after the database's own name; a number makes it unique.
 
     Raises:
         FormatError: The file can't be written.
@@ -74,20 +74,20 @@ def write_beside(database: Path, name: str, suffix: str, text: str) -> Path:
 
 
 def records_csv(records: Iterable[Struct], every: Mapping[str, Any]) -> str:
-    """A line a record; see `lines_csv`."""
+    """Format one line per record; see `lines_csv`."""
     return lines_csv([dict(flat(structs.asdict(record))) for record in records], every)
 
 
 def figures_csv(lines: Sequence[Mapping[str, Any]], protocol: Protocol3, gold: GoldChoice) -> str:
-    """Figures in full with their protocol and gold; see `lines_csv`."""
+    """Format metrics in full precision with their protocol and gold; see `lines_csv`."""
     return lines_csv(lines, {"protocol": protocol, "gold": gold})
 
 
 def lines_csv(lines: Sequence[Mapping[str, Any]], every: Mapping[str, Any]) -> str:
-    """Figures in full as CSV, undefined ones empty, names `harmless`; the columns are those any line has.
+    """Format metrics in full precision as CSV, undefined ones empty, names `harmless`; with the columns of all lines.
 
     Args:
-        every: What each line ends with.
+        every: Columns appended to each line.
     """
     columns = list(dict.fromkeys(column for line in lines for column in line))
     buffer = io.StringIO()
@@ -99,7 +99,7 @@ def lines_csv(lines: Sequence[Mapping[str, Any]], every: Mapping[str, Any]) -> s
 
 
 def flat(found: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Intervals as two columns, records within the record as their own."""
+    """Yield intervals as two columns, and nested records as columns of their own."""
     for name, value in found.items():
         if isinstance(value, Struct):
             yield from flat(structs.asdict(value), f"{name}_")

@@ -1,7 +1,7 @@
-"""A document as one HTML page that needs nothing else: no script, no address, no font from elsewhere.
+"""A document as one self-contained HTML page: no script, no address, no external font.
 
 The page forbids itself everything but its own style sheet, which is named by its hash; should data ever pass for
-markup, the browser would neither run nor fetch nor style anything of it.
+markup, the browser would neither run nor fetch nor style any of it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ _LONG_WORD = 30
 
 
 def html(document: Document) -> str:
-    """The whole page."""
     style = (files("workbench.tables") / "report.css").read_text(encoding="utf-8")
     head = element("head", *_metas(style), element("title", document.title), element("style", Markup(style)))
     contents = element("nav", *(element("a", part.title, href=f"#{part.key}") for part in document.sections))
@@ -180,11 +179,11 @@ Child = str | Markup
 
 
 def element(name: str, *children: Child, **attributes: str | float | None) -> Markup:
-    """An element with its content.
+    """Return an element with its content.
 
     Args:
         children: Elements, and texts of any origin.
-        attributes: By name, ``_`` for ``-`` and one at the end left off (``class_``); None for no such attribute.
+        attributes: By name, ``_`` for ``-`` and a trailing one dropped (``class_``); None for no such attribute.
     """
     head = Markup("").join(
         Markup(' {}="{}"').format(key.rstrip("_").replace("_", "-"), text(str(value)))
@@ -195,17 +194,16 @@ def element(name: str, *children: Child, **attributes: str | float | None) -> Ma
 
 
 def joined(*children: Child) -> Markup:
-    """Several elements and texts, one behind the other."""
     return Markup("").join(child if isinstance(child, Markup) else text(child) for child in children)
 
 
 def text(data: str) -> Markup:
-    """A text of any origin, on one line."""
+    """Return a text of any origin, escaped, on one line."""
     return escape(inert(limited(data)))
 
 
 def lines(data: str) -> Markup:
-    """A text of any origin with its lines."""
+    """Return a text of any origin, escaped, with its line breaks."""
     return escape(inert_lines(limited(data)))
 
 
@@ -229,7 +227,7 @@ _SHORT = 8
 
 
 class _Axis(Struct, frozen=True):
-    """Where figures from ``low`` to ``high`` stand, from ``first`` to ``last``."""
+    """A scale from values ``low`` to ``high`` to positions ``first`` to ``last``."""
 
     low: float
     high: float
@@ -245,7 +243,6 @@ class _Axis(Struct, frozen=True):
 
 @singledispatch
 def drawing(plot: Plot) -> Markup:
-    """A plot as an element of a page."""
     raise TypeError(f"{type(plot).__name__} is no plot")
 
 

@@ -1,4 +1,4 @@
-"""A document as Markdown: what is data stands as text, whatever it holds."""
+"""A document as Markdown: data is shown as text, whatever it contains."""
 
 from __future__ import annotations
 
@@ -38,20 +38,19 @@ _TICKS = re.compile("`+")
 
 
 def markdown(document: Document) -> str:
-    """The whole document (GitHub's Markdown, with tables)."""
+    """Return the whole document (GitHub's Markdown, with tables)."""
     parts = [f"# {escaped(document.title)}", escaped(document.lead), f"Made {escaped(document.generated_at)}."]
     parts += ["\n".join(f"- [{escaped(part.title)}](#{_anchor(part.title)})" for part in document.sections)]
     return "\n\n".join([*parts, *map(_section, document.sections)]) + "\n"
 
 
 def escaped(text: str) -> str:
-    """A text on one line, in which Markdown and HTML find nothing to obey and nothing to link."""
+    """Return a text on one line, with all Markdown and HTML syntax and links escaped."""
     plain = _MARKS.sub(r"\\\1", inert(" ".join(limited(text).split("\n"))).translate(_ENTITIES))
     return _LINK.sub(_unlinked, plain).replace("@", "&#64;")
 
 
 def markdown_table(table: Table) -> str:
-    """A table with its caption above and its notes below."""
     aligned = [":--" if place < table.left else "--:" for place in range(len(table.columns))]
     lines = [_line(map(escaped, table.columns)), _line(aligned), *(_row(row, len(aligned)) for row in table.rows)]
     notes = [f"- {escaped(note)}" for note in table.notes]

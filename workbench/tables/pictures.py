@@ -61,10 +61,10 @@ class Coefficients(Struct, frozen=True, kw_only=True):
 
 
 class Heatmap(Struct, frozen=True, kw_only=True):
-    """Shares of rows by columns, each said and shaded.
+    """Shares by row and column, each printed and shaded.
 
     Attributes:
-        cells: A row of shares each; None where there is none.
+        cells: One row of shares each; None if undefined.
     """
 
     caption: str
@@ -81,7 +81,7 @@ class Curve(Struct, frozen=True, kw_only=True):
 
 
 class Curves(Struct, frozen=True, kw_only=True):
-    """Lines between the same two axes, in units of their own."""
+    """Lines between the same two axes, with units of their own."""
 
     caption: str
     x_label: str
@@ -93,7 +93,7 @@ Picture: TypeAlias = Intervals | Coefficients | Scatter | Histogram | Heatmap | 
 
 
 def require_matplotlib() -> None:
-    """Refuse to begin what can't be drawn.
+    """Raise before work that ends in a plot that can't be drawn.
 
     Raises:
         UsageError: matplotlib is not installed.
@@ -105,7 +105,7 @@ def require_matplotlib() -> None:
 
 
 def picture(drawn: Picture, formats: Iterable[PictureFormat]) -> dict[PictureFormat, bytes]:
-    """A plot as the content of a file of each format."""
+    """Return a plot as file content in each format."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -219,7 +219,7 @@ def _scatter(drawn: Scatter, figure: Figure) -> None:
 
 
 class _NameBox(Struct, frozen=True):
-    """Where a name may stand, in points from the lower left corner of the axes."""
+    """A place for a name, in points from the lower left corner of the axes."""
 
     x: float
     y: float

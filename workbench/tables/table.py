@@ -1,4 +1,4 @@
-"""A table declared once, as columns over records; every writer takes what `table` makes of it."""
+"""A table declared once, as columns over records; every writer uses the result of `table`."""
 
 from __future__ import annotations
 
@@ -19,20 +19,19 @@ Worst = Literal["low", "high"]
 
 
 class Column(Struct, Generic[Record], frozen=True, kw_only=True):
-    """A column: what it takes of a record, how that is shown, and how much room it has in the app.
+    """A column: its value in a record, how that is shown, and its width in the app.
 
     Attributes:
-        heading: What stands above it.
-        over: A heading over it and its neighbours with the same one, empty for none; where all have None there is no
-            line of such headings.
-        words: It holds words, which stand to the left; else figures.
+        heading: Its heading.
+        over: A heading shared with neighbours, empty for none; if all are None there is no line of shared headings.
+        words: It holds words, aligned left; else numbers.
         there: Whether the table has the column.
-        by: What rows are sorted by; None for the value, or what is shown of it where values have no order.
-        key: What it is called where a person chooses it; empty for its heading.
-        room: Cells it is wide in the app, or the least while others have room to give and the most it asks for.
-        tone: What its cells mean, as far as they don't say so themselves.
-        ids: It holds ids, which the app shows by their ends.
-        worst: Which end of its values is the bad one, which sorting in the app brings to the top first.
+        by: Sort key; None for the value, or its shown text if values have no order.
+        key: Its name where a person chooses it; empty for its heading.
+        room: Width in cells in the app, or a minimum and maximum.
+        tone: The meaning of its cells, if they don't show it themselves.
+        ids: It holds ids, which the app abbreviates to their ends.
+        worst: Which end of its values is bad; sorting in the app brings it to the top first.
     """
 
     heading: str
@@ -49,7 +48,6 @@ class Column(Struct, Generic[Record], frozen=True, kw_only=True):
     ids: bool = False
 
     def cell(self, record: Record) -> Cell:
-        """What it says of a record."""
         value = self.value(record)
         said = self.show(value)
         shown = said if isinstance(said, Cell) else Cell(said)
@@ -69,7 +67,7 @@ Columns: TypeAlias = Sequence[Column[Record]]
 
 
 class Extras(TypedDict, Generic[Record], total=False):
-    """What else a column may have; see `Column`."""
+    """Optional settings of a column; see `Column`."""
 
     over: str
     there: bool
@@ -88,17 +86,16 @@ def column(
     words: bool = False,
     **extras: Unpack[Extras[Record]],
 ) -> Column[Record]:
-    """A column of any kind; see `Column`."""
     return Column(heading=heading, value=value, show=show, words=words, **extras)
 
 
 def word(heading: str, value: Callable[[Record], str], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """A column of words, to the left."""
+    """Declare a column of words, aligned left."""
     return Column(heading=heading, value=value, show=str, words=True, **extras)
 
 
 def identifier(heading: str, value: Callable[[Record], str], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """A column of ids, to the left; the app shows their ends."""
+    """Declare a column of ids, aligned left; the app shows their ends."""
     return Column(heading=heading, value=value, show=str, words=True, ids=True, **extras)
 
 
@@ -107,17 +104,17 @@ def _itself(shown: Shown) -> Shown:
 
 
 def text(heading: str, value: Callable[[Record], Shown], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """A column of what is text already, to the right."""
+    """Declare a column of formatted text, aligned right."""
     return Column(heading=heading, value=value, show=_itself, **extras)
 
 
 def count(heading: str, value: Callable[[Record], int], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """A column of counts, with separators."""
+    """Declare a column of counts, with thousands separators."""
     return Column(heading=heading, value=value, show="{:,}".format, **extras)
 
 
 def figure(heading: str, value: Callable[[Record], float | None], **extras: Unpack[Extras[Record]]) -> Column[Record]:
-    """A column of figures at three decimals."""
+    """Declare a column of metrics with three decimals."""
     return Column(heading=heading, value=value, show=number, **extras)
 
 
@@ -128,7 +125,7 @@ def ends(
     words: bool = False,
     **extras: Unpack[Extras[Record]],
 ) -> Column[Record]:
-    """A column of 95 % intervals, at three decimals unless shown otherwise."""
+    """Declare a column of 95 % intervals, with three decimals unless ``show`` is given."""
     return Column(heading="95 % interval", value=value, show=show, words=words, **extras)
 
 
@@ -141,12 +138,12 @@ def table(
     kind: Callable[[Record], RowKind] = lambda _record: "",
     section: Callable[[Record], str] = lambda _record: "",
 ) -> Table:
-    """The table with a row a record.
+    """Return the table with one row per record.
 
     Args:
-        notes: What a reader must know, a sentence each.
-        kind: What kind of row a record makes.
-        section: What it stands under: a row of its own above the first of them; empty for nothing.
+        notes: What a reader must know, one sentence each.
+        kind: Returns the kind of a record's row.
+        section: Returns the section of a record, printed once above its first row; empty for none.
     """
     there = [one for one in columns if one.there]
     return Table(
@@ -181,12 +178,11 @@ def _head(columns: Columns[Record]) -> tuple[tuple[Head, ...], ...]:
 
 
 def cells(columns: Columns[Record], record: Record) -> tuple[str, ...]:
-    """A record's row, one text a column."""
     return tuple(one.cell(record).text for one in columns)
 
 
 def listed(columns: Columns[Record], records: Iterable[Record]) -> str:
-    """The columns alone, aligned for a terminal, without a caption; control characters are shown, not obeyed."""
+    """Return the rows aligned for a terminal, without a caption; control characters are made visible."""
     there = [one for one in columns if one.there]
     lines = [tuple(one.heading for one in there), *(cells(there, record) for record in records)]
     return aligned(lines, left=[place for place, one in enumerate(there) if one.words])

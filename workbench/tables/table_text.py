@@ -1,4 +1,4 @@
-"""A table as text: aligned for a terminal, as CSV, as LaTeX (booktabs); and a plot, a bar a value."""
+"""A table as text: aligned for a terminal, as CSV, as LaTeX (booktabs); and a plot, one bar per value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BAR = 40
 
 
 def plain_table(table: Table) -> str:
-    """Columns aligned, the caption above and the notes below; control characters are shown, not obeyed."""
+    """Align the columns, with the caption above and the notes below; control characters are made visible."""
     caption = fill(inert(table.caption), _WIDTH)
     notes = [fill(inert(note), _WIDTH, subsequent_indent=_INDENT) for note in table.notes]
     body = ["", *_body(table)] if table.rows else []
@@ -66,9 +66,9 @@ def _over(line: Sequence[Head], widths: list[int]) -> str:
 
 
 def csv_table(table: Table) -> str:
-    """CSV: what stands in the table, a column of its own for small print, and one for what a row stands under.
+    """Return the table as CSV, with extra columns for small print and for sections.
 
-    Words that a spreadsheet would take for a formula get an apostrophe in front; see `harmless`.
+    Words that a spreadsheet would read as a formula get a leading apostrophe; see `harmless`.
     """
     small = [any(len(row.cells) > place and row.cells[place].small for row in table.rows) for place in _places(table)]
     sections = any(row.kind == "section" for row in table.rows)
@@ -93,13 +93,13 @@ def csv_table(table: Table) -> str:
 
 
 def harmless(words: str) -> str:
-    """Words for a cell of CSV, of which no spreadsheet makes a formula and no terminal a control."""
+    """Escape words for a CSV cell, so that no spreadsheet reads a formula and no terminal a control sequence."""
     shown = inert(words)
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown
 
 
 def latex_table(table: Table) -> str:
-    """A LaTeX table for ``booktabs``; whatever data holds stands there as text."""
+    """Return a LaTeX table for ``booktabs``; data is escaped."""
     count = len(table.columns)
     aligned = "l" * table.left + "r" * (count - table.left)
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{_latex(table.caption)}}}"]
@@ -143,7 +143,7 @@ def _parts(cell: Cell, with_small: bool) -> list[str]:
 
 
 def _plain_number(text: str) -> str:
-    """The cell without what only helps the eye: separators, a minus sign's width, indents."""
+    """Return the cell without separators, wide minus signs and indents."""
     bare = text.strip()
     number = bare.replace(",", "").replace("\u2212", "-")
     return number if _is_number(number) else "" if bare == "\u2013" else harmless(bare)
@@ -194,7 +194,7 @@ def _rules(line: Sequence[Head]) -> list[str]:
 
 
 def lines_text(plot: Lines) -> str:
-    """Every series with a bar a tick."""
+    """Return every series with one bar per tick."""
     most = 1.0 if plot.shares else max((value for one in plot.series for value in one.values if value), default=1.0)
     wide = max(map(len, plot.ticks), default=0)
     parts = []

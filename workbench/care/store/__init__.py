@@ -1,5 +1,6 @@
 """Database files past SQLite, and checks by SQL.
 
-salvage: what can be read of a hurt file. rescuing: into a new one; a backup becomes a database.
-anatomy: where it is hurt.
+salvage: read a damaged file. rescuing: write a new one; make a database of a backup.
+
+anatomy: locate the damage.
 """

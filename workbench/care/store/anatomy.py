@@ -1,4 +1,4 @@
-"""Where a database is hurt: table by table and index by index, each by itself, so that one does not hide another."""
+"""The location of damage: table by table and index by index, so that one does not hide another."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _NAMED: Final = 3
 
 
 class _TableContent(NamedTuple):
-    """A table as it can be read; ``entries`` is row id -> values, where they are wanted."""
+    """The readable part of a table; ``entries`` maps row id to values, if they are asked for."""
 
     rows: int
     entries: dict[int, Values]
 
 
 def integrity(connection: Connection) -> str:
-    """What SQLite finds wrong with the whole file first; empty where all is well."""
+    """Return the first problem SQLite finds in the whole file; empty if it is sound."""
     try:
         rows = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(3)")]
     except sqlite3.DatabaseError as error:
@@ -43,7 +43,7 @@ def integrity(connection: Connection) -> str:
 
 
 def hurt_parts(connection: Connection) -> list[Finding]:
-    """A finding for every table and index that is hurt.
+    """Return a finding for every damaged table and index.
 
     Raises:
         StoreError: A newer program wrote the file, or one older than any that was released.
@@ -58,7 +58,7 @@ def hurt_parts(connection: Connection) -> list[Finding]:
 
 
 def _said(connection: Connection, table: str) -> str:
-    """What SQLite finds wrong with a table and its indexes."""
+    """Return the problems SQLite finds in a table and its indexes."""
     try:
         rows = [str(row[0]) for row in connection.execute(f"PRAGMA integrity_check('{table}')")]
     except sqlite3.DatabaseError as error:
@@ -155,7 +155,7 @@ _MADE_ANEW = ("trigger", "view", "index")
 
 
 def findings(connection: sqlite3.Connection) -> list[Finding]:
-    """One finding for each difference from what the program makes, with its text."""
+    """Return one finding for each difference from the program's own schema, with its text."""
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     if not migrations.OLDEST <= version <= migrations.latest_version():
         return [Finding(name="schema", ok=False, message=f"it says that it is of version {version}")]
@@ -172,7 +172,7 @@ def _finding(difference: Difference) -> Finding:
 
 
 def put_right_in(path: Path) -> list[str]:
-    """`put_right` in a transaction of its own; returns what was done."""
+    """Run `put_right` in a transaction of its own; return what was done."""
     with closing(sqlite3.connect(path, isolation_level=None, timeout=10)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         try:
@@ -184,15 +184,15 @@ def put_right_in(path: Path) -> list[str]:
 
 
 def put_right(connection: sqlite3.Connection) -> list[str]:
-    """Drop triggers, indexes and views that are not ours and do harm; make ours anew where they are not as they were.
+    """Drop harmful triggers, indexes and views that are not ours; recreate ours where they differ.
 
     Tables are left as they are: rows would be lost. Nothing harmless is touched.
 
     Args:
-        connection: In a transaction; one that counts would refuse to run what is dropped here.
+        connection: In a transaction; a connection with statement limits would refuse what is dropped here.
 
     Returns:
-        What was done, a line each.
+        What was done, one line each.
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     ours = {(row.kind, row.name): row.sql for row in migrations.made(version)}
@@ -222,7 +222,7 @@ SQLError = sqlite3.Error
 
 
 def about_rows(connection: sqlite3.Connection) -> list[Finding]:
-    """References, schema, triggers and unfinished imports."""
+    """Check references, schema, triggers and unfinished imports."""
     checks: tuple[tuple[str, Callable[[], str]], ...] = (
         ("foreign keys", lambda: _references(connection)),
         ("schema version", lambda: _version(connection)),
@@ -233,7 +233,7 @@ def about_rows(connection: sqlite3.Connection) -> list[Finding]:
 
 
 def about_place(path: Path) -> list[Finding]:
-    """SQLite itself, the write-ahead log's size and the file system."""
+    """Check SQLite itself, the write-ahead log's size and the file system."""
     checks: tuple[tuple[str, Callable[[], str]], ...] = (
         ("sqlite", _sqlite),
         ("write-ahead log", lambda: _wal(path)),
@@ -254,10 +254,10 @@ def _names(path: Path) -> list[Finding]:
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is no file.
+    """Raise unless the path is a file.
 
     Raises:
-        StoreError: It is none, or not there.
+        StoreError: It is not a file, or doesn't exist.
     """
     if not path.is_file():
         what = "it is no file" if path.exists() else "there is no such database"
@@ -274,7 +274,7 @@ def is_ours(connection: sqlite3.Connection) -> bool:
 
 
 def version(connection: sqlite3.Connection) -> int | None:
-    """The version of its tables; None where SQLite can't read the file."""
+    """Return the version of the file's tables; None if SQLite can't read the file."""
     try:
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         found: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -338,7 +338,7 @@ def _file_system(path: Path) -> str:
 
 
 def finding(connection: sqlite3.Connection) -> Finding:
-    """Every question and item against the hash that was taken when it was imported."""
+    """Check every question and item against the hash taken when it was imported."""
     told = list(
         chain(
             _told("question", wrong_questions(connection)),

@@ -1,4 +1,4 @@
-"""Writing what can be read of a hurt database into a new one: labels first, then the rest."""
+"""Writing what can be read of a damaged database into a new one: labels first, then the rest."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
 
 
 def can_stand_in(table: str) -> bool:
-    """Whether there are rows that can stand for lost ones of a table."""
+    """Tell whether placeholder rows can replace lost rows of a table."""
     return table in _STAND_INS
 
 
 def stand_in(connection: Connection, table: str, ids: Iterable[int], known: Known) -> int:
-    """Put in rows for those that are lost, with what is known of them; returns how many.
+    """Insert placeholder rows for lost ones, with what is known of them; return how many.
 
     Args:
-        known: What the table's indexes still tell, by row id.
+        known: What the table's indexes still hold, by row id.
     """
     count = 0
     beyond: int = connection.execute("SELECT coalesce(max(id), 0) FROM questions").fetchone()[0]
@@ -134,10 +134,10 @@ class RescueOutcome(NamedTuple):
 
 
 def version_of(connection: Connection) -> int:
-    """The version of a file's tables, by the migrations it lists or, where they can't be read, by its header.
+    """Return the version of a file's tables, by the migrations it lists or, if they can't be read, by its header.
 
     Raises:
-        StoreError: A newer program wrote it, an older one than any that was released, or there is nothing to read.
+        StoreError: A newer program wrote it, an older one than any that was released, or nothing is readable.
     """
     latest = migrations.latest_version()
     try:
@@ -159,11 +159,11 @@ def version_of(connection: Connection) -> int:
 
 
 class Rescue:
-    """What can be read of a file, written into a new database.
+    """The readable part of a file, written into a new database.
 
     Args:
-        source: The hurt database, to be read alone.
-        version: Of its tables.
+        source: The damaged database, opened read-only.
+        version: The version of its tables.
     """
 
     def __init__(self, source: Connection, version: int) -> None:
@@ -179,7 +179,7 @@ class Rescue:
         self._tables = [name for name in names if name in self._schema.tables and name not in _LEFT]
 
     def write(self, path: Path) -> RescueOutcome:
-        """Make the database at ``path``, in the newest version of the tables.
+        """Create the database at ``path``, in the newest version of the tables.
 
         Raises:
             StoreError: The disk is full.
@@ -229,7 +229,7 @@ class Rescue:
         return kept
 
     def _compare_with_indexes(self, connection: Connection, table: str) -> None:
-        """Find out from a table's indexes which of its rows are missing, and what they still tell of them."""
+        """Find out from a table's indexes which of its rows are missing, and what they still hold of them."""
         indexes = [one for one in self._schema.indexes.values() if one.table == table]
         complete = [index for index in indexes if not index.partial and self._salvage.is_whole(index)]
         there = {row[0] for row in connection.execute(f'SELECT rowid FROM "{table}"')}
@@ -350,7 +350,7 @@ def _without_indexes(connection: Connection) -> list[str]:
 
 
 def _references(connection: Connection, table: str) -> list[tuple[str, list[tuple[str, str]]]]:
-    """(table referred to, its pairs of own and other column), for each reference of a table."""
+    """Return (table referred to, its pairs of own and other column) for each reference of a table."""
     found: dict[int, tuple[str, list[tuple[str, str]]]] = {}
     for number, _, parent, own, other, *_ in connection.execute(f'PRAGMA foreign_key_list("{table}")').fetchall():
         found.setdefault(number, (parent, []))[1].append((own, other))
@@ -379,7 +379,7 @@ _DAMAGED = "Take an older backup, or write out what can be read of it: workbench
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file begins as SQLite's do; one of no bytes has been a database sooner than an archive."""
+    """Tell whether a file begins as SQLite's do; an empty file counts as a database rather than an archive."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MAGIC)) in (_MAGIC, b"")
@@ -388,17 +388,17 @@ def is_database(path: Path) -> bool:
 
 
 def bring_back(copy: Path, source: Path) -> int:
-    """Check a copy of a backup, take in its own log, and bring it up to date; nobody else has it open.
+    """Check a copy of a backup, apply its own log, and migrate it; nobody else has it open.
 
     Args:
-        source: What it is a copy of, for messages.
+        source: The file that was copied, for messages.
 
     Returns:
         The version of the tables that it had.
 
     Raises:
-        SchemaError: Its tables, views or triggers are not as this program makes them.
-        StoreError: It is no workbench database, is damaged, or was written by a newer version.
+        SchemaError: Its tables, views or triggers differ from this program's.
+        StoreError: It is not a workbench database, is damaged, or was written by a newer version.
     """
     with explained(source):
         with closing(sqlite3.connect(copy, isolation_level=None, check_same_thread=False)) as connection:
@@ -416,7 +416,7 @@ def bring_back(copy: Path, source: Path) -> int:
 
 
 def row_counts(path: Path) -> dict[str, int]:
-    """How many rows a whole database has, by what would be the members of an archive."""
+    """Count the rows of a whole database by archive member."""
     with closing(sqlite3.connect(path)) as connection:
         return {part.name: count(connection, part.table, part.rows or "1") for part in PARTS}
 

@@ -1,4 +1,4 @@
-"""What SQLite can still read of a hurt file, table by table, so that one that is hurt does not hide another."""
+"""What SQLite can still read of a damaged file, table by table, so that one does not hide another."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _TRIES: Final = 4_000
 
 
 class SchemaColumn(NamedTuple):
-    """One column; ``kinds`` are the types its values have."""
+    """A column; ``kinds`` are the types of its values."""
 
     name: str
     kinds: tuple[type, ...]
     may_lack: bool
 
     def fits(self, value: Value) -> bool:
-        """Whether it can have the value."""
+        """Tell whether the column can hold the value."""
         return self.may_lack if value is None else isinstance(value, self.kinds)
 
 
 class TableShape(NamedTuple):
-    """A table of ours.
+    """A table of the program's schema.
 
     Attributes:
         by_rowid: Whether its rows have row ids.
@@ -58,12 +58,11 @@ class TableShape(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """Its columns by name."""
         return [column.name for column in self.columns]
 
 
 class IndexShape(NamedTuple):
-    """An index on a table with row ids; ``partial`` where it holds some rows only."""
+    """An index on a table with row ids; ``partial`` if it covers only some rows."""
 
     name: str
     table: str
@@ -75,8 +74,8 @@ class Schema:
     """The tables and indexes of one version of the schema.
 
     Attributes:
-        tables: By name, SQLite's own and the list of migrations among them.
-        indexes: By name, those that SQLite makes by itself among them.
+        tables: By name, including SQLite's own and the list of migrations.
+        indexes: By name, including those that SQLite creates by itself.
     """
 
     def __init__(self, version: int) -> None:
@@ -110,7 +109,7 @@ def _indexes(connection: Connection, table: str) -> list[IndexShape]:
 
 
 def without_triggers(connection: Connection) -> list[str]:
-    """Drop all triggers; returns the statements that make them again."""
+    """Drop all triggers; return the statements that recreate them."""
     found = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
     for name, _ in found:
         connection.execute(f'DROP TRIGGER "{name}"')
@@ -118,7 +117,7 @@ def without_triggers(connection: Connection) -> list[str]:
 
 
 class SalvagedRow(NamedTuple):
-    """A row with its values; without row ids ``rowid`` is None."""
+    """A row with its values; ``rowid`` is None in tables without row ids."""
 
     rowid: int | None
     values: Values
@@ -128,7 +127,7 @@ class Salvage:
     """The tables of a file as far as SQLite reads them.
 
     Attributes:
-        unread: Rows that were read and can be none of their table's, by table.
+        unread: Number of rows, by table, that were read but are not valid in their table.
     """
 
     def __init__(self, connection: Connection, schema: Schema) -> None:
@@ -139,15 +138,15 @@ class Salvage:
 
     @property
     def names(self) -> set[str]:
-        """All tables that the file's own list names."""
+        """Return all tables that the file's own schema lists."""
         return {str(row[0]) for row in self._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     def is_hurt(self, table: str) -> bool:
-        """Whether something of a table could not be read, once its rows have been."""
+        """Tell whether part of a table could not be read; known once its rows have been read."""
         return table in self._hurt or bool(self.unread[table])
 
     def rows(self, table: str) -> Iterator[SalvagedRow]:
-        """A table's rows, from both ends and then within what lies between, as far as there are any to be read."""
+        """Yield a table's rows from both ends and then from between, as far as they can be read."""
         shape = self._schema.tables[table]
         try:
             there = {row[1] for row in self._connection.execute(f'PRAGMA table_info("{table}")')}
@@ -164,7 +163,7 @@ class Salvage:
                 self.unread[table] += 1
 
     def entries(self, index: IndexShape) -> Iterator[tuple[Values, int]]:
-        """What can be read of an index: values, and the row id they stand for."""
+        """Yield the readable entries of an index: values, and the row id they belong to."""
         kinds = {column.name: column for column in self._schema.tables[index.table].columns}
         names = ", ".join(f'"{name}"' for name in index.columns)
         self._whole[index.name] = True
@@ -180,7 +179,6 @@ class Salvage:
             self._whole[index.name] = False
 
     def is_whole(self, index: IndexShape) -> bool:
-        """Whether all of an index could be read."""
         if index.name not in self._whole:
             deque(self.entries(index), maxlen=0)
         return self._whole[index.name]

@@ -1,1 +1,1 @@
-"""The rows of an archive, out and in: `archiving`. What another database says of its runs: `foreign`."""
+"""The rows of an archive, out and in: `archiving`. Runs of another database: `foreign`."""

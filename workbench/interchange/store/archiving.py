@@ -1,4 +1,4 @@
-"""Reading the rows of an archive out of a database, and putting them into a new one."""
+"""Reading the rows of an archive out of a database, and writing them into a new one."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from workbench.interchange.records import ColumnType
 
 
 class ArchiveTable(NamedTuple):
-    """What becomes one file of an archive.
+    """One file of an archive.
 
     Attributes:
-        texts: A table with the same key whose columns stand on the same lines.
-        rows: SQL condition: which rows of the table; all of them where it is empty.
+        texts: A table with the same key whose columns are on the same lines.
+        rows: SQL condition that selects rows of the table; all of them if it is empty.
     """
 
     name: str
@@ -32,7 +32,7 @@ class ArchiveTable(NamedTuple):
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The tables that its lines are from."""
+        """Return the tables that its lines are from."""
         return (self.table,) if self.texts is None else (self.table, self.texts)
 
 
@@ -117,7 +117,7 @@ NEVER: Final[dict[str, str]] = {
 
 
 def columns(connection: sqlite3.Connection, part: ArchiveTable) -> dict[str, ColumnType]:
-    """The columns of a part's lines, in their order; nothing for a table that is not there."""
+    """Return the columns of a part's lines, in order; empty for a missing table."""
     found: dict[str, ColumnType] = {}
     for table in part.tables:
         for _, name, kind, *_ in connection.execute(f"PRAGMA table_info({table})"):
@@ -126,12 +126,10 @@ def columns(connection: sqlite3.Connection, part: ArchiveTable) -> dict[str, Col
 
 
 def own_columns(connection: sqlite3.Connection, table: str) -> list[str]:
-    """The columns of one table, in their order."""
     return [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
 
 
 def key(connection: sqlite3.Connection, table: str) -> list[str]:
-    """The columns of a table's primary key, in their order."""
     rows = sorted((row[5], row[1]) for row in connection.execute(f"PRAGMA table_info({table})") if row[5])
     return [name for _, name in rows]
 
@@ -169,13 +167,13 @@ _KIND: Final = {"label_events": "kind <> 'check'", "assignments": "purpose <> 'c
 
 
 class Conditions:
-    """Which rows of any table an archive holds.
+    """The rows of each table that an archive holds.
 
-    Items and questions of an import that has not ended are never among them.
+    Items and questions of an unfinished import are never included.
 
     Args:
-        checks: With the items that are checks; else nothing in it tells of them: neither the items themselves, nor
-            what was said of them.
+        checks: Include the items that are checks; else nothing in it reveals them: neither the items themselves, nor
+            labels on them.
     """
 
     def __init__(self, *, checks: bool) -> None:
@@ -184,7 +182,7 @@ class Conditions:
         self._question = _SHOWN_QUESTION if checks else _NOT_OF_CHECKS
 
     def of(self, part: ArchiveTable, names: Iterable[str]) -> str:
-        """The WHERE text for a part with these columns; the table goes by ``t``."""
+        """Return the WHERE text for a part with these columns; the table's alias is ``t``."""
         found = [part.rows] if part.rows else []
         found += [self._about(part, name) for name in names]
         if not self._checks:
@@ -216,7 +214,7 @@ class Conditions:
 
 
 def rows(connection: sqlite3.Connection, part: ArchiveTable, conditions: Conditions) -> Generator[Row, None, None]:
-    """A part's rows in the order of their keys; an infinite number is the text ``Inf`` or ``-Inf``."""
+    """Yield a part's rows in key order; an infinite number is the text ``Inf`` or ``-Inf``."""
     kinds = columns(connection, part)
     own = set(own_columns(connection, part.table))
     cells = (
@@ -232,21 +230,20 @@ def rows(connection: sqlite3.Connection, part: ArchiveTable, conditions: Conditi
 
 
 def count(connection: sqlite3.Connection, table: str, where: str = "1") -> int:
-    """How many rows a table has."""
     row: tuple[int] = connection.execute(f"SELECT count(*) FROM {table} WHERE {where}").fetchone()
     return row[0]
 
 
 class ArchiveRefused(Exception):
-    """What an archive holds is no database of ours; where a row is at fault, it is the last one asked for."""
+    """The content of an archive is not a workbench database; if a row is at fault, it is the last one requested."""
 
 
 class NewDatabase:
-    """A database that is made of an archive's rows; nothing else has it open.
+    """A database made of an archive's rows; nothing else has it open.
 
     Args:
-        path: Where it is made; nothing is there yet.
-        version: The version of the tables that the rows are from.
+        path: The new file; the path must not exist.
+        version: The version of the tables in the archive.
     """
 
     def __init__(self, path: Path, version: int) -> None:
@@ -254,11 +251,11 @@ class NewDatabase:
         migrations.make(path, version)
 
     def fill(self, parts: Iterable[tuple[ArchiveTable, Iterable[Row]]]) -> None:
-        """Put in all rows, then see that whatever they refer to is there.
+        """Insert all rows, then check all references.
 
         Raises:
             StoreError: The disk is full.
-            Refused: A row breaks a rule of its table, or refers to something that is not there.
+            Refused: A row breaks a rule of its table, or refers to a missing row.
         """
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection, explained(self._path):
             for pragma in ("foreign_keys = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}"):
@@ -279,12 +276,11 @@ class NewDatabase:
                 raise
 
     def columns(self, part: ArchiveTable) -> dict[str, str]:
-        """The columns that a part's rows must have here."""
+        """Return the columns that a part's rows must have here."""
         with closing(sqlite3.connect(self._path)) as connection:
             return dict(columns(connection, part))
 
     def bring_up_to_date(self) -> None:
-        """Migrate it to this program's version of the tables."""
         migrations.bring_up_to_date(self._path, keep_copy=False)
 
     def _put(self, connection: sqlite3.Connection, part: ArchiveTable, found: Iterable[Row]) -> None:
@@ -299,14 +295,14 @@ class NewDatabase:
 
 
 def _insert(connection: sqlite3.Connection, table: str, names: Sequence[str]) -> tuple[str, list[int]]:
-    """The statement for a table, and where its columns stand among those of a line."""
+    """Return the statement for a table, and the positions of its columns in a line."""
     own = own_columns(connection, table)
     quoted = ", ".join(f'"{name}"' for name in own)
     return f"INSERT INTO {table} ({quoted}) VALUES ({', '.join('?' * len(own))})", [names.index(name) for name in own]
 
 
 def require_own_corrections(connection: sqlite3.Connection) -> None:
-    """See that nobody takes back what somebody else said, or said of another item; an exclusion anybody may lift.
+    """Raise if someone retracts another person's label or one on another item; anybody may lift an exclusion.
 
     Raises:
         ArchiveRefused: Somebody does.

@@ -1,4 +1,4 @@
-"""What somebody else's database says of its runs and evolutions, as records; none of it is believed yet."""
+"""Runs and evolutions of another database, as records; none of it is trusted yet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _STEP: Final = msgspec.json.Decoder(Step)
 
 
 class MalformedRow(ValueError):
-    """A row holds what this program would not have written."""
+    """A row holds data that this program would not have written."""
 
 
 _UNREADABLE: Final = (msgspec.MsgspecError, MalformedRow, UnicodeError, RecursionError)
@@ -47,10 +47,10 @@ def _words(error: Exception) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Connection]:
-    """A connection that can read what runs and evolutions have left, and do nothing else.
+    """Open a read-only connection to the runs and evolutions of a database.
 
     Raises:
-        StoreError: It is no workbench database of this program's version, or damaged.
+        StoreError: It is not a workbench database of this program's version, or is damaged.
     """
     with foreign.opened(path, _TABLES, current=True) as connection:
         yield connection
@@ -65,7 +65,7 @@ class _Configuration(Struct):
 
 
 class ForeignRun(Struct, frozen=True, kw_only=True):
-    """A run and the configuration it ran.
+    """A run and its configuration.
 
     Attributes:
         provenance: What its outcomes of programs depend on.
@@ -85,10 +85,10 @@ _RUNS: Final = (
 
 
 def runs(theirs: Connection) -> list[ForeignRun]:
-    """All runs, the oldest first.
+    """Return all runs, the oldest first.
 
     Raises:
-        MalformedRow: One is no run.
+        MalformedRow: One is not a valid run.
     """
     return [_run(*row) for row in theirs.execute(_RUNS)]
 
@@ -125,7 +125,7 @@ class ForeignCall(Struct, frozen=True, kw_only=True):
     """A call that a verdict rests on, with its reply.
 
     Attributes:
-        unread_by: Who could make nothing of the reply.
+        unread_by: The parser that could not read the reply.
     """
 
     step: str
@@ -148,12 +148,12 @@ class MadeAttempt(Struct, frozen=True, kw_only=True):
 
 
 class ForeignVerdict(Struct, frozen=True, kw_only=True):
-    """All that hangs on an item's verdict.
+    """An item's verdict with its evidence.
 
     Attributes:
         samples: By sample; 0 is the verdict itself.
-        outcomes: Of its tests, by suite.
-        trace: The verifier's own account, as JSON.
+        outcomes: Outcomes of its tests, by suite.
+        trace: The verifier's trace, as JSON.
     """
 
     samples: dict[int, Verdict]
@@ -164,7 +164,7 @@ class ForeignVerdict(Struct, frozen=True, kw_only=True):
 
 
 def items(theirs: Connection, run: int, after: int, most: int) -> list[ForeignItem]:
-    """The next items with a verdict, behind a row id and in the order of these."""
+    """Return the next items with a verdict after a row id, in row id order."""
     rows = theirs.execute(
         "SELECT v.completion_id, d.name, q.key, c.key FROM verdicts AS v "
         "CROSS JOIN completions AS c ON c.id = v.completion_id CROSS JOIN questions AS q ON q.id = c.question_id "
@@ -202,7 +202,7 @@ _ATTEMPTS: Final = (
 
 
 class VerdictReader:
-    """Reads what hangs on the verdicts of a run, in the order of its items."""
+    """Reads the evidence of a run's verdicts, in the order of its items."""
 
     def __init__(self, theirs: Connection, run: int) -> None:
         self._theirs, self._run = theirs, run
@@ -210,7 +210,7 @@ class VerdictReader:
         self._next: tuple[int, list[tuple[Any, ...]]] = (0, [])
 
     def read(self, some: Sequence[ForeignItem]) -> Iterator[tuple[ForeignItem, ForeignVerdict | str]]:
-        """What hangs on the verdicts of the next items, or why that can't be read."""
+        """Yield the evidence of the next items' verdicts, or why it can't be read."""
         asked = (self._run, some[0].id, some[-1].id)
         verdicts, outcomes, traces, calls = (
             _by_item(self._theirs.execute(text, asked)) for text in (_VERDICTS, _OUTCOMES, _TRACES, _CALLS)
@@ -349,7 +349,7 @@ Record = TypeVar("Record")
 
 
 def _sound(record: Record) -> Record:
-    """The record, if all its texts are text.
+    """Return the record if all its texts are valid Unicode.
 
     Raises:
         UnicodeEncodeError: One isn't.
@@ -362,7 +362,9 @@ def _sound(record: Record) -> Record:
 
 
 def material(connection: Connection, item: int, suites: Sequence[str]) -> list[tuple[object, ...]]:
-    """What is run for a solution besides its text: the problem's frame, what the text is, the tests of some suites."""
+    """Return what is run for a solution besides its text: the problem's frame, the text's kind, the tests of some
+    suites.
+    """
     (question,) = connection.execute("SELECT question_id FROM completions WHERE id = ?", (item,)).fetchone()
     found: list[tuple[object, ...]] = []
     found += connection.execute(
@@ -383,7 +385,7 @@ def material(connection: Connection, item: int, suites: Sequence[str]) -> list[t
 
 
 class ForeignEvolution(NamedTuple):
-    """An evolution by its database's own row id, and the names it goes by."""
+    """An evolution by its database's own row id, and its names."""
 
     id: int
     dataset: str
@@ -400,7 +402,7 @@ class ForeignProblem(NamedTuple):
 
 
 def evolutions(theirs: Connection) -> list[ForeignEvolution]:
-    """All evolutions, the oldest first.
+    """Return all evolutions, the oldest first.
 
     Raises:
         MalformedRow: One has no settings.
@@ -420,7 +422,7 @@ def evolutions(theirs: Connection) -> list[ForeignEvolution]:
 
 
 def evolved_problems(theirs: Connection, evolution: int) -> Iterator[ForeignProblem | tuple[ForeignSubject, str]]:
-    """The problems of an evolution, each with its steps in their order, or why these can't be read."""
+    """Yield the problems of an evolution, each with its steps in order, or why these can't be read."""
     rows = theirs.execute(
         "SELECT e.question_id, d.name, q.key, e.position, e.document FROM evolution_steps AS e "
         "JOIN questions AS q ON q.id = e.question_id JOIN datasets AS d ON d.id = q.dataset_id "
@@ -441,7 +443,7 @@ def evolved_problems(theirs: Connection, evolution: int) -> Iterator[ForeignProb
 
 
 def solution_names(theirs: Connection, items: Sequence[int]) -> list[ForeignSubject]:
-    """What solutions are called, in their order.
+    """Return the names of solutions, in their order.
 
     Raises:
         MalformedRow: There is no such solution.

@@ -1,11 +1,11 @@
-"""What every job shares: nouns without a database, the database itself, and texts. Nothing here imports a job.
+"""Types, the database and text rendering that all other packages share. Nothing here imports them.
 
-errors: messages for a person. installed: the whole of workbench, or its core alone. processes: who is alive.
-files: files in the making, and files of one's own. inputs: files that are read.
-item, code, verdict, run, label, taxonomy, reasons, sets: the nouns. states: what follows from label events.
-columns: rows that others hand over. options: a verb's options. selection: which items a verb speaks of.
-health: what ``doctor`` finds. progress: how far long work is. status: what Home shows.
-project: a database and what is held beside it. kept: labels that wait while its file is away.
-database: opening, schema, migrations, label events. text: mathematics, Markdown and code for the eye.
-final_answer: where a text ends in an answer. code_tests: what is known of a test before it runs.
+errors: messages for people. installed: whether the app is installed or the core alone. processes: which are alive.
+files: temporary files and the user's private files. inputs: files that are read.
+item, code, verdict, run, label, taxonomy, reasons, sets: records. states: states derived from label events.
+columns: tables from callers. options: a verb's options. selection: which items a verb works on.
+health: findings of ``doctor``. progress: progress of long work. status: contents of Home.
+project: a database and the files next to it. kept: unsaved labels while its file is unavailable.
+database: opening, schema, migrations, label events. text: mathematics, Markdown and code for the terminal.
+final_answer: locating a text's final answer. code_tests: static analysis of tests.
 """

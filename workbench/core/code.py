@@ -1,4 +1,4 @@
-"""Code problems, their tests, what came of running a solution against them, and the files that hold them."""
+"""Code problems, their tests, the outcomes of running solutions against them, and the lines of their files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ BASE: Final = "base"
 
 
 def counted(outcomes: str) -> int:
-    """Tests that count, of some outcomes: all but broken ones."""
+    """Return how many of the outcomes count: all but broken tests."""
     return len(outcomes) - outcomes.count(BROKEN)
 
 
@@ -74,14 +74,13 @@ class CodeTest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SetApart(NamedTuple):
-    """Why a test counts for nobody, and who has decided it."""
+    """Why a test is excluded, and who decided it."""
 
     reason: str
     person: str
 
     @property
     def words(self) -> str:
-        """Both."""
         return f"{self.reason} ({self.person})"
 
 
@@ -117,7 +116,7 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     @property
     def oracle(self) -> str:
-        """A solution that says which tests are right: the reference, if people wrote it, else ""."""
+        """Return the reference solution if a person wrote it, else "": only such a one tells which tests are right."""
         return self.canonical if self.canonical_by == "human" else ""
 
 
@@ -166,7 +165,7 @@ class Failure(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Execution(Struct, frozen=True, kw_only=True):
-    """What came of running one solution against the tests of a suite.
+    """Outcomes of one solution on the tests of a suite.
 
     Attributes:
         outcomes: One letter a test, in order (keys of `OUTCOMES`).
@@ -186,27 +185,25 @@ class Execution(Struct, frozen=True, kw_only=True):
 
     @property
     def passed(self) -> int:
-        """Tests that passed."""
         return self.outcomes.count(PASS)
 
     @property
     def ran(self) -> int:
-        """Tests that were run."""
         return self.counted - self.outcomes.count(NOT_RUN)
 
     @property
     def settled(self) -> int:
-        """Tests that have an outcome, broken ones among them."""
+        """Return the number of tests with an outcome, broken ones included."""
         return len(self.outcomes) - self.outcomes.count(NOT_RUN)
 
     @property
     def counted(self) -> int:
-        """Tests that count: all but broken ones."""
+        """Return the number of tests that count: all but broken ones."""
         return counted(self.outcomes)
 
     @property
     def score(self) -> float | None:
-        """Passed tests of those that count (Scoring Verifiers 2.2); None without any, or where the harness died."""
+        """Return passed tests over counted ones (Scoring Verifiers 2.2); None without any, or if the harness died."""
         return self.passed / self.counted if self.counted and not self.harness_killed else None
 
 
@@ -239,7 +236,7 @@ class SolutionResult(Struct, frozen=True, kw_only=True):
 
 
 class NotRun(Struct, frozen=True, kw_only=True):
-    """Solutions that a run is about and has no outcomes of: they neither pass nor fail.
+    """Solutions of a run that have no outcomes: they neither pass nor fail.
 
     Attributes:
         solutions: How many; each counts once, however many suites there are.
@@ -255,14 +252,14 @@ class NotRun(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """Such as ``668 solutions that run 1 has not run: it is at 132 of 800``."""
+        """Describe them, such as ``668 solutions that run 1 has not run: it is at 132 of 800``."""
         partial = f": it is at {self.judged:,} of {self.items:,}" if self.judged < self.items else ""
         killed = f"; the sandbox died over {self.killed:,} (resume {self.run} --retry-errors)" if self.killed else ""
         return f"{figures.counted(self.solutions, 'solution')} that run {self.run} has not run{partial}{killed}"
 
 
 class Provenance(Struct, frozen=True, kw_only=True):
-    """What a run's outcomes depend on besides the texts.
+    """Everything besides the texts that a run's outcomes depend on.
 
     Attributes:
         interpreter: Such as ``"CPython 3.11.7 (linux, x86_64)"``.
@@ -333,7 +330,6 @@ class SolutionRecord(Struct, kw_only=True, gc=False):
 
     @property
     def key(self) -> str:
-        """Its id in the whole data set."""
         return f"{self.task_id}/{self.solution_id}"
 
 

@@ -1,4 +1,4 @@
-"""Columns that others hand over: plain texts, conversations, numbers; wrong types are named by their place."""
+"""Columns from callers: plain texts, conversations, numbers; wrong types are reported with their place."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class FieldError(UsageError):
 
 
 def column(name: str, value: object, length: int | None = None) -> Sequence[Any]:
-    """A list with one value an item.
+    """Return a list with one value an item.
 
     Args:
-        length: How many there must be; any number if None.
+        length: The required length; any if None.
 
     Raises:
-        FieldError: It is no list, or has another length.
+        FieldError: It is not a list, or has another length.
     """
     # What trainers hand over are lists, tuples and numpy arrays; an array is no Sequence.
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Sized) or not hasattr(value, "__getitem__"):
@@ -47,18 +47,18 @@ def column(name: str, value: object, length: int | None = None) -> Sequence[Any]
 
 
 def is_missing(value: object) -> bool:
-    """Whether there is no value: None, or NaN, which is what frames have for it."""
+    """Return whether there is no value: None, or NaN, which is what data frames use."""
     # What no float can hold is a number all the same.
     return value is None or (isinstance(value, Real) and not isinstance(value, Integral | Fraction) and isnan(value))
 
 
 def is_number(given: object) -> bool:
-    """Whether it is a number; trainers hand over what their settings say, which may be a text."""
+    """Return whether it is a number; trainers pass on their settings, which may be text."""
     return isinstance(given, Real) and not isinstance(given, bool)
 
 
 def text(name: str, value: object) -> str:
-    """A text, or a number as one.
+    """Return a text, or a number as text.
 
     Raises:
         FieldError: It is something else.
@@ -84,10 +84,10 @@ def text(name: str, value: object) -> str:
 
 
 def subtype(name: str, value: object) -> str | None:
-    """The subtype's code, read as an import reads it; None for what is missing or no subtype.
+    """Return the subtype's code, read as an import reads it; None for a missing value or no subtype.
 
     Raises:
-        FieldError: It is no text.
+        FieldError: It is not text.
     """
     if is_missing(value):
         return None
@@ -96,7 +96,7 @@ def subtype(name: str, value: object) -> str | None:
 
 
 def asked(name: str, prompt: object) -> str:
-    """A prompt's text; of a conversation, what the user says last.
+    """Return a prompt's text; for a conversation, the user's last message.
 
     Raises:
         FieldError: It is neither.
@@ -105,7 +105,7 @@ def asked(name: str, prompt: object) -> str:
 
 
 def said(name: str, completion: object) -> str:
-    """A completion's text; of a conversation, what the assistant says last.
+    """Return a completion's text; for a conversation, the assistant's last message.
 
     Raises:
         FieldError: It is neither.
@@ -127,7 +127,7 @@ def _last(name: str, turns: object, role: str) -> str:
 
 
 def _content(name: str, content: object) -> str:
-    """What a message says: text, or its blocks of text; nothing where it only calls tools."""
+    """Return a message's text, or its text blocks; "" if it only calls tools."""
     if content is None:
         return ""
     if isinstance(content, Sequence) and not isinstance(content, str | bytes):

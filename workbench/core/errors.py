@@ -1,4 +1,4 @@
-"""Errors a person reads: what is wrong, where, and what to do about it."""
+"""Errors that people read: what is wrong, where, and what to do about it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LISTED = 20
 
 
 def did_you_mean(said: str, known: Iterable[str], otherwise: str = "") -> str:
-    """``"Did you mean 'B5'?"`` where one of the known names is near, before what is said in any case."""
+    """Return ``"Did you mean 'B5'?"`` if a known name is similar, ignoring case; else ``otherwise``."""
     from difflib import get_close_matches
 
     folded = {name.casefold(): name for name in reversed(list(known))}
@@ -22,25 +22,25 @@ def did_you_mean(said: str, known: Iterable[str], otherwise: str = "") -> str:
 
 
 def nearest(said: str, known: Iterable[str], title: str) -> str:
-    """What may have been meant, or else what there is: ``"Subtypes: A1, A2."``.
+    """Return a suggestion, or else a list of the known names: ``"Subtypes: A1, A2."``.
 
     Args:
-        known: What could have been said.
-        title: What those are, as a list of them begins.
+        known: The valid names.
+        title: The heading of the list.
     """
     names = list(dict.fromkeys(known))
     return did_you_mean(said, names) or f"{title}: {some_of(names) or 'none yet'}."
 
 
 def some_of(names: Iterable[str]) -> str:
-    """The first of many names, and how many there are beyond."""
+    """List the first of many names, and the number of the others."""
     listed = list(names)
     more = f" and {len(listed) - _LISTED:,} more" if len(listed) > _LISTED else ""
     return ", ".join(listed[:_LISTED]) + more
 
 
 def _offered(hint: str) -> list[str]:
-    """The names that a hint lists: ``"Verifiers: exact, rules; without @ the newest."``."""
+    """Return the names that a hint lists: ``"Verifiers: exact, rules; without @ the newest."``."""
     _, colon, listed = hint.partition(": ")
     names = (
         (listed if colon else hint.removeprefix("Use ").removeprefix("one of ")).partition(";")[0].partition(". ")[0]
@@ -49,7 +49,7 @@ def _offered(hint: str) -> list[str]:
 
 
 class WorkbenchError(Exception):
-    """Something a person can act on; front ends print it without a traceback.
+    """An error that a person can act on; front ends print it without a traceback.
 
     Attributes:
         message: What is wrong, and where (``file:line:field`` when there is one).
@@ -70,10 +70,10 @@ class WorkbenchError(Exception):
 
 
 class UsageError(WorkbenchError):
-    """The request itself is wrong: an unknown field, a name taken, a bad value.
+    """The request itself is wrong: an unknown field, a name in use, a bad value.
 
-    Where the message ends on an unknown name in quotes and the hint lists the known ones, the hint says first which of
-    them is like it.
+    If the message ends on an unknown name in quotes and the hint lists the known ones, the hint begins with the most
+    similar one.
     """
 
     title = "Wrong usage"
@@ -108,7 +108,7 @@ class StoreError(WorkbenchError):
     """The database can't be opened, read or written.
 
     Attributes:
-        cause: Why, where that is known.
+        cause: The cause, if it is known.
     """
 
     title = "Database"
@@ -119,25 +119,24 @@ class StoreError(WorkbenchError):
 
     @property
     def is_away(self) -> bool:
-        """Whether what was opened is not there any more."""
         return self.cause == "moved"
 
     @property
     def passes(self) -> bool:
-        """Whether the same may succeed later, without another word."""
+        """Return whether the same operation may succeed later, without any action."""
         return self.cause != "other"
 
 
 class SchemaError(StoreError):
-    """A database's tables, views or triggers are not as the program makes them."""
+    """A database's tables, views or triggers are not the program's."""
 
 
 class WrittenError(StoreError):
-    """The database took other rows than it was sent; nothing of them was kept."""
+    """The database wrote other rows than it was sent; all of them were rolled back."""
 
 
 class FormatError(WorkbenchError):
-    """A file can't be read at all (single bad rows go to quarantine instead)."""
+    """A file can't be read at all (single bad rows are rejected into quarantine instead)."""
 
     title = "File"
 
@@ -155,10 +154,10 @@ class RunError(WorkbenchError):
 
 
 class AnnotationError(WorkbenchError):
-    """A label can't be taken: not the person's item, quota full, wrong state."""
+    """A label can't be stored: not assigned to the annotator, quota full, wrong state."""
 
     title = "Annotation"
 
 
 class AnsweredElsewhereError(AnnotationError):
-    """The person has answered the item in another window since it was opened in this one."""
+    """The annotator has answered the item in another window since it was opened in this one."""

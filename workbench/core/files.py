@@ -1,8 +1,8 @@
-"""Files and folders in the making: under a name of their own until they are whole, swept when their maker is gone.
+"""Temporary files and folders: under a name of their own until they are complete, removed when their process is gone.
 
-What is being made is called ``.NAME.PROCESS.part`` after what it becomes and the process that makes it, which holds a
-lock on it. A part is left over when its process is gone, which its name and the lock tell: either alone could be
-wrong, the number where a folder is shared by machines or containers, the lock where a file system knows none.
+A temporary file is called ``.NAME.PROCESS.part`` after its final name and the process that writes it, which holds a
+lock on it. It is left over when its process is gone according to both its name and the lock: either alone could be
+wrong, the process id where a folder is shared by machines or containers, the lock where a file system supports none.
 """
 
 from __future__ import annotations
@@ -44,30 +44,30 @@ _KINDS: Final = {
 
 
 class NotOwnFileError(OSError):
-    """What stands there is no plain file of one's own."""
+    """The path is not a regular file that belongs to this user."""
 
 
 class TooLargeError(OSError):
-    """The file is larger than any that belongs there."""
+    """The file is larger than permitted."""
 
 
 def open_own(path: Path) -> IO[bytes]:
-    """A file for reading.
+    """Open a file of this user's for reading.
 
     Raises:
-        NotOwnFileError: It is none of one's own.
-        OSError: It isn't there, or can't be opened.
+        NotOwnFileError: It is not a regular file of this user's.
+        OSError: It doesn't exist, or can't be opened.
     """
     return os.fdopen(_opened(path, os.O_RDONLY), "rb")
 
 
 def read_own(path: Path, most: int) -> bytes:
-    """All of a file.
+    """Read a whole file of this user's.
 
     Raises:
-        NotOwnFileError: It is none of one's own.
+        NotOwnFileError: It is not a regular file of this user's.
         TooLargeError: It has more than ``most`` bytes.
-        OSError: It isn't there, or can't be read.
+        OSError: It doesn't exist, or can't be read.
     """
     with open_own(path) as file:
         content = file.read(most + 1)
@@ -77,10 +77,11 @@ def read_own(path: Path, most: int) -> bytes:
 
 
 def append_own(path: Path, most: int) -> IO[bytes]:
-    """A file to write at the end of, made if need be; one of more than ``most`` bytes begins anew.
+    """Open a file of this user's for appending, creating it if needed; one of more than ``most`` bytes is truncated
+    first.
 
     Raises:
-        NotOwnFileError: It is none of one's own.
+        NotOwnFileError: It is not a regular file of this user's.
         OSError: It can't be opened.
     """
     descriptor = _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
@@ -95,16 +96,16 @@ def append_own(path: Path, most: int) -> IO[bytes]:
 
 
 def free_name(path: Path) -> Path:
-    """The path, or with a number behind its stem the first one where nothing stands yet."""
+    """Return the path, or the first unused one with a number after its stem."""
     numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(2))
     return next(one for one in chain([path], numbered) if not os.path.lexists(one))
 
 
 def require_own_folder(path: Path) -> None:
-    """Refuse what is no folder of one's own; nothing there is fine.
+    """Reject a path that is not a folder of this user's; a missing one is accepted.
 
     Raises:
-        NotOwnFileError: It is none of one's own.
+        NotOwnFileError: It is not a folder of this user's.
     """
     try:
         about = os.lstat(path)
@@ -116,10 +117,10 @@ def require_own_folder(path: Path) -> None:
 
 
 def require_plain(path: Path) -> None:
-    """Refuse what is no plain file with one name, whoever it belongs to; nothing there is fine.
+    """Reject a path that is not a regular file with one name, whoever owns it; a missing one is accepted.
 
     Raises:
-        NotOwnFileError: It is a link, a pipe, a device or the like.
+        NotOwnFileError: It is a link, a pipe, a device or similar.
     """
     try:
         about = os.lstat(path)
@@ -129,10 +130,10 @@ def require_plain(path: Path) -> None:
 
 
 def require_own(path: Path) -> None:
-    """Refuse what is no plain file of one's own; nothing there is fine.
+    """Reject a path that is not a regular file of this user's; a missing one is accepted.
 
     Raises:
-        NotOwnFileError: It is none of one's own.
+        NotOwnFileError: It is not a regular file of this user's.
     """
     try:
         about = os.lstat(path)
@@ -200,16 +201,16 @@ _TAKEN_AGAIN: Final = 100
 
 @contextmanager
 def whole_file(path: Path, *, private: bool = True, replace: bool = True, durable: bool = True) -> Iterator[IO[bytes]]:
-    """A file that appears whole or not at all.
+    """Write a file atomically: it appears complete or not at all.
 
     Args:
-        private: A new one is for its owner alone, and none is for others to write; else it is as this user's files are.
-            One that is replaced keeps who may read it.
-        replace: What stands there is replaced; a link is, not what it leads to.
-        durable: It outlives a power cut as soon as it is there.
+        private: A new file is readable by its owner alone, and no file is writable by others; else it gets the user's
+            default permissions. A replaced file keeps its readers.
+        replace: Replace an existing file; a link is replaced, not its target.
+        durable: It survives a power cut as soon as it exists.
 
     Raises:
-        FileExistsError: Something stands there, and ``replace`` is not set.
+        FileExistsError: The path exists, and ``replace`` is not set.
         OSError: It can't be written.
     """
     part = _part_of(path)
@@ -232,10 +233,10 @@ def whole_file(path: Path, *, private: bool = True, replace: bool = True, durabl
 
 @contextmanager
 def part_folder(path: Path) -> Iterator[Path]:
-    """A folder beside ``path``, for its owner alone, to make in it what is given that name in the end.
+    """Create a private folder next to ``path``, for content that is renamed to ``path`` in the end.
 
     Raises:
-        OSError: It can't be made.
+        OSError: It can't be created.
     """
     part = _part_of(path)
     part.mkdir(mode=0o700)
@@ -248,10 +249,10 @@ def part_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(what: str) -> Iterator[Path]:
-    """A folder in the system's folder for temporary files, removed after use; those left over are swept before.
+    """Create a folder among the system's temporary files, removed after use; left-over ones are removed first.
 
     Args:
-        what: Lower-case letters that say what for.
+        what: Its purpose, in lower-case letters.
     """
     sweep(Path(tempfile.gettempdir()))
     prefix = f"{_FOLDER}{what}-{this_process().in_name}-"
@@ -260,12 +261,13 @@ def temporary_folder(what: str) -> Iterator[Path]:
 
 
 def new_mark() -> str:
-    """A random word for the names of what attacks on the sandbox make outside it, by which that is swept."""
+    """Return a random word for names of files that attacks on the sandbox create outside it, so that they can be
+    removed.
+    """
     return f"{_MARK}{this_process().in_name}-{secrets.token_hex(4)}"
 
 
 def remove_marked(folder: Path, mark: str) -> None:
-    """Remove what bears a mark."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if mark in entry.name:
@@ -273,9 +275,10 @@ def remove_marked(folder: Path, mark: str) -> None:
 
 
 def sweep(folder: Path) -> int:
-    """Remove parts, temporary folders and what attacks left, if they are ours and their process is gone; how many.
+    """Remove temporary files, folders and files of attacks if they are ours and their process is gone; return how
+    many.
 
-    What isn't ours by its form and its owner, or can't be removed, stays.
+    Files with other names or owners, and those that can't be removed, stay.
     """
     with suppress(OSError), os.scandir(folder) as entries:
         return sum(_swept(Path(entry.path), found) for entry in entries if (found := _form(entry.name)))
@@ -283,7 +286,7 @@ def sweep(folder: Path) -> int:
 
 
 def _part_of(path: Path) -> Path:
-    """A name for what becomes ``path``; parts that were left over beside it are swept."""
+    """Return the temporary name for ``path``; left-over temporary files next to it are removed."""
     sweep(path.parent)
     raw = os.fsencode(path.name)
     name = path.name if len(raw) <= _LONG_NAME else blake2b(raw, digest_size=8).hexdigest()
@@ -316,7 +319,7 @@ def _swept(path: Path, form: re.Match[str]) -> bool:
 
 
 def _is_at_work(form: re.Match[str]) -> bool:
-    """Whether the maker lives; of one elsewhere only the lock tells."""
+    """Return whether the process lives; if it runs elsewhere, only the lock tells."""
     bare = form.groupdict().get("bare")
     if bare is None:
         return life_named(form) == "lives"

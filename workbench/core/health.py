@@ -1,4 +1,4 @@
-"""What ``doctor`` finds, and what ``rescue`` brings back."""
+"""Findings of ``doctor``, and results of ``rescue``."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ Remedy = Literal["", "repair", "rescue"]
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One check: ``ok``, or what is wrong.
+    """One check: ``ok``, or a description of the fault.
 
     Attributes:
-        remedy: ``repair`` where what is wrong follows from the rest and can be made anew, ``rescue`` where what is
-            hurt stands nowhere else in the file.
+        remedy: ``repair`` if the faulty data can be derived from the rest, ``rescue`` if it is stored nowhere else in
+            the
+            file.
     """
 
     name: str
@@ -24,14 +25,15 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 class TableRescued(Struct, frozen=True, kw_only=True):
-    """What came back of one table.
+    """The recovered rows of one table.
 
     Attributes:
         rows: Rows that were read and kept.
-        missing: Rows that are not there; None where nobody can tell how many.
-        stand_ins: Rows that stand for lost ones, because others refer to them.
-        dropped: Rows that were read and could not be kept: what they belong to is lost, or they break a rule.
-        is_derived: Nothing is lost with it: it is found again.
+        missing: Rows that are lost; None if their number can't be determined.
+        stand_ins: Rows that replace lost ones, because others refer to them.
+        dropped: Rows that were read and could not be kept: the row they belong to is lost, or they violate a
+            constraint.
+        is_derived: Nothing is lost with it: it can be recomputed.
     """
 
     table: str
@@ -43,15 +45,14 @@ class TableRescued(Struct, frozen=True, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing of it is missing."""
         return self.is_derived or (self.missing == 0 and not self.stand_ins and not self.dropped)
 
 
 class LostLabel(Struct, frozen=True, kw_only=True):
-    """A label event of which only an index still tells.
+    """A label event of which only an index entry is left.
 
     Attributes:
-        item: Row id of the completion, or of the question of an answer type; None where it can't be told.
+        item: Row id of the completion, or of the question of an answer type; None if it is unknown.
     """
 
     event: int
@@ -61,16 +62,16 @@ class LostLabel(Struct, frozen=True, kw_only=True):
 
 
 class Rescued(Struct, frozen=True, kw_only=True):
-    """What came back of a hurt database.
+    """The content recovered from a damaged database.
 
     Attributes:
         schema: Version of its tables.
-        lost_labels: Label events that are missing, as far as indexes tell of them.
-        changed_questions: Row ids of questions that are not what they were imported as.
-        changed_items: Row ids of items that are not.
-        changed_labels: Row ids of label events that are not what was given.
-        notes: What it means, a sentence each.
-        without_digest: Tables with rows whose values carry no digest: a byte changed inside one is not seen.
+        lost_labels: Label events that are missing, as far as indexes show them.
+        changed_questions: Row ids of questions that differ from their import.
+        changed_items: Row ids of items that do.
+        changed_labels: Row ids of label events that don't match their digests.
+        notes: Consequences, a sentence each.
+        without_digest: Tables with rows whose values have no digest: a changed byte inside one is not detected.
     """
 
     database: str
@@ -86,17 +87,16 @@ class Rescued(Struct, frozen=True, kw_only=True):
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing or changed."""
         changed = self.changed_questions or self.changed_items or self.changed_labels
         return all(table.is_whole for table in self.tables) and not changed
 
 
 class Repaired(Struct, frozen=True, kw_only=True):
-    """What ``doctor --repair`` did.
+    """The actions of ``doctor --repair``.
 
     Attributes:
-        done: What was made anew, a sentence each; nothing where there was no need.
-        kept: Where what was there before stands.
+        done: Rebuilt parts, a sentence each; empty if nothing was needed.
+        kept: Where the previous file is stored.
     """
 
     done: list[str]

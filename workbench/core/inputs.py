@@ -1,4 +1,4 @@
-"""Files that a user names to be read: none of the project that is open, whatever name leads to it."""
+"""Input files that a user names: none may belong to the open project, under whatever name."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from workbench.core.errors import FormatError
 
 
 def require_input(path: Path) -> None:
-    """Refuse a file that this process has open for writing: a database's, its log's, an output's.
+    """Reject a file that this process has open for writing: a database's, its log's, an output's.
 
-    To close one descriptor of a file gives up all of the process's locks on it. SQLite would go on without those of an
+    Closing one descriptor of a file releases all of the process's locks on it. SQLite would go on without those of an
     open database, and another process take itself for its last user and delete the log.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What is installed: the whole of workbench, or its core alone; and where the documentation is."""
+"""The installation: with the app or the core alone; and where the documentation is."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ GET_APP: Final = "Run: pip install verifier-workbench"
 
 
 def has_app() -> bool:
-    """Whether it is the whole."""
     return find_spec("workbench.app") is not None
 
 
 def require_app(what: str) -> None:
-    """Refuse what takes the whole where there is only the core.
+    """Reject a request that needs the app if only the core is installed.
 
     Args:
-        what: Begins the sentence: several of something.
+        what: The subject of the sentence, in the plural.
 
     Raises:
-        UsageError: There is only the core.
+        UsageError: Only the core is installed.
     """
     if not has_app():
         raise UsageError(f"{what} take {CORE_ALONE}", GET_APP)
 
 
 def find_documentation() -> Path | None:
-    """The folder of the documentation: in the installed package, or next to it in a checkout."""
+    """Return the folder of the documentation: in the installed package, or next to it in a checkout."""
     package = Path(__file__).resolve().parent.parent
     return next((folder for folder in (package / "docs", package.parent / "docs") if folder.is_dir()), None)
 
 
 def find_page(name: str) -> str:
-    """The path of a page of the documentation; its name where only the core is installed, which has none."""
+    """Return the path of a page of the documentation; its name if only the core is installed, which has no pages."""
     folder = find_documentation()
     return f"docs/{name}.md" if folder is None else str(folder / f"{name}.md")

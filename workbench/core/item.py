@@ -11,11 +11,11 @@ KEPT_RAW = 64 * 1024
 
 
 class ItemRecord(Struct, kw_only=True, gc=False):
-    """One tuple of a file, checked and ready to store.
+    """One row of a file, checked and ready to store.
 
     Attributes:
         line: Line number from 1 (for Parquet and JSON arrays: the element's number).
-        raw: The row's bytes as read, kept in quarantine should it contradict a stored item.
+        raw: The row's bytes as read, kept in quarantine if it contradicts a stored item.
         question_key: The source's id of the question, or one derived from its content.
         completion_key: The source's id of the completion, or one derived from its content.
         gold: The imported correctness label, if the file has one.
@@ -25,10 +25,10 @@ class ItemRecord(Struct, kw_only=True, gc=False):
         subtype: Answer-subtype code (``"B5"``), or None.
         type_text: The source's own string for the type, kept for export.
         subtype_text: The source's own string for the subtype, kept for export.
-        extra: JSON object of the keys we do not know, in their order and spelling; or None.
+        extra: JSON object of unknown keys, in their order and spelling; or None.
         layout: JSON array of all keys of a row in the released schema whose order or presence is not the
             usual one; or None.
-        is_first_in_row: Whatever equals it stands in another row, which judges the same completion again.
+        is_first_in_row: An equal record comes from another row, which judges the same completion again.
     """
 
     line: int
@@ -56,7 +56,7 @@ class QuestionRecord(Struct, kw_only=True, gc=False):
 
     Attributes:
         key: The source's id of the question, or one derived from its content.
-        extra: JSON object of the keys we do not know, in their order and spelling; or None. The others are as of
+        extra: JSON object of unknown keys, in their order and spelling; or None. The other fields are those of
             `ItemRecord`.
     """
 
@@ -75,14 +75,14 @@ class QuestionRecord(Struct, kw_only=True, gc=False):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """One row that could not be taken; it stands in quarantine.
+    """A rejected row (quarantine).
 
     Attributes:
         line: Line number from 1 (for Parquet and JSON arrays: the element's number).
         code: Bare reason code: ``bad_json``, ``bad_csv``, ``missing_field``, ``wrong_type``, ``bad_utf8``,
-            ``nul``, ``too_long``, ``duplicate_key``, ``conflict``, ``truncated``, ``type_mismatch``; of code also
+            ``nul``, ``too_long``, ``duplicate_key``, ``conflict``, ``truncated``, ``type_mismatch``; for code also
             ``unknown_problem`` and ``unsupported``.
-        field: The field at fault, if one is.
+        field: The faulty field, if there is one.
         message: What is wrong and what to do, for a person.
         raw: The row's bytes as read (the first 64 KiB of a long one).
     """
@@ -135,9 +135,9 @@ class TypeColumn(Struct, kw_only=True):
     """A column that was read as answer types or subtypes.
 
     Attributes:
-        values: Rows that have a value there.
-        unknown: Those whose value is no answer type.
-        words: The first 20 such values, each with how often it stands there.
+        values: Rows with a value.
+        unknown: Those whose value is not an answer type.
+        words: The first 20 such values, each with its frequency.
     """
 
     column: str
@@ -147,7 +147,7 @@ class TypeColumn(Struct, kw_only=True):
 
     @property
     def said(self) -> str:
-        """What is none, and what to do about it."""
+        """Describe the values that are not answer types, and what to do about them."""
         examples = ", ".join([*list(self.words)[:3], *("…" for _ in list(self.words)[3:4])])
         return (
             f"{self.unknown:,} of {self.values:,} values of {self.column} are no answer type ({examples}): "
@@ -160,8 +160,8 @@ class RefusedRow(Struct, frozen=True, kw_only=True):
 
     Attributes:
         file: The name of its file.
-        line: Its line there (of Parquet and JSON arrays: the element's number).
-        text: How it begins.
+        line: Its line there (for Parquet and JSON arrays: the element's number).
+        text: Its beginning.
     """
 
     dataset: str
@@ -174,7 +174,7 @@ class RefusedRow(Struct, frozen=True, kw_only=True):
 
 
 class QuarantinedRow(Struct, frozen=True, kw_only=True):
-    """A refused row as a report shows it."""
+    """A rejected row as a report shows it."""
 
     line: int
     field: str | None
@@ -183,7 +183,7 @@ class QuarantinedRow(Struct, frozen=True, kw_only=True):
 
 
 def gold_source(columns: Mapping[str, str]) -> str:
-    """Where the gold of a file of items is read from, in words; "" of a file whose fields have names of their own."""
+    """Describe which column gold is read from; "" for a file with workbench's field names."""
     if "completion" not in columns:
         return ""
     return f"Gold: the column {columns['gold']!r}." if columns.get("gold") else "Gold: none; no column is read as it."

@@ -1,7 +1,8 @@
-"""Labels given while the database's file is away: kept in memory and in a file of label lines until it is put back.
+"""Unsaved labels: made while the database's file is unavailable, kept in memory and in a file of label lines.
 
-The file is what ``workbench labels DB import FILE`` reads. Every line is a whole event with its uuid and its time, so
-that it is stored once however often it comes.
+``workbench labels DB import FILE`` reads the file. Every line is a whole event with its uuid and its time, so that it
+is
+stored once however often it is imported.
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ Head = tuple[Task, int, int]
 
 
 class _GivenTogether(Struct, frozen=True):
-    """What was given with one key."""
+    """The events made with one key press."""
 
     lines: tuple[LabelLine, ...]
     events: tuple[LabelEvent, ...]
 
 
 class Kept:
-    """The labels of this process that wait for one database.
+    """This process's unsaved labels of one database.
 
     Attributes:
-        why: What is wrong, in the words of the error that kept the first of them.
-        path: The file they stand in; None while there are none, or where none could be written.
+        why: The cause: the message of the error that made the first of them unsaved.
+        path: The file they are in; None while there are none, or if none could be written.
     """
 
     def __init__(self, database: Path) -> None:
@@ -59,21 +60,19 @@ class Kept:
 
     @property
     def count(self) -> int:
-        """How many labels wait."""
         return len(self._groups)
 
     def lines(self) -> list[LabelLine]:
-        """What waits, as label files hold it."""
         return [line for group in self._groups for line in group.lines]
 
     @contextmanager
     def held(self) -> Iterator[list[LabelLine]]:
-        """What waits, to be stored: while inside, nothing is added to it or taken back."""
+        """Yield the unsaved labels for storing; in the block none is added or undone."""
         with self._lock:
             yield self.lines()
 
     def head(self, task: Task, subject: int, person: int) -> LabelEvent | None:
-        """What a person said last of a subject, among what waits."""
+        """Return an annotator's last unsaved event on a subject."""
         found = [
             event
             for group in self._groups
@@ -83,14 +82,14 @@ class Kept:
         return found[-1] if found else None
 
     def keep(self, lines: Sequence[LabelLine], events: Sequence[LabelEvent], why: StoreError) -> None:
-        """Keep what was given with one key; it is on the disk afterwards, where any disk can be written."""
+        """Keep the events made with one key press; they are on disk afterwards, if any disk can be written."""
         with self._lock:
             self._groups.append(_GivenTogether(tuple(lines), tuple(events)))
             self.why = self.why or why
             self._write(lines)
 
     def take_back(self, person: int) -> LabelEvent | None:
-        """Forget the answer that a person gave last; None where none of theirs waits."""
+        """Remove an annotator's last unsaved answer; return None if there is none."""
         with self._lock:
             for group in reversed(self._groups):
                 if group.events[0].annotator == person and group.events[0].kind in ANSWERS:
@@ -100,7 +99,7 @@ class Kept:
         return None
 
     def settle(self, refused: Sequence[LabelLine]) -> None:
-        """All is stored but what was refused, which stays in the file alone."""
+        """Mark all as stored except rejected ones, which remain in the file only."""
         with self._lock:
             self._groups.clear()
             self.why = None
@@ -109,7 +108,6 @@ class Kept:
                 self.path = None
 
     def words(self) -> str:
-        """Where they stand and what becomes of them."""
         if not self.count:
             return "No label of yours waits to be saved."
         labels = "1 label" if self.count == 1 else f"{self.count:,} labels"
@@ -159,7 +157,9 @@ class Kept:
             return
 
     def _places(self) -> Iterator[Path]:
-        """Beside where the database was, unless the folder itself is another one; else among the user's own files."""
+        """Yield candidate paths: next to the database, unless that folder was replaced; else among the user's own
+        files.
+        """
         name = f"{self._database.name}.unsaved-{this_process().in_name}{_END}"
         if self._folder is not None and _identity(self._database.parent) == self._folder:
             yield self._database.parent / name
@@ -167,7 +167,7 @@ class Kept:
 
 
 def left(database: Path) -> list[Path]:
-    """Files of labels that processes which are gone have left for a database."""
+    """Return files of unsaved labels that processes which are gone have left for a database."""
     found = []
     for folder in (database.parent, _own_folder(database)):
         for path in sorted(folder.glob(f"{_escaped(database.name)}.unsaved-*-*{_END}")):
@@ -205,7 +205,7 @@ def _identity(folder: Path) -> tuple[int, int] | None:
 
 
 class BegunNotes:
-    """What people have written in this process and what could not be stored of it."""
+    """Note drafts of annotators in this process that could not be stored."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -213,7 +213,7 @@ class BegunNotes:
         self._lock = threading.Lock()
 
     def keep(self, person: int, completion: int, note: str) -> None:
-        """Store a note, with those that could not be stored before; until then `of` gives it.
+        """Store a note, with those that could not be stored before; until then `of` returns it.
 
         Raises:
             StoreError: It can't be stored now.
@@ -222,15 +222,15 @@ class BegunNotes:
         self.store()
 
     def remember(self, person: int, completion: int, note: str) -> None:
-        """Have a note at hand, to be stored with the next one."""
+        """Keep a note in memory, to be stored with the next one."""
         with self._lock:
             self._waiting[person, completion] = note
 
     def store(self) -> None:
-        """Store what waits.
+        """Store the pending notes.
 
         Raises:
-            StoreError: It can't be stored now.
+            StoreError: They can't be stored now.
         """
         with self._lock:
             waiting = dict(self._waiting)
@@ -246,16 +246,15 @@ class BegunNotes:
                     del self._waiting[one]
 
     def try_to_store(self) -> None:
-        """Store what waits if that can be done."""
         with suppress(StoreError):
             self.store()
 
     def of(self, person: int, completion: int, stored: str) -> str:
-        """The note as it was written last; ``stored`` where none waits."""
+        """Return the latest version of the note; ``stored`` if none is pending."""
         with self._lock:
             return self._waiting.get((person, completion), stored)
 
     def forget(self, person: int, completion: int) -> None:
-        """A label has taken the note along."""
+        """Delete the draft: a label was stored with the note."""
         with self._lock:
             self._waiting.pop((person, completion), None)

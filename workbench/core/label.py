@@ -1,4 +1,4 @@
-"""What people say of items: label events, and the states that follow from them."""
+"""Label events of annotators, and the states derived from them."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ class LabelEvent(Struct, frozen=True, kw_only=True):
         annotator: Row id of the person.
         round: 1, and one more with every reopening; labels of earlier rounds no longer count.
         tags: Codes of `TAGS`.
-        partial: How much of the answer is right, 0 to 1, where the annotator said so.
+        partial: How much of the answer is right, 0 to 1, if the annotator stated it.
         supersedes: The event this one replaces (edit, undo); None for a first one.
-        seen: Of an adjudication: the labels it settled. Of a label that an undo brought back: the one it repeats.
+        seen: For an adjudication: the labels it resolved. For a label that an undo restored: the one it repeats.
         unblinded: The person had looked at gold, verdicts or others' labels of this item before.
         content_hash: blake2b-128 of the text shown.
         open_ms: Time the item was open, in milliseconds.
         focused_ms: The same without blurred and idle time.
-        wait_ms: Time from the key that ended the item before to the first paint of this one.
-        keys: Keys pressed while the item was open, the one that labelled it among them.
+        wait_ms: Time from the key that ended the previous item to the first paint of this one.
+        keys: Keys pressed while the item was open, including the one that labelled it.
         created_at: ISO 8601, UTC.
-        merged: It came from another database by merge; this says nothing of the event itself.
+        merged: It came from another database by merge; this is no property of the event itself.
     """
 
     uuid: str
@@ -101,19 +101,19 @@ class LabelEvent(Struct, frozen=True, kw_only=True):
 
     @property
     def value(self) -> str | None:
-        """What is compared between people: the verdict, or the subtype on the type task."""
+        """Return the value compared between annotators: the verdict, or the subtype on the type task."""
         return self.verdict if self.task == "correctness" else self.subtype
 
 
 class TaskState(Struct, frozen=True, kw_only=True):
-    """Where one task stands on one subject; a pure function of its events.
+    """The state of one task on one subject; a pure function of its events.
 
     Attributes:
         verdict: The final verdict (correctness only).
         subtype: The final subtype code (type only).
         reason: Why the item is excluded.
-        decided_by: How a final value came about.
-        round: The round that is under way, or in which it was settled.
+        decided_by: How a final value was reached.
+        round: The current round, or the one in which it was resolved.
     """
 
     state: State
@@ -125,7 +125,7 @@ class TaskState(Struct, frozen=True, kw_only=True):
 
 
 class ItemState(Struct, frozen=True, kw_only=True):
-    """Both tasks of one completion taken together: what Browse, gold and ``status`` show."""
+    """The combined state of both tasks of one completion: shown in Browse, gold and ``status``."""
 
     state: State
     gold: bool | None = None
@@ -141,7 +141,7 @@ class ExcludedItem(Struct, frozen=True, kw_only=True):
         reason: A code of `EXCLUSION_REASONS`.
         how: By agreement, by the third person, or by the coordinator.
         people: Who decided it.
-        notes: What they wrote, in the same order.
+        notes: Their notes, in the same order.
     """
 
     dataset: str
@@ -161,7 +161,7 @@ FAST_MS: Final = 2_000
 
 
 def pseudonym(annotator: int) -> str:
-    """What a person is called in files that have no names.
+    """Return an annotator's pseudonym for files without names.
 
     Args:
         annotator: The person's row id, which stays the same.
@@ -170,7 +170,7 @@ def pseudonym(annotator: int) -> str:
 
 
 class LabelLine(Struct, kw_only=True, omit_defaults=True):
-    """One line of a label file (JSON Lines), as ``workbench labels DB import`` and ``export`` use it.
+    """One line of a label file (JSON Lines), for ``workbench labels DB import`` and ``export``.
 
     Attributes:
         completion_id: The completion's own id; without it, the line is about the answer type of the question alone.
@@ -232,7 +232,6 @@ _WORD: Final = re.compile(r"[^\W\d_]+")
 
 
 def coordinator_name() -> str:
-    """Return who coordinates where nobody is named, in the app and on the command line: the login name."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):
@@ -240,13 +239,13 @@ def coordinator_name() -> str:
 
 
 def looks_like(name: str, others: Iterable[str]) -> str | None:
-    """The other name that this one looks like without being it; None where there is none."""
+    """Return another name that this one looks like without being equal; None if there is none."""
     own = _looks(name)
     return next((other for other in others if other != name and own & _looks(other)), None)
 
 
 def is_mixed(name: str) -> bool:
-    """Whether a word of the name has letters of several scripts that look alike, as no language writes them."""
+    """Return whether a word of the name mixes letters of scripts that look alike, as no language does."""
     return any(len(_scripts(word)) > 1 for word in _WORD.findall(unicodedata.normalize("NFKC", name)))
 
 

@@ -5,9 +5,10 @@
         gold: Gold = "final"
         size: Annotated[int, option("How many.", ge=1)] = 4
 
-A field's type says what it takes, its default what it is if nothing is said (none: it must be said), and its `option`
-what it means and how it is written. Types that several verbs share have names here. A record may hold another one, such
-as which problems are meant: front ends ask for that one's fields in its place.
+A field's type gives the accepted values, its default the value if it is omitted (none: it is required), and its
+`option`
+the description and spelling. Types that several verbs share have names here. A record may contain another one, such as
+a selection of problems: front ends show that record's fields in its place.
 """
 
 from __future__ import annotations
@@ -44,27 +45,27 @@ LARGEST = 2**63 - 1
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """What a verb is asked for."""
+    """A verb's options."""
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """How an option is written where text is all there is, as on the command line.
+    """The textual form of an option, as on the command line.
 
     Attributes:
         flags: Its flags; ``--name-of-the-field`` if none.
-        is_argument: Whether it has no flag, but a place.
-        metavar: What stands for its value.
-        choices: The words it takes, where the type does not say them.
-        meanings: What a word that it takes is for; forms say so.
-        shows_default: Whether help names the default; if None, where it is neither empty nor false.
-        bare: Its value where only the flag is given.
-        read: Makes its value of the text, or of each of several texts a pair; raises UsageError where it is none.
-        names_file: Of a text: it is the name of a file.
-        exists: Of a path: it must be there.
-        dash: Of a path to read: "-" is standard input.
-        output: Of a path: it is written; "-" is standard output where the content is a ``"stream"``.
-        folder: Of a path: it may be a folder.
-        later: Few need it: a form shows it once it is asked for more.
+        is_argument: Whether it is positional.
+        metavar: The placeholder for its value.
+        choices: The accepted words, if the type does not give them.
+        meanings: Descriptions of words; shown in forms.
+        shows_default: Whether help names the default; if None, if it is neither empty nor false.
+        bare: Its value if only the flag is given.
+        read: Makes its value of the text, or of each of several texts a pair; raises UsageError for invalid text.
+        names_file: For a text: it is the name of a file.
+        exists: For a path: it must exist.
+        dash: For a path to read: "-" is standard input.
+        output: For a path: it is written; "-" is standard output if the content is a ``"stream"``.
+        folder: For a path: it may be a folder.
+        later: Rarely needed: a form shows it on request.
     """
 
     flags: tuple[str, ...] = ()
@@ -101,7 +102,7 @@ def option(
     folder: bool = False,
     later: bool = False,
 ) -> Meta:
-    """What an option means, its bounds, and how it is written (see `Written`)."""
+    """Declare an option: its description, bounds and spelling (see `Written`)."""
     written = Written(
         flags=flags,
         metavar=metavar,
@@ -131,7 +132,7 @@ def argument(
     output: Literal["stream", "file"] | None = None,
     folder: bool = False,
 ) -> Meta:
-    """How an option is written that has a place in the line instead of a flag (see `Written`)."""
+    """Declare a positional option (see `Written`)."""
     written = Written(
         is_argument=True,
         metavar=metavar,
@@ -146,10 +147,10 @@ def argument(
 
 
 def pair(text: str) -> tuple[str, str]:
-    """The two sides of ``KEY=VALUE``.
+    """Split ``KEY=VALUE`` into its two sides.
 
     Raises:
-        UsageError: It has no such form.
+        UsageError: It has another form.
     """
     key, equals, value = text.partition("=")
     if not equals or not key:
@@ -224,7 +225,7 @@ Database = Annotated[str, argument("DB", names_file=True)]
 
 
 class BasisArguments(TypedDict):
-    """A basis as verbs that count figures take it."""
+    """A basis as verbs that compute metrics take it."""
 
     protocol: Protocol3 | None
     gold: GoldChoice
@@ -232,7 +233,7 @@ class BasisArguments(TypedDict):
 
 
 class Basis(Options, frozen=True, kw_only=True):
-    """What figures rest on: verdicts of which items, set against which gold by which protocol."""
+    """The basis of metrics: verdicts on which items, compared with which gold by which protocol."""
 
     protocol: Protocol = None
     gold: Gold = "final"
@@ -240,7 +241,6 @@ class Basis(Options, frozen=True, kw_only=True):
 
     @property
     def arguments(self) -> BasisArguments:
-        """The same, for a verb."""
         return {"protocol": self.protocol, "gold": self.gold, "selection": selection_of(self.where)}
 
 
@@ -252,10 +252,10 @@ PEOPLE: Final = "names with commas or blanks between them"
 
 
 def people_in(text: str) -> tuple[str, ...]:
-    """Names of people with commas or blanks between them; a name with a blank stands between commas, or in quotes.
+    """Split names of people at commas or blanks; a name with a blank is between commas, or in quotes.
 
     Raises:
-        UsageError: A quote is not closed, or nobody is named.
+        UsageError: A quote is not closed, or there is no name.
     """
     try:
         names = (name.strip("\"'") for name in _names(text)) if "," in text else shlex.split(text)
@@ -267,7 +267,7 @@ def people_in(text: str) -> tuple[str, ...]:
 
 
 def people_of(words: Sequence[str]) -> tuple[str, ...]:
-    """Names of people that came as words: a word holds one name, or several with commas between them."""
+    """Split names of people given as words: a word holds one name, or several with commas between them."""
     return tuple(name for word in words for name in _names(word))
 
 
@@ -276,10 +276,10 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 class TableForm(Options, frozen=True, kw_only=True):
-    """How tables are written, and what of them. CSV has all figures in full, and takes no choice.
+    """The format of tables, and which parts are written. CSV has all metrics in full, and takes no choice.
 
     Raises:
-        UsageError: What is asked for doesn't go with the format, or the label is none.
+        UsageError: A choice doesn't go with the format, or the label is invalid.
     """
 
     format: Annotated[TableFormat, option("CSV has all figures in full; LaTeX needs the package booktabs.")] = "text"
@@ -304,7 +304,7 @@ class TableForm(Options, frozen=True, kw_only=True):
 
     @property
     def is_choosing(self) -> bool:
-        """Whether tables are written in part."""
+        """Return whether only parts of tables are written."""
         return bool(self.columns) or self.no_baselines
 
 
@@ -318,10 +318,10 @@ class RecordField(NamedTuple):
     """A field of a record.
 
     Attributes:
-        type: Without None; of one value where it takes several.
+        type: Without None; of one value if it takes several.
         is_several: Whether it takes any number of values.
-        flags: Its flags; the first is what it is called.
-        default: `msgspec.NODEFAULT` where it must be said.
+        flags: Its flags; the first is its name.
+        default: `msgspec.NODEFAULT` if it is required.
         bounds: ``ge``, ``gt``, ``le``, as far as it has them.
     """
 
@@ -336,12 +336,11 @@ class RecordField(NamedTuple):
 
     @property
     def is_required(self) -> bool:
-        """Whether it must be said."""
         return self.default is NODEFAULT
 
 
 def fields_of(record: type[Options]) -> Iterator[RecordField]:
-    """The fields of a record in their order; of a record that it holds, that record's own."""
+    """Yield the fields of a record in their order, with those of contained records in their place."""
     hints = get_type_hints(record, include_extras=True)
     for field in structs.fields(record):
         if _is_record(hints[field.name]):
@@ -352,7 +351,7 @@ def fields_of(record: type[Options]) -> Iterator[RecordField]:
 
 
 def record_of(record: type[Asked], said: Mapping[str, Any]) -> Asked:
-    """A record, with those that it holds, of what was said of its fields; for the others their defaults stand."""
+    """Build a record, with contained ones, from values of its fields; the others get their defaults."""
     hints = get_type_hints(record)
     given = {name: record_of(hint, said) for name, hint in hints.items() if _is_record(hint)}
     return record(**given, **{name: said[name] for name in record.__struct_fields__ if name in said})
@@ -385,7 +384,7 @@ _SIDES: Final = ("ge", "gt", "le")
 
 
 def _taken_apart(hint: Any) -> tuple[Any, list[Meta]]:
-    """A type without None, and what is said of it."""
+    """Return a type without None, and its annotations."""
     metas: list[Meta] = []
     while True:
         if get_origin(hint) is Annotated:

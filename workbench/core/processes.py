@@ -1,8 +1,8 @@
-"""Which process is which: told by the kernel's own start times and boots, never by the clock on the wall.
+"""Process identity: by the kernel's own start times and boots, never by wall-clock time.
 
 A clock may be set back by an hour, and a machine may sleep; the ticks at which a process started and the id of the
-boot it belongs to stay. Where there is no ``/proc`` (macOS), a process's start as the system wrote it down stands for
-both: it isn't rewritten when the clock is set.
+boot it belongs to stay. Without ``/proc`` (macOS), a process's start time as the system recorded it replaces both: it
+isn't rewritten when the clock is set.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _UNKNOWN: Final = "unknown"
 
 
 class Process(Struct, frozen=True, array_like=True):
-    """What tells a process from every other one.
+    """The identity of a process among all others.
 
     Attributes:
-        started: Ticks from the boot to its start; in milliseconds since the epoch where there is no ``/proc``.
-        boot: The id of the boot it belongs to; empty where there is none.
-        spaces: The namespaces in which its number and its clocks mean something; empty where there are none.
+        started: Ticks from the boot to its start; in milliseconds since the epoch without ``/proc``.
+        boot: The id of the boot it belongs to; "" if there is none.
+        spaces: The namespaces in which its number and its clocks are valid; "" if there are none.
         machine: The machine it runs on.
-        file: The file it works on, by device and number; empty where it isn't said.
+        file: The file it works on, by device and number; "" if unknown.
     """
 
     pid: int
@@ -50,17 +50,15 @@ class Process(Struct, frozen=True, array_like=True):
     file: str = ""
 
     def encode(self) -> str:
-        """The process as a column holds it."""
         return msgspec.json.encode(self).decode()
 
     @property
     def in_name(self) -> str:
-        """The process as the name of a file holds it."""
         return f"{self.pid}-{self.started}-{_place(self.boot, self.spaces, self.machine)}"
 
 
 def decoded(text: str | None) -> Process | None:
-    """A process from a column; None for what is none, such as a row of an earlier version."""
+    """Parse a process from a column; None for anything else, such as a row of an earlier version."""
     try:
         return None if text is None else msgspec.json.decode(text, type=Process)
     except msgspec.MsgspecError:
@@ -68,27 +66,25 @@ def decoded(text: str | None) -> Process | None:
 
 
 def this_process() -> Process:
-    """The process that calls."""
     pid = os.getpid()
     return Process(pid, _own_start(pid), boot_id(), spaces(), machine())
 
 
 def working_on(path: Path) -> Process:
-    """The process that calls, which works on a file."""
     return structs.replace(this_process(), file=file_id(path))
 
 
 def life_at(process: Process, path: Path) -> Life:
-    """Whether a process lives that works on a file; the one that a copy of its file names is elsewhere."""
+    """Return whether a process that works on a file lives; one that a copy of its file names is elsewhere."""
     found, there = life(process), file_id(path)
     copied = process.file and there and process.file != there
     return "elsewhere" if found == "lives" and copied else found
 
 
 def life(process: Process) -> Life:
-    """Whether a process lives, as far as it can be seen from here.
+    """Return whether a process lives, as far as it can be seen from here.
 
-    One that is stopped, hangs, or waits for a disk lives.
+    A process that is stopped, hangs, or waits for a disk lives.
     """
     if process.boot != boot_id():
         # The machine has been started anew since, unless it is another one.
@@ -100,7 +96,6 @@ def life(process: Process) -> Life:
 
 
 def life_named(name: re.Match[str]) -> Life:
-    """Whether the process that the name of a file tells of lives."""
     place, began = name["place"], int(name["started"])
     if place is None:
         # A program that wrote no place knew of none: a number here is a number here.
@@ -111,7 +106,7 @@ def life_named(name: re.Match[str]) -> Life:
 
 
 def file_id(path: Path) -> str:
-    """What tells a file from every other one of this machine; empty where there is none."""
+    """Return the identity of a file on this machine; "" if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -120,23 +115,21 @@ def file_id(path: Path) -> str:
 
 
 def is_stopped(process: Process) -> bool:
-    """Whether a process that lives here has been stopped by a signal or a debugger."""
     # A process's name may hold anything, a closing bracket and blanks among it.
     return _text(PROC / str(process.pid) / "stat").rpartition(")")[2].split()[:1] in (["T"], ["t"])
 
 
 def uptime() -> float:
-    """Seconds on a clock that nobody sets, and that stands still while the machine sleeps; the same in one boot."""
+    """Return seconds on a clock that can't be set, and that pauses while the machine sleeps; the same in one boot."""
     return time.monotonic()
 
 
 def wall() -> float:
-    """Seconds since the epoch, as the clock on the wall has them."""
     return time.time()
 
 
 def boot_id() -> str:
-    """The id of this boot; empty where the system gives none, or can't just now."""
+    """Return the id of this boot; "" if the system gives none, or can't just now."""
     try:
         return _boot_seen()
     except OSError:
@@ -144,9 +137,10 @@ def boot_id() -> str:
 
 
 def machine() -> str:
-    """A digest of what this machine, or container, is called: images of containers share the one name or the other.
+    """Return a digest of the name of this machine or container: images of containers share one part of it or the
+    other.
 
-    Empty where that can't be told just now.
+    Empty if it can't be determined just now.
     """
     try:
         return _machine_seen()
@@ -155,7 +149,6 @@ def machine() -> str:
 
 
 def spaces() -> str:
-    """The namespaces of this process's numbers and clocks."""
     try:
         if os.readlink(PROC / "self") != str(os.getpid()):
             # This /proc is another namespace's: numbers in it are not ours, and ours are nobody's in it.
@@ -166,10 +159,10 @@ def spaces() -> str:
 
 
 def started(pid: int) -> int | None:
-    """When a process started; None when it has ended, also when nobody has collected it yet.
+    """Return when a process started; None if it has ended, even if it is still a zombie.
 
     Raises:
-        OSError: That can't be seen from here.
+        OSError: It can't be seen from here.
     """
     if not (PROC / "self/stat").exists():
         return _started_elsewise(pid)
@@ -195,7 +188,7 @@ def _life_here(pid: int, began: int) -> Life:
 
 
 def _is_there(pid: int) -> bool:
-    """Whether a number that has no place in ``/proc`` is a process's all the same."""
+    """Return whether a number that has no entry in ``/proc`` is a process's all the same."""
     if pid <= 0:
         return False
     try:

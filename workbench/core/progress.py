@@ -1,4 +1,4 @@
-"""How far long work is, and whether anybody still waits for it: told by whoever does it, heard by whoever began it."""
+"""Progress of long work, and whether it has been cancelled: reported by the worker, observed by the caller."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _EACH, _TOGETHER = 10_000, 500
 
 
 class Stopped(WorkbenchError):
-    """Nobody waits for the work any more."""
+    """The work was cancelled: nobody waits for it any more."""
 
     title = "Stopped"
 
 
 class Step:
-    """A part of the work under way.
+    """A part of the work in progress.
 
     Attributes:
         what: Its name, a few words.
         done: How much of it is done.
-        total: How much it is; None where nobody knows.
-        unit: What is counted, in the plural.
-        began: When, by the monotonic clock.
+        total: Its size; None if unknown.
+        unit: The unit of both, in the plural.
+        began: Its start, by the monotonic clock.
     """
 
     def __init__(self, what: str, total: int | None, unit: str, now: float) -> None:
@@ -49,7 +49,6 @@ class Step:
         self._lately: list[tuple[float, int]] = [(now, 0)]
 
     def advance(self, by: int, now: float) -> None:
-        """So much more is done."""
         self.done += by
         last = self._lately[-1]
         if now - last[0] < _LATELY_S / _MOST and len(self._lately) > 1:
@@ -59,9 +58,9 @@ class Step:
             self._lately.pop(0)
 
     def left(self, now: float) -> float | None:
-        """Seconds to go at the pace of late; None where that can't be told yet.
+        """Return the remaining seconds at the recent pace; None if it can't be estimated yet.
 
-        What came before the first advance is preparation and says nothing of the pace.
+        Time before the first advance is preparation and doesn't count for the pace.
         """
         if not self.total or len(self._lately) < 3:
             return None
@@ -73,10 +72,10 @@ class Step:
 
 
 class Listener:
-    """Hears of steps, the outermost first; any thread may look.
+    """Receives the progress of steps, the outermost first; any thread may read it.
 
     Args:
-        is_over: Whether nobody waits any more; asked at every advance.
+        is_over: Whether the work is cancelled; called at every advance.
     """
 
     def __init__(self, is_over: Callable[[], bool] | None = None) -> None:
@@ -85,31 +84,27 @@ class Listener:
         self._steps: list[Step] = []
 
     def under_way(self) -> list[Step]:
-        """The steps under way."""
         with self._lock:
             return list(self._steps)
 
     def began(self, step: Step) -> None:
-        """A step begins."""
         with self._lock:
             self._steps.append(step)
 
     def ended(self, step: Step) -> None:
-        """A step is over."""
         with self._lock:
             self._steps.remove(step)
 
     def heed(self) -> None:
-        """Go on, if anybody waits.
+        """Raise if the work was cancelled.
 
         Raises:
-            Stopped: Nobody does.
+            Stopped: It was.
         """
         if self._is_stopped or (self._is_over is not None and self._is_over()):
             raise Stopped("Stopped.")
 
     def stop(self) -> None:
-        """Nobody waits any more."""
         self._is_stopped = True
 
 
@@ -118,7 +113,6 @@ _HEARD: ContextVar[Listener | None] = ContextVar("heard", default=None)
 
 @contextmanager
 def heard_by(listener: Listener) -> Iterator[Listener]:
-    """Have the steps of this thread heard."""
     token = _HEARD.set(listener)
     try:
         yield listener
@@ -127,22 +121,20 @@ def heard_by(listener: Listener) -> Iterator[Listener]:
 
 
 def listening() -> Listener | None:
-    """Who hears of the steps of this thread."""
     return _HEARD.get()
 
 
 def heed() -> None:
-    """Go on, if anybody waits.
+    """Raise if this thread's work was cancelled.
 
     Raises:
-        Stopped: Nobody does.
+        Stopped: It was.
     """
     if (listener := _HEARD.get()) is not None:
         listener.heed()
 
 
 def stopped() -> bool:
-    """Whether nobody waits any more."""
     try:
         heed()
     except Stopped:
@@ -152,10 +144,10 @@ def stopped() -> bool:
 
 @contextmanager
 def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callable[[int], None]]:
-    """Tell of a step; what it gives is called with how much more is done.
+    """Report a step; the yielded function is called with how much more is done.
 
     Raises:
-        Stopped: Nobody waits any more.
+        Stopped: The work was cancelled.
     """
     listener = _HEARD.get()
     if listener is None:
@@ -176,10 +168,10 @@ def step(what: str, total: int | None = None, unit: str = "") -> Iterator[Callab
 
 
 def stepping(values: Iterable[T], what: str, unit: str = "", total: int | None = None) -> Iterator[T]:
-    """The values, each a part of a step that is done when the next one is asked for.
+    """Yield the values, each a part of a step that is done when the next one is requested.
 
     Raises:
-        Stopped: Nobody waits any more.
+        Stopped: The work was cancelled.
     """
     if _HEARD.get() is None:
         yield from values

@@ -1,4 +1,4 @@
-"""A project: one database and the settings beside it, as the front ends hold it; and work on many of its rows."""
+"""A project: one database and the settings next to it; and transactions over many rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Found = TypeVar("Found")
 
 
 class Project:
-    """What every service takes first.
+    """The first argument of every service.
 
     Attributes:
         path: The database file.
         database: The open database.
-        kept: Labels that wait until the database's file is back where it was.
-        begun: Notes that go with no label yet.
+        kept: Labels that are unsaved until the database's file is available again.
+        begun: Note drafts without a label.
     """
 
     def __init__(self, path: Path, database: Database) -> None:
@@ -40,21 +40,20 @@ class Project:
         """Make sure that it can be written.
 
         Raises:
-            StoreError: It was opened to be read alone; the message says why.
+            StoreError: It was opened read-only; the message gives the reason.
         """
         self.database.require_writable()
 
     def stop_reading(self) -> None:
-        """End long reads in other threads, whose results nobody waits for any more."""
+        """Interrupt long reads in other threads, whose results are no longer needed."""
         self.database.interrupt_readers()
 
     def close(self) -> None:
-        """Close the database's connections."""
         self.database.close()
 
 
 def open_project(path: Path | str, *, create: bool = False) -> Project:
-    """Open a database, or make it when ``create`` is set; one that may not be written is opened to be read.
+    """Open a database, or create it if ``create`` is set; one that can't be written is opened read-only.
 
     Raises:
         StoreError: See ``workbench.core.database.connection.Database``.
@@ -67,9 +66,9 @@ def open_project(path: Path | str, *, create: bool = False) -> Project:
 def at_one_moment(
     found: Callable[Concatenate[Project, Arguments], Found],
 ) -> Callable[Concatenate[Project, Arguments], Found]:
-    """Let what is found come from one state of the database, whatever others write meanwhile.
+    """Make a function read one consistent state of the database, whatever others write at the same time.
 
-    For what makes several figures that are seen together; it must not read what it wrote itself.
+    For functions that compute several metrics shown together; it must not read what it wrote itself.
     """
 
     @wraps(found)
@@ -82,10 +81,10 @@ def at_one_moment(
 
 @contextmanager
 def opened_project(path: Path | str, *, create: bool = False) -> Iterator[Project]:
-    """A project for as long as one command takes.
+    """Open a project for the duration of one command.
 
     Raises:
-        StoreError: As ``open_project``; also for what the database can't do meanwhile.
+        StoreError: As ``open_project``; also for operations in the block that the database can't do.
     """
     is_new = create and not os.path.lexists(path)
     project = open_project(path, create=create)
@@ -109,10 +108,10 @@ ROWS = 500
 
 
 class Parts:
-    """How much of such work is stored already, said where the rest can't be.
+    """Counts stored rows of long work, and reports them if a later transaction fails.
 
     Args:
-        what: What is counted, in the plural.
+        what: The unit, in the plural.
     """
 
     def __init__(self, what: str) -> None:
@@ -121,10 +120,10 @@ class Parts:
 
     @contextmanager
     def storing(self, count: int) -> Iterator[None]:
-        """Around one transaction.
+        """Wrap one transaction.
 
         Raises:
-            StoreError: It failed; the message says also what those before it have stored.
+            StoreError: It failed; the message also reports what earlier ones have stored.
         """
         try:
             yield
@@ -137,7 +136,7 @@ class Parts:
 
 
 def some_at_a_time(values: Iterable[T], most: int = ROWS) -> Iterator[Sequence[T]]:
-    """The values in their order, at most so many together."""
+    """Yield the values in their order, in groups of at most ``most``."""
     left = iter(values)
     with step("working through", len(values) if isinstance(values, Sized) else None) as advance:
         while some := list(islice(left, most)):

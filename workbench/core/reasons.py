@@ -1,4 +1,4 @@
-"""Reason codes and rules in words: what a verifier's verdict rests on, for a person."""
+"""Descriptions of reason codes and rules: the grounds of a verifier's verdict, for people."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 
 
 class Reason(NamedTuple):
-    """A reason code in words.
+    """The description of a reason code.
 
     Attributes:
-        title: A few words to stand beside the code.
-        correct: A sentence on a verdict "correct" with it; "" where there is no such verdict.
+        title: A few words to show next to the code.
+        correct: A sentence for a verdict "correct" with it; "" if there is no such verdict.
         incorrect: The same for "incorrect".
-        undecided: The same for an abstention or an error: why there is none.
+        undecided: The same for an abstention or an error: why there is no verdict.
     """
 
     title: str
@@ -253,24 +253,24 @@ RULES: Final[dict[str, tuple[str, str]]] = {
 
 
 def title(code: str) -> str:
-    """A reason code in a few words; "" for a code nobody here knows."""
+    """Return a reason code in a few words; "" for an unknown code."""
     return REASONS[code].title if code in REASONS else ""
 
 
 def named(code: str) -> str:
-    """A reason code with its words beside it: ``"letter - compared as option letters"``."""
+    """Return a reason code with its title: ``"letter - compared as option letters"``."""
     words = title(code)
     return f"{code} - {words}" if words else code
 
 
 def sentence(outcome: str, reason: str | None, rule: str | None = None, value: str = "") -> str:
-    """What a verdict rests on, in a sentence; "" where its codes say nothing to anyone here.
+    """Explain a verdict in a sentence; "" if its codes are unknown.
 
     Args:
         outcome: The verdict's word.
         reason: Its reason code.
         rule: The rule that fired.
-        value: The reference's final answer where it is short enough to stand in a sentence.
+        value: The reference's final answer if it is short enough for a sentence.
     """
     known = REASONS.get(reason or "", Reason(""))
     if outcome not in ("correct", "incorrect"):

@@ -1,4 +1,4 @@
-"""Verifiers as configured, and what their runs have done so far."""
+"""Configured verifiers, and the state of their runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ConfiguredVerifier(Struct, frozen=True, kw_only=True):
     """A name bound to one configuration of a verifier.
 
     Attributes:
-        options: What was asked for, by option name.
+        options: The options given, by name.
         config: Every option in force, defaults included.
         config_hash: Identifies kind and configuration.
     """
@@ -39,7 +39,7 @@ class ConfiguredVerifier(Struct, frozen=True, kw_only=True):
 
 
 class WrittenVerifier(Struct, frozen=True, kw_only=True):
-    """A verifier that ``workbench.toml`` configures under a name.
+    """A verifier configured in ``workbench.toml`` under a name.
 
     Attributes:
         options: Option values by name, as the file gives them.
@@ -50,12 +50,12 @@ class WrittenVerifier(Struct, frozen=True, kw_only=True):
 
 
 class VerifierInfo(Struct, frozen=True, kw_only=True):
-    """One kind of verifier that can be run, and the names it has in a project.
+    """One kind of verifier that can be run, and its names in a project.
 
     Attributes:
-        package: The distribution that brings it.
-        options: Every option's name and what it does.
-        version: Version of its rules, parser or library with default options; None if only options tell.
+        package: The distribution that provides it.
+        options: Every option's name and description.
+        version: Version of its rules, parser or library with default options; None if it depends on options.
         broken: Why it can't be used, or None.
         configured: Its configurations in this project's database.
         written: Its configurations in ``workbench.toml``.
@@ -73,24 +73,24 @@ class VerifierInfo(Struct, frozen=True, kw_only=True):
 
 
 class RunUsage(Struct, kw_only=True):
-    """What a run has asked of model servers, over all its starts.
+    """A run's requests to model servers, over all its starts.
 
     Attributes:
-        calls: Attempts that were sent, whatever came of them.
+        calls: Attempts that were sent, whatever their outcome.
         answered: Those with a reply.
         failed: Those that failed.
-        unsent: Attempts that reached nobody.
-        unsure: Those of ``failed`` that may have been paid for all the same: no reply in time, or a broken one.
-        reused: Replies that were there already, so that nothing was sent.
+        unsent: Attempts that reached no server.
+        unsure: Those of ``failed`` that may have been charged all the same: no reply in time, or a broken one.
+        reused: Replies that were stored already, so that nothing was sent.
         items_reused: Items that were judged by such replies alone.
         cached_tokens: Those of ``prompt_tokens`` that a server had in its cache.
-        reasoning_tokens: Those of ``completion_tokens`` that were thought, not said.
-        cost: US dollars, as far as known; None while not one price is known.
-        unpriced: Replies whose cost nobody knows.
+        reasoning_tokens: Those of ``completion_tokens`` that were reasoning.
+        cost: US dollars, as far as known; None while no price is known.
+        unpriced: Replies of unknown cost.
         errors: Failed attempts by class, such as ``"rate_limit"``.
-        warnings: What its user should know, such as prompts that a server has cut.
+        warnings: Notes for the user, such as prompts that a server has truncated.
         in_flight: Calls that wait for a reply at the moment.
-        at_once: Calls in flight at most, as the server's answers allow at the moment.
+        at_once: The current limit of calls in flight, adapted to the server's answers.
     """
 
     calls: int = 0
@@ -113,21 +113,21 @@ class RunUsage(Struct, kw_only=True):
 
     @property
     def open(self) -> int:
-        """Attempts whose outcome isn't known."""
+        """Return the number of attempts whose outcome isn't known."""
         return self.calls - self.answered - self.failed
 
 
 class NodeUse(Struct, kw_only=True):
-    """What a node of a cluster has done for a run, over all its starts.
+    """A cluster node's work for a run, over all its starts.
 
     Attributes:
-        name: Its host, and how its id begins.
+        name: Its host, and the beginning of its id.
         workers: Items that it judges at a time.
-        judged: Items, or programs that were run, whose results came back.
-        seconds: How long it was at work on them.
-        lost: Items, or programs, that it had when it died, and that others were asked for again.
-        deaths: How often it, or what works for the run there, has died.
-        refused: Why it may not work; "" where it may.
+        judged: Items, or programs, whose results came back.
+        seconds: Time it worked on them.
+        lost: Items, or programs, that it had when it died, and that were assigned to others.
+        deaths: How often it, or its worker for the run, has died.
+        refused: Why it may not work; "" if it may.
     """
 
     name: str
@@ -140,7 +140,7 @@ class NodeUse(Struct, kw_only=True):
 
     @property
     def rate(self) -> float | None:
-        """Results a second while it was at work; None before the first."""
+        """Return results a second while it worked; None before the first."""
         return self.judged / self.seconds if self.judged and self.seconds else None
 
 
@@ -156,40 +156,40 @@ class ClusterUse(Struct, kw_only=True):
 
 
 class RunInfo(Struct, frozen=True, kw_only=True):
-    """A run as it stands in the database at one moment.
+    """A run as stored in the database at one moment.
 
     Attributes:
         verifier: The verifier's name.
-        selection: The items asked for last, in words.
-        shard: The share of the items that it was asked for last, such as ``"1/3"``; None where it was no share.
-        request: What a person has asked of the runner and it hasn't done yet.
+        selection: The items requested last, in words.
+        shard: The shard of the items that was requested last, such as ``"1/3"``; None if it was none.
+        request: A user's request to the runner that is still pending.
         items: Verdicts the run has when it is complete.
         done: Verdicts stored.
-        verdicts: Stored verdicts by word; None where they were not counted.
-        reasons: Stored verdicts by reason code; None where they were not counted.
-        timeouts: Items that had no more time, by which it was (``cpu``, ``wall``, ``unknown``); None where they were
+        verdicts: Stored verdicts by word; None if they were not counted.
+        reasons: Stored verdicts by reason code; None if they were not counted.
+        timeouts: Items that exceeded a time limit, by which it was (``cpu``, ``wall``, ``unknown``); None if they were
             not counted.
         pid: The process that works on it, or did before it died.
         heartbeat: That process's last sign of life.
         alive: A runner of this database is alive, though it may wait.
-        waiting: What keeps that runner from going on, in words, or what is known of one that can't be seen from here;
-            None: nothing.
+        waiting: What that runner waits for, in words, or what is known of one that can't be seen from here; None:
+            nothing.
         trouble: What kept the run from being stored for a while; None: nothing, since it was started.
         rate: Verdicts a second lately; None unless it is being watched while running.
-        eta: Seconds to go at that rate.
+        eta: Remaining seconds at that rate.
         started_at: When it last went from waiting to running.
         completed_at: When it was complete last; tables use runs that have been.
-        new: Items that have come since it was complete, where it is over all items.
+        new: Items added since it was complete, if it is over all items.
         message: Why it failed, or paused by itself.
         selected: At its start: items the selection has.
         reused: At its start: how many of them had a verdict already.
-        usage: What it has asked of model servers; None for a verifier that asks none.
-        failures: What was said on verdicts "error", the commonest first; empty where they were not looked up.
-        untested: What keeps solutions from being tested, where problems have no test that counts; None: nothing, or it
+        usage: Its requests to model servers; None for a verifier that uses none.
+        failures: Messages of verdicts "error", the most frequent first; empty if they were not looked up.
+        untested: What keeps solutions from being tested, if problems have no test that counts; None: nothing, or it
             was not looked up.
-        recorded: Whether verdicts rest on recorded replies instead of a live model's; None where it was not looked up.
-        isolations: Outcomes of programs by how these were kept in; None where they were not counted.
-        provenance: What outcomes of programs depend on; more than one where a later start found something else.
+        recorded: Whether verdicts rest on recorded replies instead of a live model's; None if it was not looked up.
+        isolations: Outcomes of programs by level of isolation; None if they were not counted.
+        provenance: What outcomes of programs depend on; more than one if it changed at a later start.
         cluster: Where it is judged, if not on this machine alone.
     """
 
@@ -232,7 +232,7 @@ class RunInfo(Struct, frozen=True, kw_only=True):
 
     @property
     def writes(self) -> bool:
-        """Whether texts are written under it, so that it has calls and no verdicts."""
+        """Return whether models write texts under it, so that it has calls and no verdicts."""
         return self.kind == GENERATION
 
 
@@ -246,7 +246,7 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
         ms: Wall time spent on the item, in milliseconds.
         reference_span: Offsets of ``reference_final`` into the stored reference.
         candidate_span: Offsets of ``candidate_final`` into the stored completion.
-        detail: More for a person, such as an error's text.
+        detail: Details for a person, such as an error's text.
         origin: Where the replies it rests on were recorded; None for a verdict without recorded replies.
     """
 
@@ -269,13 +269,13 @@ class VerdictLine(Struct, frozen=True, kw_only=True):
 
 
 class VerdictRow(Struct, frozen=True, kw_only=True):
-    """One line of a file of verdicts that were given elsewhere.
+    """One line of a file of verdicts that were made elsewhere.
 
     Attributes:
-        verifier: Whose verdict; may be left out where the import gives the name.
-        verdict: May be left out beside a score, which then says nothing until a threshold makes a verdict of it.
-        reason: A code of the verifier's own.
-        question_id: Needed, or the dataset, where the completion's id is there more than once.
+        verifier: The verifier's name; may be omitted if the import names it.
+        verdict: May be omitted next to a score, which has no verdict until a threshold makes one of it.
+        reason: The verifier's own code.
+        question_id: Required, or the dataset, if the completion's id is ambiguous.
         ms: Wall time spent on the item, in milliseconds.
     """
 
@@ -294,7 +294,7 @@ class VerdictRow(Struct, frozen=True, kw_only=True):
 
 
 class RefusedLine(Struct, frozen=True, kw_only=True):
-    """Why a line of a file was not taken."""
+    """Why a line of a file was rejected."""
 
     line: int
     field: str | None
@@ -302,13 +302,13 @@ class RefusedLine(Struct, frozen=True, kw_only=True):
 
 
 class VerdictColumn(Struct, kw_only=True):
-    """A column that was read as a verifier's verdicts, and what its values were.
+    """A column that was read as a verifier's verdicts, with a summary of its values.
 
     Attributes:
         scored: Values that are a number and no verdict.
         missing: Rows without a value: empty, NaN, None, NULL.
         unknown: Rows whose value is no word for a verdict; they have none.
-        words: The first 20 such values, each with how often it stands there.
+        words: The first 20 such values, each with its frequency.
     """
 
     verifier: str
@@ -324,7 +324,6 @@ class VerdictColumn(Struct, kw_only=True):
 
     @property
     def counted(self) -> str:
-        """What its values were, as a person reads it."""
         counts = {
             "correct": self.correct,
             "incorrect": self.incorrect,
@@ -340,13 +339,13 @@ class VerdictColumn(Struct, kw_only=True):
 
 
 class VerdictsImported(Struct, kw_only=True):
-    """What an import of verdicts did, in lines.
+    """The result of an import of verdicts, in lines.
 
     Attributes:
-        verifiers: Names of the verifiers with a line that was taken or there already, each with its run.
-        refusals: The lines that were refused, in their order.
-        columns: What each column of a table holds that is a verifier; this and what follows stands only where a table
-            was read.
+        verifiers: Names of the verifiers with a line that was imported or existed already, each with its run.
+        refusals: The rejected lines, in their order.
+        columns: What each column of a table holds that is a verifier; this and the following fields are set only if a
+            table was read.
         ignored: Columns that are not read.
     """
 
@@ -376,10 +375,10 @@ class VerdictEvidence(Struct, frozen=True, kw_only=True):
 
 
 class OpenAttempt(Struct, frozen=True, kw_only=True):
-    """A call that may have been paid for, although no reply came: its runner ended first.
+    """A call that may have been charged, although no reply came: its runner ended first.
 
     Attributes:
-        completion_id: The item's own id; None where it is about none (a probe, a text that is written).
+        completion_id: The item's own id; None if it is about none (a probe, a text that is written).
         attempt: The attempt's number.
         sent_at: UTC, ISO 8601.
     """
@@ -394,21 +393,21 @@ class CallShown(Struct, frozen=True, kw_only=True):
     """One call of a verdict, as a transcript shows it.
 
     Attributes:
-        step: What it was for, such as ``"analyse"``.
-        role: Which of the verifier's servers was asked.
-        sample: Tells apart independent replies to one request.
+        step: Its purpose, such as ``"analyse"``.
+        role: The verifier's role that was asked.
+        sample: Distinguishes independent replies to one request.
         request: The request's body as it was sent.
         response: The response's body as it came.
-        text: What the model said; "" where it gave numbers.
-        reasoning: What it thought, where the server keeps that apart.
+        text: The model's text; "" if it gave numbers.
+        reasoning: Its reasoning, if the server separates it.
         scores: The numbers it gave, for a reward model.
         finish_reason: ``"stop"``, ``"length"`` ...
         ms: From sending to the last byte, in milliseconds.
-        reused: The reply was there already.
+        reused: The reply was stored already.
         origin: Where a recorded reply comes from; None for a live one.
         created_at: When the reply was stored.
-        cost: In US dollars; None when nobody knows.
-        broken_tokens: Control tokens of texts in the request that are broken by a thin space; 0 where all texts are
+        cost: In US dollars; None if unknown.
+        broken_tokens: Control tokens of texts in the request that are broken by a thin space; 0 if all texts are
             sent byte for byte.
     """
 
@@ -435,10 +434,10 @@ class CallShown(Struct, frozen=True, kw_only=True):
 
 
 class Vote(Struct, frozen=True, kw_only=True):
-    """One of the verdicts that a verdict was made of.
+    """One of the verdicts that a verdict was combined from.
 
     Attributes:
-        by: The verifier's name, where the verdict is a stack's; None for one vote of several alike.
+        by: The verifier's name, if the verdict is a stack's; None for one of several votes of the same verifier.
     """
 
     verdict: OutcomeWord
@@ -452,7 +451,7 @@ class WrittenReply(Struct, frozen=True):
 
     Attributes:
         id: Row id.
-        ms: From asking to the reply.
+        ms: Time from the request to the reply.
     """
 
     id: int
@@ -465,11 +464,11 @@ class WrittenReply(Struct, frozen=True):
 
 
 class Transcript(Struct, frozen=True, kw_only=True):
-    """How a verdict came about.
+    """The calls and votes behind a verdict.
 
     Attributes:
-        calls: What was asked and answered, in order.
-        votes: The verdicts it was made of, in their order; empty for a single one.
+        calls: Requests and replies, in order.
+        votes: The verdicts it was combined from, in their order; empty for a single one.
         trace: The verifier's own account (a tree, a list of tests ...).
     """
 
@@ -488,7 +487,7 @@ class Transcript(Struct, frozen=True, kw_only=True):
 
 
 class Amount(Struct, frozen=True, kw_only=True):
-    """Calls, and what they take.
+    """Calls, and their tokens and cost.
 
     Attributes:
         tokens: Prompt and completion tokens.
@@ -501,16 +500,16 @@ class Amount(Struct, frozen=True, kw_only=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """What a run is about to use, when no reply is stored.
+    """Expected usage of a run if no reply is stored.
 
     Attributes:
         items: Items without a verdict.
         stored: Items that have one already.
-        calls: Calls those without take.
-        prompt_tokens: About so many tokens the model reads.
-        completion_tokens: At most so many it says.
-        cost: US dollars at most; None when a model has no price.
-        notes: What is said of the prompt that is asked by.
+        calls: Calls for those without.
+        prompt_tokens: Estimated input tokens.
+        completion_tokens: Maximum output tokens.
+        cost: Maximum in US dollars; None if a model has no price.
+        notes: Remarks on the prompt.
     """
 
     items: int
@@ -526,8 +525,8 @@ class CallBatch(Struct, frozen=True, kw_only=True):
     """A batch of calls that a provider is to answer.
 
     Attributes:
-        name: What it is called there; None while nobody knows.
-        status: How it stood there lately, in the provider's word.
+        name: Its name there; None while unknown.
+        status: Its latest status, in the provider's word.
     """
 
     name: str | None
@@ -541,10 +540,11 @@ class RunCosts(Struct, frozen=True, kw_only=True):
 
     Attributes:
         batches: Those that its provider has still to answer.
-        attempts: Calls by state: ``unsent``, ``sent`` (no outcome: in flight, or possibly paid), ``failed``, ``done``.
-        ambiguous: Calls that may have been paid for although no reply came.
+        attempts: Calls by state: ``unsent``, ``sent`` (no outcome: in flight, or possibly charged), ``failed``,
+            ``done``.
+        ambiguous: Calls that may have been charged although no reply came.
         spent: Calls with a reply.
-        possibly_spent: Calls without one that may have been paid for, at the mean of those with a reply.
+        possibly_spent: Calls without one that may have been charged, at the mean of those with a reply.
         to_finish: What the items without a verdict need at that mean; None before there is any.
     """
 

@@ -1,4 +1,4 @@
-"""Which items a command speaks of: ``--where FIELD=VALUE``, repeated conditions joined by "and"."""
+"""Selecting the items a command works on: ``--where FIELD=VALUE``, repeated conditions joined by "and"."""
 
 from __future__ import annotations
 
@@ -55,14 +55,15 @@ class Condition(Struct, frozen=True, order=True):
 
 
 class Shard(Struct, frozen=True):
-    """Some of several shares into which questions fall by their content alone, each with all its completions.
+    """Some of several shards into which questions fall by their content alone, each with all its completions.
 
-    Written ``2/3``, or ``1+2/3`` for two of three. The same data fall into the same shares on every machine, in
-    whichever order they were imported.
+    Written ``2/3``, or ``1+2/3`` for two of three. The same data fall into the same shards on every machine, in any
+    order
+    of import.
 
     Attributes:
         places: From 1, ascending.
-        of: How many shares there are.
+        of: How many shards there are.
     """
 
     places: tuple[int, ...]
@@ -70,10 +71,10 @@ class Shard(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """Read ``I/N``, such as ``2/3``.
+        """Parse ``I/N``, such as ``2/3``.
 
         Raises:
-            UsageError: It is none, or there is no such share.
+            UsageError: It has another form, or there is no such shard.
         """
         match = _SHARD.fullmatch(text)
         if match is None:
@@ -85,7 +86,7 @@ class Shard(Struct, frozen=True):
 
     @property
     def stretches(self) -> list[tuple[int, int]]:
-        """The places as stretches: the first of each, and its last."""
+        """Return the places as ranges: first and last of each."""
         found: list[tuple[int, int]] = []
         for place in self.places:
             if found and found[-1][1] == place - 1:
@@ -99,30 +100,29 @@ class Shard(Struct, frozen=True):
 
 
 class Selection(Struct, frozen=True):
-    """A choice of items: all conditions hold, at most ``limit`` items in the order of import."""
+    """A selection of items: all conditions hold, at most ``limit`` items in the order of import."""
 
     conditions: tuple[Condition, ...] = ()
     limit: int | None = None
 
     @property
     def unlimited(self) -> Selection:
-        """All that meet the conditions."""
         return Selection(self.conditions)
 
     @property
     def shard(self) -> Shard | None:
-        """The share of items that it is restricted to; None where it is not."""
+        """Return the shard of items that it is restricted to; None if it is not."""
         found = [one.value for one in self.conditions if _is_share(one)]
         return Shard.parse(found[0]) if found else None
 
     def in_shard(self, shard: Shard | None) -> Selection:
-        """The same in one share of the items; None restricts nothing, nor do all shares."""
+        """Restrict the selection to one shard of the items; None restricts nothing, nor do all shards."""
         if shard is None or len(shard.places) == shard.of:
             return self
         return Selection((*self.conditions, Condition("shard", "=", str(shard))), self.limit)
 
     def joined(self, other: Selection) -> Selection | None:
-        """What both choose together, where that is a selection: they are equal, or shares of the same items."""
+        """Return the union of both if that is a selection: they are equal, or shards of the same items."""
         if self == other:
             return self
         mine, theirs = self.shard, other.shard
@@ -147,14 +147,16 @@ class Selection(Struct, frozen=True):
 
     @property
     def asks_for_verdicts(self) -> bool:
-        """Whether a condition speaks of ``verdict`` without saying whose."""
+        """Return whether a condition uses ``verdict`` without naming the verifier."""
         return any(condition.field == "verdict" for condition in self.conditions)
 
     def judged_by(self, verifiers: Sequence[str]) -> Selection:
-        """The same with ``verdict`` meaning the verdict of each of these verifiers: the condition must hold for all.
+        """Return the selection with ``verdict`` meaning the verdict of each of these verifiers: the condition must
+        hold for all.
 
         So ``verdict=correct`` are items that all of them accept, ``verdict!=correct`` those that all of them have
-        judged and none accepts; an abstention or an error is neither correct nor incorrect.
+        judged and
+        none accepts; an abstention or an error is neither correct nor incorrect.
         """
         conditions = (
             [replace(condition, field=f"verdict:{name}") for name in verifiers]
@@ -170,10 +172,10 @@ def _is_share(condition: Condition) -> bool:
 
 
 def parse_condition(text: str) -> Condition:
-    """Read ``FIELD=VALUE``, ``FIELD!=VALUE``, ``FIELD<VALUE`` or ``FIELD>VALUE``.
+    """Parse ``FIELD=VALUE``, ``FIELD!=VALUE``, ``FIELD<VALUE`` or ``FIELD>VALUE``.
 
     Raises:
-        UsageError: It is no condition, or the field is unknown (the message lists the known ones).
+        UsageError: It is not a condition, or the field is unknown (the message lists the known ones).
     """
     match = _CONDITION.match(text)
     if match is None:
@@ -187,7 +189,7 @@ def parse_condition(text: str) -> Condition:
 
 
 def selection_of(where: Sequence[str], limit: int | None = None) -> Selection:
-    """The items for which all these conditions hold, written as for `parse_condition`."""
+    """Return the selection of items for which all these conditions hold, written as for `parse_condition`."""
     return Selection(tuple(parse_condition(text) for text in where), limit)
 
 
@@ -222,10 +224,10 @@ UNKNOWN: Final = "unknown"
 
 
 def crossing(by: str) -> tuple[str, ...]:
-    """The parts of ``"type"`` or of a crossing such as ``"type,domain"`` or ``"type,column:level"``.
+    """Split ``"type"`` or a crossing such as ``"type,domain"`` or ``"type,column:level"`` into its parts.
 
     Raises:
-        UsageError: A part is none of `GROUPS` and no `COLUMN`, or stands there twice.
+        UsageError: A part is neither in `GROUPS` nor a `COLUMN`, or occurs twice.
     """
     parts = _parts(by)
     unknown = [part for part in parts if part not in GROUPS and not part.startswith(COLUMN)]
@@ -251,10 +253,11 @@ def _parts(by: str) -> tuple[str, ...]:
 
 
 def group_name(group: str | None, by: str | None) -> str:
-    """A group for people: ``"all"``, ``"A - Numeric Values"``, ``"A - Numeric Values · algebra"``, a source's name.
+    """Return a group's name for people: ``"all"``, ``"A - Numeric Values"``, ``"A - Numeric Values · algebra"``, a
+    source's name.
 
     Args:
-        by: What it is a group of. A name that holds `JOINED` itself can't be told from a crossing: it stands as it is.
+        by: The grouping. A name that contains `JOINED` itself can't be told from a crossing: it is left unchanged.
     """
     if group is None:
         return "all"
@@ -276,5 +279,5 @@ MOST: Final = 1e100
 
 
 def is_figure(value: float) -> bool:
-    """Whether a number can be counted with: it is finite, and no larger than any measure is."""
+    """Return whether a number can be computed with: finite, and not larger than any real measurement."""
     return -MOST <= value <= MOST

@@ -1,4 +1,4 @@
-"""Frozen sets: which questions or items were chosen, by what rule, and what stood when they were.
+"""Frozen sets: the chosen questions or items, the rule of the choice, and the data at that time.
 
 A set is named and versioned; ``--where set=NAME`` means its newest version, ``set=NAME@2`` that one.
 """
@@ -37,7 +37,7 @@ _WRITTEN = re.compile(rf"(?P<name>{NAME.pattern})(?:@(?P<version>[1-9][0-9]{{0,8
 
 
 class SetName(NamedTuple):
-    """A set as it is named: ``hard`` or ``hard@2``.
+    """The name of a set: ``hard`` or ``hard@2``.
 
     Attributes:
         version: None for the newest.
@@ -48,10 +48,10 @@ class SetName(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> SetName:
-        """Read what is written after ``set=``.
+        """Parse the text after ``set=``.
 
         Raises:
-            UsageError: It is no name of a set.
+            UsageError: It is not a valid name of a set.
         """
         found = _WRITTEN.fullmatch(text)
         if found is None:
@@ -66,13 +66,13 @@ class SetName(NamedTuple):
 
 
 class Stratum(Struct, frozen=True, kw_only=True):
-    """A part that members are taken from.
+    """A part that members are drawn from.
 
     Attributes:
         name: A type, a subtype, or domain and source.
-        population: What there was to take.
-        quota: What it was to give.
-        taken: What it gave.
+        population: How many were available.
+        quota: How many were requested.
+        taken: How many were drawn.
     """
 
     name: str
@@ -82,11 +82,11 @@ class Stratum(Struct, frozen=True, kw_only=True):
 
 
 class Shortfall(Struct, frozen=True, kw_only=True):
-    """What a set was to have and hasn't.
+    """Requested members that a set lacks.
 
     Attributes:
-        stratum: Where it is missing; None for the set as a whole.
-        of: What is missing.
+        stratum: The stratum that lacks them; None for the set as a whole.
+        of: The unit that is missing.
     """
 
     stratum: str | None
@@ -98,16 +98,16 @@ class Shortfall(Struct, frozen=True, kw_only=True):
 
 
 class SetReport(Struct, frozen=True, kw_only=True):
-    """What came of building a set; also ``--json``.
+    """The result of building a set; also ``--json``.
 
     Attributes:
         version: None for a plan that was not carried out, and in the report that is stored with the set.
         digest: That of the set; None as ``version``.
-        unchanged: The set stood there already, with the same members.
-        strata: The parts that members were taken from, each with its own quota; in questions, for judges' splits in
+        unchanged: The set existed already, with the same members.
+        strata: The parts that members were drawn from, each with its own quota; in questions, for judges' splits in
             tuples.
-        shortfall: Of a balanced set types first, then their subtypes: a question missing in one is missing in both.
-        excluded: Reason -> how many items or questions are out for it; see docs/building.md.
+        shortfall: For a balanced set types first, then their subtypes: a question missing in one is missing in both.
+        excluded: Reason -> how many items or questions are excluded for it; see docs/building.md.
         stages: What was left after each step, in order.
         gold: Whose labels count; None for a set without any.
         judges: Verifier whose verdicts decided -> its run.
@@ -115,9 +115,9 @@ class SetReport(Struct, frozen=True, kw_only=True):
         correct: Tuples whose gold is correct; None for a set without gold.
         always_incorrect: The accuracy of calling every tuple incorrect; None without gold or tuples.
         types, domains, sources, models: Tuples of each.
-        missing_models: Models of the same data sets that no tuple comes from.
-        left_out: Items that people had taken out when it was frozen.
-        next: What to do now; empty when nothing is left.
+        missing_models: Models of the same datasets that no tuple comes from.
+        left_out: Items that people had excluded when it was frozen.
+        next: What to do now; empty if nothing is left.
     """
 
     name: str
@@ -147,7 +147,7 @@ class SetReport(Struct, frozen=True, kw_only=True):
 
 
 class ItemMember(Struct, frozen=True, kw_only=True):
-    """An item of a set, as it stood when the set was frozen."""
+    """An item of a set, as it was when the set was frozen."""
 
     item: int
     stratum: str
@@ -172,9 +172,9 @@ class NewSet(Struct, frozen=True, kw_only=True):
     """A set that is to be frozen.
 
     Attributes:
-        config: All that the choice depends on besides the data; JSON.
-        report: A `SetReport`, or a record that says more; JSON.
-        runs: Those whose verdicts decided.
+        config: Everything that the choice depends on besides the data; JSON.
+        report: A `SetReport`, or a record with more fields; JSON.
+        runs: The runs whose verdicts decided.
     """
 
     name: str
@@ -190,7 +190,7 @@ class NewSet(Struct, frozen=True, kw_only=True):
 
 
 class StoredSet(Struct, frozen=True, kw_only=True):
-    """A set as the database holds it.
+    """A set as stored in the database.
 
     Attributes:
         digest: BLAKE2b-128 of its members: their data sets, ids, texts, gold, subtypes and strata, as
@@ -216,5 +216,5 @@ class StoredSet(Struct, frozen=True, kw_only=True):
 
     @property
     def full_name(self) -> str:
-        """``NAME@VERSION``."""
+        """Return ``NAME@VERSION``."""
         return str(SetName(self.name, self.version))

@@ -1,7 +1,7 @@
 """Item states as a pure function of label events.
 
 The procedure is VerifyBench's (arXiv 2505.15801, section 3.1): at least two people label, agreement finalises,
-a third person settles a disagreement. Nothing statistical stands in for the third person.
+a third person adjudicates a disagreement. No statistical model replaces the third person.
 """
 
 from __future__ import annotations
@@ -15,25 +15,26 @@ DEFAULT_NEED = 2
 
 
 def current_round(events: Iterable[LabelEvent]) -> int:
-    """The round under way: 1, or the highest that a reopening began (two databases may have begun the same one)."""
+    """Return the current round: 1, or the highest that a reopening began (two databases may have begun the same)."""
     return max((event.round for event in events if event.kind == "reopen"), default=1)
 
 
 def current_events(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Labels, adjudications and exclusions that count, oldest first: one a person and kind.
+    """Return the labels, adjudications and exclusions that count, oldest first: one a person and kind.
 
-    They are of the round under way and superseded by nothing. Two heads of one person (after a merge) resolve to the
-    greater (created_at, uuid).
+    They are of the current round and not superseded. Two heads of one person (after a merge) resolve to the greater
+    (created_at, uuid).
     """
     heads = {(event.annotator, event.kind): event for event in _standing(events)}
     return sorted(heads.values(), key=_age)
 
 
 def _standing(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Every event of the round that nothing supersedes, oldest first.
+    """Return every event of the round that is not superseded, oldest first.
 
-    Nobody supersedes what somebody else said, but an exclusion is the coordinator's word, whoever that is: any
-    coordinator may lift or restate it.
+    An annotator can't supersede another's event, but an exclusion belongs to the role of coordinator: any coordinator
+    may
+    lift or restate it.
     """
     superseded = {(event.annotator, event.supersedes) for event in events}
     lifted = {event.supersedes for event in events if event.kind in ("retraction", "exclusion")}
@@ -54,7 +55,7 @@ def _age(event: LabelEvent) -> tuple[str, str]:
 
 
 def rival_heads(events: Sequence[LabelEvent]) -> list[list[LabelEvent]]:
-    """Where one person has several events in force of one kind, as after a merge: those, the one that counts last."""
+    """Return groups of several current events of one person and kind, as after a merge, the one that counts last."""
     heads: dict[tuple[int, str], list[LabelEvent]] = {}
     for event in _standing(events):
         heads.setdefault((event.annotator, event.kind), []).append(event)
@@ -62,7 +63,7 @@ def rival_heads(events: Sequence[LabelEvent]) -> list[list[LabelEvent]]:
 
 
 def current_beside(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Answers to repeats and checks that stand, oldest first: one a person and kind, whatever the round."""
+    """Return current answers to repeats and checks, oldest first: one a person and kind, of any round."""
     superseded = {(event.annotator, event.supersedes) for event in events}
     standing = [
         event
@@ -74,17 +75,16 @@ def current_beside(events: Sequence[LabelEvent]) -> list[LabelEvent]:
 
 
 def current_labels(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """Each person's current label, oldest first."""
     return [event for event in current_events(events) if event.kind == "label"]
 
 
 def current_exclusions(events: Sequence[LabelEvent]) -> list[LabelEvent]:
-    """The coordinator's exclusions in force, oldest first; lifting takes back every one of them."""
+    """Return the coordinator's exclusions in force, oldest first; lifting retracts all of them."""
     return [event for event in _standing(events) if event.kind == "exclusion"]
 
 
 def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
-    """The adjudication in force: it has seen every current label, and its maker has none; else the item is open."""
+    """Return the adjudication in force: it covers every current label, its maker has none; else the item is open."""
     current = current_events(events)
     labels = [event for event in current if event.kind == "label"]
     makers = {label.annotator for label in labels}
@@ -97,10 +97,11 @@ def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
 
 
 def has_seen(ruling: LabelEvent, labels: Sequence[LabelEvent]) -> bool:
-    """Whether a ruling settles these labels.
+    """Return whether an adjudication resolves these labels.
 
-    One that names none came from a file before them, whose order is no matter: it settles those that are not later
-    than it.
+    One that names no labels came from an earlier file format, whose order doesn't matter: it resolves those that are
+    not
+    later than it.
     """
     if ruling.seen:
         return {label.uuid for label in labels} <= set(ruling.seen)
@@ -108,7 +109,7 @@ def has_seen(ruling: LabelEvent, labels: Sequence[LabelEvent]) -> bool:
 
 
 def task_state(events: Sequence[LabelEvent], need: int = DEFAULT_NEED) -> TaskState:
-    """Where a task stands on one subject.
+    """Return the state of one task on one subject.
 
     Args:
         events: All events of the task and subject, in any order.
@@ -140,13 +141,13 @@ def _settled(event: LabelEvent, how: DecidedBy) -> TaskState:
 
 
 def item_state(correctness: TaskState, type_: TaskState, *, types_labelled: bool) -> ItemState:
-    """Both tasks together: excluded, else conflict, else final, else unlabelled, else labelled.
+    """Combine both tasks: excluded, else conflict, else final, else unlabelled, else labelled.
 
     Args:
         correctness: The completion's own task.
         type_: The type task of its question.
-        types_labelled: Whether people must settle the type. Where the data set's types are trusted, a type
-            label is welcome and a conflict is a conflict, but a missing one holds nothing back.
+        types_labelled: Whether annotators must resolve the type. If the dataset's types are trusted, type labels are
+            accepted and a conflict is a conflict, but a missing label holds nothing back.
     """
     subtype = type_.subtype if type_.state == "final" else None
     state = _together(correctness.state, type_.state, types_labelled)

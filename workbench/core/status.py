@@ -1,4 +1,4 @@
-"""What Home and ``workbench status`` show."""
+"""The contents of Home and ``workbench status``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from msgspec import Struct
 
 
 class Matter(Struct, frozen=True, kw_only=True):
-    """Something open in a project, in one sentence.
+    """An open matter in a project, in one sentence.
 
     Attributes:
-        kind: What kind of matter it is; the kinds are declared where they are found.
-        sentence: What there is to know, with its figures.
+        kind: Its kind; the kinds are declared where they are found.
+        sentence: The fact, with its numbers.
         about: What it concerns: ``person``, ``run``, ``verifier``, ``by``, ``group``, ``queue``, as its kind has them.
         size: How many items it is about; of one kind the largest matter comes first.
-        screen: The screen of the app where it is dealt with; "" where there is none.
-        command: The command that does the same, with DB for the database; "" where there is none.
+        screen: The screen of the app for it; "" if there is none.
+        command: The equivalent command, with DB for the database; "" if there is none.
     """
 
     kind: str
@@ -25,15 +25,15 @@ class Matter(Struct, frozen=True, kw_only=True):
     command: str = ""
 
     def command_for(self, database: str) -> str:
-        """The command as it can be typed, given the name of the database as it has to be typed."""
+        """Return the command to type, given the database's name in its shell-quoted form."""
         return self.command.replace("DB", database, 1)
 
 
 class DatasetInfo(Struct, frozen=True, kw_only=True):
-    """One data set. ``types`` is ``trusted`` (imported with its items) or ``labelled`` (people settle them).
+    """One dataset. ``types`` is ``trusted`` (imported with its items) or ``labelled`` (by annotators).
 
     Attributes:
-        out: Why people have taken it out; None for one that is in.
+        out: Why people have excluded it; None for one that is in use.
     """
 
     name: str
@@ -44,17 +44,17 @@ class DatasetInfo(Struct, frozen=True, kw_only=True):
 
 
 class PersonProgress(Struct, frozen=True, kw_only=True):
-    """One person's work.
+    """One annotator's work.
 
     Attributes:
-        done: Correctness labels in force.
-        left: Items they have still to label here, as far as can be told: those under lease to them or meant for them,
-            and their share of what several people may do.
+        done: Current correctness labels.
+        left: Items they have still to label here, as far as known: those reserved for or assigned to them, and their
+            share of what several people may do.
         types_left: Answer types of which the same is true.
-        conflicts: Conflicts they may settle.
-        away: Items they took along in a bundle that has not come back.
+        conflicts: Conflicts they may adjudicate.
+        away: Items in a bundle of theirs that has not come back.
         paused: They get no items for now.
-        settled: Conflicts they have settled.
+        settled: Conflicts they have adjudicated.
         accepted: Answer types they have accepted, as a column or a model proposed them.
     """
 
@@ -75,13 +75,14 @@ class Status(Struct, frozen=True, kw_only=True):
 
     Attributes:
         states: Items by public state.
-        accepted: How many of the items "labelled" no person has labelled: only the type of their question was accepted.
+        accepted: How many of the items "labelled" no annotator has labelled: only the type of their question was
+            accepted.
         checks: How many of the items are checks: their answer is known, and they are part of no benchmark.
         runs: How many runs there are.
         running: How many of them are queued or running.
         quarantined: Rows that could not be imported.
         flags: Flags that wait for the coordinator's answer.
-        briefing: What is open, the most pressing first; empty where it was not asked for.
+        briefing: Open matters, the most pressing first; empty if they were not requested.
     """
 
     items: int
@@ -99,7 +100,7 @@ class Status(Struct, frozen=True, kw_only=True):
 
     @property
     def shown_states(self) -> dict[str, int]:
-        """Items by state as people are shown them: what was only accepted stands by itself, where there is such."""
+        """Return items by state as people see them: items of which only the type was accepted are separate."""
         shown: dict[str, int] = {}
         for state, number in self.states.items():
             shown[state] = number

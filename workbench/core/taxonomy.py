@@ -2,7 +2,7 @@
 
 Four types, eighteen subtypes. A code is a letter and a number, displayed ``"B5 - Matrix"``. The numbers of
 A5, A6 and C2 never occur in the released rows: A5 and A6 follow the order of table 5, C2 is our choice.
-An unknown code is kept as it stands under its letter's type.
+An unknown code is kept unchanged under its letter's type.
 """
 
 from __future__ import annotations
@@ -73,7 +73,6 @@ class TypeCode(NamedTuple):
 
     @property
     def is_subtype(self) -> bool:
-        """True for a letter with a number."""
         return len(self.code) > 1
 
 
@@ -88,18 +87,18 @@ _CODE = re.compile(r"^\s*([A-Za-z])(\d{0,3})\s*(?:[-–:.]\s*(.*?))?\s*$", re.DO
 
 
 def is_subtype(code: str) -> bool:
-    """Whether a text is a subtype's code as it is stored, such as ``A1``; new codes may come."""
+    """Return whether a text is a subtype's code as stored, such as ``A1``; unknown codes are accepted."""
     parsed = parse_type(code)
     return parsed is not None and parsed.is_subtype and parsed.code == code
 
 
 def is_typed(code: str) -> bool:
-    """Whether a text is the code of a subtype, or of one of the four types."""
+    """Return whether a text is the code of a subtype, or of one of the four types."""
     return code in TYPES or is_subtype(code)
 
 
 def parse_type(text: str) -> TypeCode | None:
-    """Read ``"B5 - Matrix"``, ``"B5"``, ``"Matrix"`` or ``"B - Expressions"``; None when it is none of them.
+    """Parse ``"B5 - Matrix"``, ``"B5"``, ``"Matrix"`` or ``"B - Expressions"``; None for anything else.
 
     Letters beyond A–D and numbers beyond the known ones are kept: new codes may come.
     """
@@ -114,25 +113,25 @@ def parse_type(text: str) -> TypeCode | None:
 
 
 def known_type(text: str) -> str | None:
-    """The code of the type or subtype that a text names. A letter alone may be an answer: it names none."""
+    """Return the code of the type or subtype that a text names. A single letter may be an answer: it doesn't count."""
     code = parse_type(text) if len(text.strip()) > 1 else None
     return code.code if code is not None and (code.code in SUBTYPES or code.code in TYPES) else None
 
 
 def type_values(values: Iterable[str]) -> list[str]:
-    """The codes that values name; none unless nine in ten do, and blank ones aside."""
+    """Return the codes that values name; none unless nine in ten do, blank ones not counted."""
     said = [value for value in values if value.strip()]
     codes = [code for code in map(known_type, said) if code is not None]
     return codes if len(codes) >= 0.9 * len(said) else []
 
 
 def type_name(code: str) -> str:
-    """The canonical name of a code, or the code itself when it is unknown."""
+    """Return the canonical name of a code, or the code itself if it is unknown."""
     return SUBTYPES.get(code) or TYPES.get(code) or code
 
 
 def type_display(code: str) -> str:
-    """``"B5 - Matrix"``; an unknown code stands alone."""
+    """Return ``"B5 - Matrix"``; an unknown code alone."""
     name = type_name(code)
     return code if name == code else f"{code} - {name}"
 
@@ -145,12 +144,13 @@ ANSWER_TYPE: Final = "answer-type"
 
 
 class TypeSuggestion(Struct, frozen=True, kw_only=True):
-    """What a model says of one question.
+    """A model's suggestion for one question.
 
     Attributes:
         subtype: The subtype in force (``"B5"``), if there is one.
-        suggested: A subtype's code, or ``"proof"`` or ``"open_ended"`` for a question outside the taxonomy; None where
-            there is no suggestion.
+        suggested: A subtype's code, or ``"proof"`` or ``"open_ended"`` for a question outside the taxonomy; None
+            without
+            a suggestion.
         reason: Why there is none; None with a suggestion.
     """
 
@@ -170,7 +170,7 @@ class TypeCell(Struct, frozen=True, kw_only=True):
 
 
 class TypeReport(Struct, frozen=True, kw_only=True):
-    """How a model's suggestions agree with the subtypes in force.
+    """The agreement of a model's suggestions with the subtypes in force.
 
     Attributes:
         run: The run they come from.

@@ -1,4 +1,4 @@
-"""What a verifier is asked and what it answers."""
+"""A verifier's input and output."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ class Outcome(StrEnum):
 
     @property
     def word(self) -> OutcomeWord:
-        """The word people and files see."""
         return self.value
 
     @property
     def code(self) -> OutcomeCode:
-        """The number stored for it."""
         return OutcomeCode[self.name]
 
 
@@ -40,12 +38,10 @@ class OutcomeCode(IntEnum):
 
     @property
     def outcome(self) -> Outcome:
-        """The outcome it is stored for."""
         return Outcome[self.name]
 
     @property
     def word(self) -> OutcomeWord:
-        """The word people and files see."""
         return self.outcome.value
 
 
@@ -73,13 +69,13 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
     Attributes:
         item: The completion's row id; it ties the verdict to the row.
         subtype: The answer subtype's code (``"A1"``) or None.
-        example: Public examples of the question, where its rows have such a field; for judges of code.
+        example: Public examples of the question, if its rows have such a field; for judges of code.
         is_code: Whether the completion is a program, a solution of a problem with tests.
-        rivals: What it is compared with, for verifiers that compare completions.
-        language: The programming language it is to be in, where its rows or its problem say so.
+        rivals: The completions it is compared with, for verifiers that compare.
+        language: The programming language it is to be in, if its rows or its problem give it.
         difficulty: How hard the problem is, in its benchmark's word.
-        function_name: The function that is asked for.
-        reward: What a search over this item is rewarded by, in the row's own field.
+        function_name: The required function.
+        reward: The reward of a search over this item, in the row's own field.
     """
 
     item: int
@@ -97,7 +93,6 @@ class VerifierInput(Struct, frozen=True, kw_only=True):
 
     @property
     def characters(self) -> int:
-        """Length of the texts that a verifier reads."""
         return len(self.question) + len(self.reference) + len(self.completion)
 
 
@@ -113,8 +108,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
         candidate_final: The completion's final answer as the verifier read it.
         reference_span: Offsets of ``reference_final`` into the stored reference, if known.
         candidate_span: Offsets of ``candidate_final`` into the stored completion, if known; without a final answer,
-            of what decided, such as the line that raised.
-        detail: More for a person, such as an error's text.
+            of the deciding text, such as the line that raised.
+        detail: Details for a person, such as an error's text.
         ms: Wall time spent on this item, in milliseconds.
     """
 
@@ -131,5 +126,5 @@ class Verdict(Struct, frozen=True, kw_only=True):
 
     @property
     def is_correct(self) -> bool:
-        """Whether the outcome is "correct"; false for an abstention and an error."""
+        """Return whether the outcome is "correct"; False for an abstention and an error."""
         return self.outcome is Outcome.CORRECT

@@ -1,5 +1,5 @@
-"""What is known of tests before any is run, by parsing alone.
+"""Static analysis of tests: what parsing tells before any is run.
 
-assertion: tests whose value can be compared outside the sandbox. callees: whom they call.
-broken: tests that say nothing of any solution.
+assertion: tests whose value can be compared outside the sandbox. callees: names of the code under test.
+broken: tests that no solution can pass.
 """

@@ -1,8 +1,8 @@
-"""Tests whose value can be compared outside the sandbox, found by parsing alone: nothing of a test is run here.
+"""Tests whose value can be compared outside the sandbox, found by parsing alone: no test is run here.
 
-Such a test is an assertion about one call of what is tested, ``assert f(1) == literal``. The call may stand in a
-conversion (``sorted(f(1)) == …``) or a comparison of numbers (``abs(f(1) - 2.5) < 1e-6``) that is carried out outside,
-on the plain value. In anything else an object of the program's own meets the literal inside, and may lie about it.
+Such a test is an assertion about one call of the code under test, ``assert f(1) == literal``. The call may be in a
+conversion (``sorted(f(1)) == …``) or a comparison of numbers (``abs(f(1) - 2.5) < 1e-6``), which are evaluated outside
+on the plain value. In any other form an object made by the program is compared inside the sandbox, and may lie.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ _IMPORT: Final = re.compile(r"\b(?:import|from)\b")
 
 
 def is_bomb(source: str) -> bool:
-    """Whether a text takes far longer to parse than others of its length.
+    """Return whether a text takes far longer to parse than others of its length.
 
-    Each dot in the name of an imported module copies what stands before it, and up to Python 3.11 each field of a
-    formatted string passes over that string from its start.
+    Each dot in the name of an imported module copies the text before it, and up to Python 3.11 each field of an
+    f-string
+    scans that string from its start.
     """
     if len(source) <= _SHORT or len(source) * max(source.count("{"), source.count(".")) <= _MOST:
         return False
@@ -82,12 +83,12 @@ _SUMS: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
 
 
 def constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
-    """The value that an expression of literals has, and the names of the built-ins in it.
+    """Return the value of an expression of literals, and the names of the built-ins in it.
 
-    It is a literal, ``set([1, 2])`` and its like, a sum or product of numbers, or a tuple or list of such.
+    Accepted are literals, ``set([1, 2])`` and similar, sums and products of numbers, and tuples or lists of these.
 
     Raises:
-        ValueError: It is none of these.
+        ValueError: The expression is anything else.
     """
     if not _is_modest(node):
         raise ValueError("nested too deeply, or of too many keys")
@@ -95,17 +96,17 @@ def constant(node: ast.expr) -> tuple[Any, frozenset[str]]:
 
 
 def constant_of(source: str) -> Any:
-    """The value of an expression's text, as with `constant`.
+    """Return the value of an expression's text, as `constant` does.
 
     Raises:
-        ValueError: It has none.
+        ValueError: It is not such an expression.
     """
     # Brackets let an expression go over several lines, as it may where it comes from.
     return constant(ast.parse(f"(\n{source}\n)", mode="eval").body)[0]
 
 
 def is_literal(node: ast.expr) -> bool:
-    """Whether an expression is a Python literal that is neither nested too deeply nor of too many keys."""
+    """Return whether an expression is a Python literal, not nested too deeply and without too many keys."""
     if not _is_modest(node):
         return False
     try:
@@ -180,17 +181,17 @@ _SOURCE_LINE: Final = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
 
 
 class Sources:
-    """Cuts nodes out of the text they were parsed from, where `ast.get_source_segment` takes half a minute a megabyte.
+    """Cuts nodes out of the text they were parsed from; `ast.get_source_segment` takes half a minute a megabyte.
 
     Args:
-        text: That text.
+        text: The text that was parsed.
     """
 
     def __init__(self, text: str) -> None:
         self._lines: list[bytes] = _SOURCE_LINE.findall(text.encode("utf-8", "surrogatepass"))
 
     def of(self, node: ast.stmt | ast.expr) -> str:
-        """The node as it is written; a statement that holds others is written anew, without its indentation."""
+        """Return the node's source; a compound statement is unparsed, without its indentation."""
         if isinstance(node, ast.For | ast.While | ast.If | ast.With | ast.Try | ast.FunctionDef | ast.ClassDef):
             return ast.unparse(node)
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
@@ -225,7 +226,7 @@ _HIDDEN: Final = ("_", "f_", "gi_", "cr_", "ag_", "tb_", "co_")
 
 
 class Via(Struct, frozen=True):
-    """What is done outside to the value of a call, before it is compared.
+    """A conversion or comparison that is applied to a call's value outside the sandbox.
 
     Attributes:
         name: A conversion, ``<`` or ``<=`` for ``abs(value - wanted) < most``, or ``isclose``.
@@ -241,12 +242,12 @@ class Assertion(Struct, frozen=True):
 
     Attributes:
         left: Source of the call, which is evaluated in the sandbox.
-        right: Source of the value wanted, as the test has it.
+        right: Source of the expected value, as the test has it.
         called: The name called.
-        message: Source of the message where that is computed, and so may raise an error of its own; else None.
-        via: What is done to the value outside; None if it is compared as it is.
-        needs: Names that the arguments use besides built-ins.
-        outside: Names of what is done outside; whoever binds them means something else.
+        message: Source of the message if it is computed, and so may raise an error of its own; else None.
+        via: Applied to the value outside; None if it is compared unchanged.
+        needs: Names other than built-ins that the arguments use.
+        outside: Built-ins that are applied outside; a program that rebinds one means something else by it.
     """
 
     left: str
@@ -259,7 +260,7 @@ class Assertion(Struct, frozen=True):
 
 
 class _Expectation(Struct, frozen=True):
-    """A call, what is done to its value, and the value wanted (None for true)."""
+    """A call, the conversion of its value, and the expected value (None for true)."""
 
     call: ast.Call
     via: Via | None = None
@@ -268,14 +269,14 @@ class _Expectation(Struct, frozen=True):
 
 
 def form_of(source: str) -> Form:
-    """``expression`` for an assertion about one call, else ``statement``."""
+    """Return ``expression`` for an assertion about one call, else ``statement``."""
     return "statement" if assertion_of(source) is None else "expression"
 
 
 def assertion_of(source: str) -> Assertion | None:
-    """The sides of a test that is an assertion about one call by name; None for any other.
+    """Return the sides of a test that asserts something of one call by name; None for any other.
 
-    Whether the name is that of what is tested is for `callees.Callees` to say.
+    `callees.Callees` decides whether the name is that of the code under test.
     """
     tree = parsed(source)
     if tree is None or len(tree.body) != 1 or not isinstance(tree.body[0], ast.Assert):
@@ -300,10 +301,10 @@ def assertion_of(source: str) -> Assertion | None:
 
 
 def parsed(source: str, longest: int = LONGEST) -> ast.Module | None:
-    """The syntax tree of a text; None where it is no Python, or takes too long or is too deep to tell.
+    """Return the syntax tree of a text; None if it is not Python, or takes too long or nests too deeply to parse.
 
     Args:
-        longest: Characters of a text that is looked at.
+        longest: Longest text to parse, in characters.
     """
     if len(source) > longest or is_bomb(source):
         return None
@@ -333,7 +334,7 @@ def _asked(test: ast.expr) -> _Expectation | None:
 
 
 def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expectation | None:
-    """A call in a conversion, such as ``sorted(f(1), reverse=True)`` and ``round(f(1), 6)``."""
+    """Read a call in a conversion, such as ``sorted(f(1), reverse=True)`` and ``round(f(1), 6)``."""
     match call:
         case ast.Call(func=ast.Name(id=name), args=[ast.Call(func=ast.Name()) as inner], keywords=[]):
             if name in _CONVERSIONS or name == "round":
@@ -355,7 +356,7 @@ def _converted(call: ast.Call, right: ast.expr, used: frozenset[str]) -> _Expect
 
 
 def _near(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Expectation | None:
-    """``abs(f(1) - 2.5) < 1e-6`` and its like; the call may be on either side of the minus."""
+    """Read ``abs(f(1) - 2.5) < 1e-6`` and similar; the call may be on either side of the minus."""
     if operator in _FLIPPED:
         left, operator, right = right, _FLIPPED[operator], left
     most = _number(right)
@@ -368,7 +369,7 @@ def _near(left: ast.expr, operator: type[ast.cmpop], right: ast.expr) -> _Expect
 
 
 def _close(test: ast.Call) -> _Expectation | None:
-    """``math.isclose(f(1), 2.5, rel_tol=1e-9)``; the call is the first or the second argument."""
+    """Read ``math.isclose(f(1), 2.5, rel_tol=1e-9)``; the call is the first or the second argument."""
     match test.func:
         case ast.Name(id="isclose") | ast.Attribute(value=ast.Name(id="math"), attr="isclose"):
             pass
@@ -397,7 +398,7 @@ def _number(node: ast.expr) -> float | None:
 
 
 def _needed(call: ast.Call) -> frozenset[str] | None:
-    """Names that a call's arguments need; None where they may do more than give a value."""
+    """Return the names that a call's arguments need; None if they may do more than give a value."""
     loaded, bound = set[str](), set[str]()
     for part in (node for given in (*call.args, *call.keywords) for node in ast.walk(given)):
         if isinstance(part, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):

@@ -1,6 +1,6 @@
-"""Tests that can say nothing of any solution, found by parsing alone: they are set apart, and count for nobody.
+"""Broken tests, which no solution can pass, found by parsing alone: they are excluded and count for no solution.
 
-A name that they call what is tested by, as HumanEval's tests do, is bound before.
+Tests that call the code under test by another name, as HumanEval's do, get that name bound first.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ _LONGEST_COMPILED: Final = 1 << 14
 
 
 class TestFault(NamedTuple):
-    """What is wrong with a test, and the error by which any solution fails it, the reference as well."""
+    """A test's fault, and the error with which every solution fails it, the reference included."""
 
     fault: Fault
     error: str
 
 
 class BrokenTest(Struct, frozen=True, kw_only=True):
-    """A test that is set apart.
+    """A test that is excluded.
 
     Attributes:
         position: Its place in the suite, from 1.
-        error: By what the reference fails it, and any other solution.
+        error: The error with which every solution fails it, the reference included.
     """
 
     task_id: str
@@ -57,17 +57,16 @@ class BrokenTest(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """Which test, and what is wrong with it."""
         return f"{self.task_id} {self.suite} {self.position}: {FAULTS[self.fault]} ({self.error})"
 
 
 def binding(entry_point: str, name: str = CANDIDATE) -> str:
-    """Code that gives the function under test the name that tests call it by."""
+    """Return code that gives the function under test the name that tests call it by."""
     return f"{name} = {entry_point}"
 
 
 def with_candidate(problem: Problem) -> Problem:
-    """The problem with `CANDIDATE` bound to its entry point, where a test calls that and nothing defines it."""
+    """Return the problem with `CANDIDATE` bound to its entry point, if a test calls that and nothing defines it."""
     name, calls = problem.entry_point, _calls_candidate(problem)
     if not calls or name is None or not name.isidentifier() or problem.language != "python":
         return problem
@@ -89,13 +88,13 @@ def _calls_candidate(problem: Problem) -> bool:
 def broken_tests(
     problem: Problem, tests: Sequence[CodeTest], suite: str | None = None, *, grammar: bool = True
 ) -> dict[int, TestFault]:
-    """Faults of a problem's tests by their places; tests without one are left out, and so are all of written suites.
+    """Return the faults of a problem's tests by position, without sound tests and without all tests of written suites.
 
-    In other languages than Python a test that doesn't parse is found when it is run without a solution.
+    In languages other than Python a test that doesn't parse is found when it is run without a solution.
 
     Args:
-        suite: What they belong to.
-        grammar: Whether the tests are run by an interpreter with this one's grammar.
+        suite: The suite the tests belong to.
+        grammar: Whether the tests are run by an interpreter with this interpreter's grammar.
     """
     if problem.language != "python" or suite in problem.written:
         return {}
@@ -110,7 +109,6 @@ def broken_tests(
 
 
 def broken_in(problem: Problem) -> list[BrokenTest]:
-    """The broken tests of all suites that a problem has."""
     return [
         BrokenTest(task_id=problem.task_id, suite=suite, position=place + 1, fault=wrong.fault, error=wrong.error)
         for suite, tests in problem.suites.items()
@@ -166,14 +164,14 @@ def _unbound(tree: ast.Module, there: frozenset[str]) -> list[str]:
 
 
 def _free(tree: ast.Module) -> set[str]:
-    """Names that a test needs from outside; none where it may bind names unseen."""
+    """Return the names that a test needs from outside; none if it may bind names in ways that parsing can't see."""
     loaded, bound = _read(tree)
     return loaded - bound - _BUILTINS if _BINDS_UNSEEN.isdisjoint(loaded) else set()
 
 
 @lru_cache(maxsize=512)
 def _names(entry_point: str | None, setup: str, prompt: str, canonical: str) -> frozenset[str] | None:
-    """All names that a test could mean; None where that can't be told.
+    """Return all names that a test could refer to; None if that can't be determined.
 
     Any word of the problem is taken for a name that solutions may define.
     """
@@ -215,15 +213,15 @@ _DEEPEST: Final = 60
 
 
 def tree_of(source: str) -> ast.Module | None:
-    """The syntax tree of a test; None where it is no Python, or too long or too deep to be walked."""
+    """Return the syntax tree of a test; None if it is not Python, or too long or too deep to be walked."""
     tree = parsed(source) if len(source) <= LONGEST_TEST else None
     return tree if tree is not None and _is_small(tree) else None
 
 
 def spelling(source: str) -> str:
-    """A test's text as its syntax tree would be written; the text itself where it has none.
+    """Return a test's text as unparsed from its syntax tree; the text itself if it doesn't parse.
 
-    The message of an assert says nothing of what is tested, and is left out.
+    The message of an assert is left out: it doesn't change what is tested.
     """
     tree = tree_of(source)
     if tree is None:
@@ -235,7 +233,7 @@ def spelling(source: str) -> str:
 
 
 def bound_names(setup: str) -> list[str]:
-    """Names that a problem's setup binds, such as ``candidate`` in ``candidate = add``."""
+    """Return the names that a problem's setup binds, such as ``candidate`` in ``candidate = add``."""
     tree = tree_of(setup)
     if tree is None:
         return []

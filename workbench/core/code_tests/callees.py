@@ -1,6 +1,6 @@
-"""Which names stand for what a problem's solutions define, and which tests can therefore be compared outside.
+"""Names by which tests call the code under test, and so the tests that can be compared outside the sandbox.
 
-A name may be trusted to be the solution's own only where the setup can't have put something of a test's around it.
+A name is trusted only if the setup can't have wrapped the solution in code of a test's.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _AS_LIST: Final = ast.dump(ast.parse(AS_LIST_DEFINITION))
 
 
 class Callees:
-    """The names by which tests of a problem may call what is tested.
+    """The names by which tests of a problem may call the code under test.
 
     Args:
-        entry_point: The function or class that tests call; None where nobody has said so, and then any name counts
-            that only a solution can have bound.
-        setup: Code between the solution and its tests. Where it could rebind what it doesn't name, nothing is trusted.
+        entry_point: The function or class that tests call; if None, any name counts that only a solution can have
+            bound.
+        setup: Code between the solution and its tests. If it could rebind names it doesn't mention, nothing is trusted.
     """
 
     def __init__(self, entry_point: str | None, setup: str) -> None:
@@ -44,7 +44,7 @@ class Callees:
         self._lists = any(ast.dump(ast.Module([node], [])) == _AS_LIST for node in body)
 
     def outside(self, source: str) -> Assertion | None:
-        """The sides of a test whose value is compared outside; None where the interpreter inside decides."""
+        """Return the sides of a test whose value is compared outside; None if the interpreter inside decides."""
         found = assertion_of(source)
         if found is None or not self._clear or not self._calls(found.called):
             return None
@@ -71,7 +71,7 @@ class Callees:
         return name not in self._bound and name != self._entry_point
 
     def _alias(self, node: ast.stmt) -> str | None:
-        """The name in ``candidate = f``, ``candidate = Solution().f`` and a choice between such."""
+        """Return the name in ``candidate = f``, ``candidate = Solution().f`` and a choice between such."""
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if self._names_tested(value):
                 return name
@@ -107,7 +107,6 @@ class Callees:
 
 @lru_cache(maxsize=512)
 def callees(entry_point: str | None, setup: str) -> Callees:
-    """The names of a problem, read once."""
     return Callees(entry_point, setup)
 
 
@@ -132,7 +131,6 @@ def _locals(node: ast.AST) -> set[str]:
 
 
 def _imported(body: list[ast.stmt]) -> dict[str, str]:
-    """Imported name -> what it is."""
     found: dict[str, str] = {}
     for node in body:
         if isinstance(node, ast.Import):

@@ -1,4 +1,4 @@
-"""A checked copy: VACUUM INTO a temporary name, integrity check, rename."""
+"""Verified copies: VACUUM INTO a temporary name, integrity check, rename."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class _CopyContents(NamedTuple):
 
 
 def require_no_less(new: Path, old: Path) -> None:
-    """Refuse to put a copy in the place of a good one that holds what it doesn't. What is damaged is no good copy.
+    """Refuse to replace a good copy with one that lacks some of its content. A damaged file is not a good copy.
 
     Raises:
-        StoreError: The old one has more of anything, newer events, is of another project or a newer version.
+        StoreError: The old one has more rows of anything, newer events, another project or a newer version.
     """
     with old.open("rb") as file:
         begins = file.read(4)
@@ -79,7 +79,7 @@ def _refuse(old: Path, why: str) -> NoReturn:
 
 
 def _held(path: Path) -> _CopyContents | str | None:
-    """What a database holds; None for what is no good copy of any, a text for what must not be looked into."""
+    """Return a database's contents; None if it is damaged or not a copy, a message if it must not be opened."""
     if any(log.exists() and log.stat().st_size for log in (beside(path, end) for end in LOGS)):
         return "it has been written to since it was made, and its log has not been written back"
     try:
@@ -117,14 +117,14 @@ def put_in_place(temporary: Path, target: Path, *, keep: bool = True, before: st
     """Give a finished database its name.
 
     Args:
-        keep: Keep what stood there, and the logs beside it, under other names.
-        before: What is done, which their names say.
+        keep: Keep the file at that name, and its logs, under other names.
+        before: The operation, which the names of kept files mention.
 
     Returns:
-        What was kept.
+        The kept files.
 
     Raises:
-        StoreError: Somebody has what stands there open, or made something there just now.
+        StoreError: The file at that name is open in another process, or was just created by one.
     """
     log = beside(temporary, "-wal")
     if log.exists() and log.stat().st_size:
@@ -212,10 +212,10 @@ def _store_names(folder: Path) -> None:
 
 
 def backup(database: Database, target: Path, *, force: bool = False, discard: bool = False) -> int:
-    """Write a whole copy of the database; returns its size in bytes. The copy appears checked or not at all.
+    """Write a complete copy of the database and return its size in bytes. The copy appears verified or not at all.
 
     Args:
-        force: Replace what stands there, unless it is a good copy with more in it, or of another project.
+        force: Replace an existing file, unless it is a good copy with more content, or of another project.
         discard: Replace that, too.
 
     Raises:
@@ -257,7 +257,7 @@ def _copy(database: Database, target: Path) -> None:
 
 
 def check(path: Path) -> None:
-    """See that a database that nobody has open is sound, and that the disk has it.
+    """Check that a database which no process has open is sound, and flush it to disk.
 
     Raises:
         StoreError: It is damaged.

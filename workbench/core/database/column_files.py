@@ -1,9 +1,9 @@
-"""Copies of the columns beside the database: ``p.db.columns/``, safe to delete at any time.
+"""Cached columns next to the database: ``p.db.columns/``, safe to delete at any time.
 
 A file holds one part: the items, or one run's verdicts. It begins with a checksum of the rest and the length of the
-head, four bytes each; the head says in JSON what the part was made from, and the columns follow, each padded to eight
-bytes. A file only ever saves reading the database again: whatever is wrong with one, or with writing one, costs
-nothing but time.
+header, four bytes each; the header describes in JSON what the part was made from, and the columns follow, each padded
+to
+eight bytes. A file only saves reading the database again: a damaged or unwritable one costs nothing but time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _KIND = re.compile(r"[<>|][iu][1248]|[<>]f8")
 
 
 class ColumnHeader(Struct, frozen=True, kw_only=True):
-    """What a part was made from, and how its columns are to be read.
+    """The source of a part, and the layout of its columns.
 
     Attributes:
         run: Whose verdicts these are; None for the items.
@@ -59,35 +59,33 @@ class ColumnHeader(Struct, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> ChangeMark:
-        """The point in the history."""
         return ChangeMark(self.version, bytes.fromhex(self.token))
 
 
 class ColumnPart(Struct, frozen=True, kw_only=True, eq=False):
-    """A part as it stands in its file."""
+    """A part as stored in its file."""
 
     head: ColumnHeader
     columns: Mapping[str, memoryview]
 
 
 def folder(database: Path) -> Path:
-    """Where the parts of a database stand."""
     return Path(f"{database.resolve()}{SUFFIX}")
 
 
 def name(run: int | None) -> str:
-    """The name of a run's file, or of the items' for None."""
+    """Return the name of a run's file, or of the items' for None."""
     return "items" if run is None else f"run-{run}"
 
 
 def run_of(name: str) -> int | None:
-    """The run of a file of this name; None for the items, and for files that have no business there."""
+    """Return the run of a file of this name; None for the items, and for files of other names."""
     number = name.removeprefix("run-")
     return int(number) if number != name and number.isdecimal() else None
 
 
 def read(path: Path) -> ColumnPart | None:
-    """A part; None where there is no file, or it is damaged or of another kind."""
+    """Load a part; None if there is no file, or it is damaged or of another kind."""
     try:
         require_own_folder(path.parent)
         whole = memoryview(read_own(path, _LARGEST))
@@ -114,7 +112,7 @@ def read(path: Path) -> ColumnPart | None:
 
 
 def write(path: Path, part: ColumnPart) -> bool:
-    """Put a part in place of what stood there, whole or not at all; False where that can't be done."""
+    """Replace a part atomically; return False if it can't be written."""
     head = msgspec.json.encode(part.head)
     head += b" " * (_padded(len(head)) - len(head))
     pieces = [len(head).to_bytes(4, "little"), head, *_column_bytes(part.columns)]

@@ -48,11 +48,11 @@ class Database:
     """One workbench database; connections are opened per thread and kept.
 
     Args:
-        unchecked: Open it also when its schema is not as this program makes it, to say so.
+        unchecked: Open it even if its schema is not the program's, in order to report that.
 
     Raises (on creation):
-        SchemaError: Its tables, views or triggers are not as this program makes them.
-        StoreError: The file is missing (unless ``create``), on a network file system, no workbench database,
+        SchemaError: Its tables, views or triggers are not the program's.
+        StoreError: The file is missing (unless ``create``), on a network file system, not a workbench database,
             or written by a newer version; or this SQLite is too old.
     """
 
@@ -71,7 +71,7 @@ class Database:
         self._place = Place(self.path)
 
     def require_place(self) -> None:
-        """Make sure that the file is where it was opened.
+        """Make sure that the file is still at the path where it was opened.
 
         Raises:
             StoreError: It was moved, deleted or replaced.
@@ -80,18 +80,18 @@ class Database:
             self._place.require()
 
     def require_writable(self) -> None:
-        """Make sure that it was not opened to be read alone; also every write says so.
+        """Make sure that the database was not opened read-only; every write checks it, too.
 
         Raises:
-            StoreError: It was; the message says why.
+            StoreError: It is read-only; the message gives the reason.
         """
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """While inside, what the database can't do raises a StoreError; and so does its end, if what was read is wrong.
+        """Turn SQLite errors in the block into StoreErrors, and check at its end that what was read is valid.
 
         Raises:
-            StoreError: What has become of the file, or as `workbench.core.database.failures.explained`.
+            StoreError: The file was moved or replaced, or as `workbench.core.database.failures.explained`.
         """
         with explained(self.path):
             try:
@@ -100,7 +100,7 @@ class Database:
                 raise self.explain(error) or error from None
 
     def explain(self, error: BaseException | None) -> BaseException | None:
-        """What has become of the file, where a read fails because of that; else the error itself."""
+        """Return the cause if a read failed because the file was moved or replaced; else the error itself."""
         if isinstance(error, sqlite3.Error):
             try:
                 self.require_place()
@@ -109,7 +109,7 @@ class Database:
         return error
 
     def open(self) -> sqlite3.Connection:
-        """Another connection, which the caller closes.
+        """Open another connection, which the caller closes.
 
         Raises:
             StoreError: The file was moved, deleted or replaced, or it can't be opened.
@@ -126,11 +126,11 @@ class Database:
         self._lock = threading.Lock()
 
     def reader(self) -> sqlite3.Connection:
-        """This thread's connection for reading; it can't write."""
+        """Return this thread's read-only connection."""
         return self._connection("reader")
 
     def release_reader(self) -> None:
-        """Close this thread's connection for reading, unless it is in a transaction; `reader` opens another one."""
+        """Close this thread's read-only connection, unless it is in a transaction; `reader` opens another one."""
         held: dict[str, sqlite3.Connection] = getattr(self._threads, "connections", {})
         connection = held.get("reader")
         if connection is None or connection.in_transaction:
@@ -143,10 +143,10 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """This thread's reader, on one state of the database throughout.
+        """Read one consistent state of the database with this thread's reader.
 
         Raises:
-            SchemaError: Somebody has changed its tables, views or triggers meanwhile.
+            SchemaError: Another program has changed its tables, views or triggers.
         """
         connection = self.reader()
         if connection.in_transaction:
@@ -161,16 +161,17 @@ class Database:
 
     @contextmanager
     def write(self, durability: Durability = "normal", *, patient: bool = True) -> Iterator[sqlite3.Connection]:
-        """One transaction: begins immediately, commits at the end, rolls back on any exception.
+        """Run one transaction: begins immediately, commits at the end, rolls back on any exception.
 
         Args:
-            patient: Wait for seconds while others write; else only for as long as an event loop may stand still, and
-                don't write the log back before it is large: that is left to `write_back`.
+            patient: Wait for seconds while others write; else only as long as an event loop may block, and leave a
+                small
+                write-ahead log to `write_back`.
 
         Raises:
-            SchemaError: Somebody has changed its tables, views or triggers meanwhile.
-            WrittenError: Fewer rows were written than were sent, or others beside them.
-            StoreError: The database is locked, full, damaged or not to be written, or its file isn't where it was.
+            SchemaError: Another program has changed its tables, views or triggers.
+            WrittenError: Fewer rows were written than were sent, or additional ones.
+            StoreError: The database is locked, full, damaged or read-only, or its file was moved.
         """
         self.require_writable()
         self.require_place()
@@ -203,7 +204,7 @@ class Database:
             self._schema = counter
 
     def write_back(self) -> None:
-        """Move what the write-ahead log holds into the database, as far as that goes while others write."""
+        """Checkpoint the write-ahead log, as far as that is possible while others write."""
         connection = self.open()
         try:
             connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -211,12 +212,12 @@ class Database:
             connection.close()
 
     def data_version(self) -> int:
-        """SQLite's own counter of writes by other connections, as this thread's reader sees it."""
+        """Return SQLite's counter of writes by other connections, as this thread's reader sees it."""
         row: tuple[int] = self.reader().execute("PRAGMA data_version").fetchone()
         return row[0]
 
     def is_written_within(self, seconds: float) -> bool:
-        """Wait until somebody else writes; False when nobody does."""
+        """Wait until another connection writes; return False if none does."""
         before, until = self.data_version(), time.monotonic() + seconds
         while time.monotonic() < until:
             if self.data_version() != before:
@@ -225,10 +226,11 @@ class Database:
         return False
 
     def require_other(self, target: Path) -> None:
-        """Refuse to write over the database, its write-ahead log, its columns, a link to one of them, or no file.
+        """Refuse to write over the database, its write-ahead log, its cached columns, a link to one of them, or a non-
+        file.
 
         Raises:
-            StoreError: ``target`` is one of the database's files, or a folder, a device or the like.
+            StoreError: ``target`` is one of the database's files, or a folder, a device or similar.
         """
         if not target.name or (target.exists() and not target.is_file()):
             raise StoreError(f"{target} is no regular file.", "Name another file.")
@@ -239,16 +241,15 @@ class Database:
             raise StoreError(f"{target} belongs to the database itself.", "Name another file.")
 
     def interrupt_readers(self) -> None:
-        """End the reads under way in any thread: each fails with an error. Writes go on."""
+        """Interrupt all reads in progress, in any thread: each fails with an error. Writes continue."""
         with self._lock:
             for connection in self._readers:
                 connection.interrupt()
 
     def close(self) -> None:
-        """Close every connection this object has opened, in whichever thread.
+        """Close every connection this object has opened, in any thread.
 
-        To close one on which another thread is at work would crash the process: it is closed once that thread lets go
-        of it.
+        Closing one that another thread is using would crash the process: it is closed once that thread releases it.
         """
         with self._lock:
             self._readers.clear()
@@ -260,7 +261,7 @@ class Database:
             self._threads = threading.local()
 
     def remove_if_empty(self) -> None:
-        """Remove a database that was made just now, unless something is in it or somebody has it open."""
+        """Remove a newly created database, unless it has content or another process has it open."""
         with suppress(StoreError, sqlite3.Error, OSError):
             if any(self.reader().execute(f'SELECT 1 FROM "{name}" LIMIT 1').fetchone() for name in _CONTENT):
                 return
@@ -300,10 +301,10 @@ def _let_go(connection: sqlite3.Connection, thread: threading.Thread) -> None:
 
 
 class _Turn:
-    """Whose turn it is to write, among threads and processes: a lock on the log, where SQLite itself has none.
+    """A lock on the log by which threads and processes take turns to write; SQLite itself has no queue.
 
-    To look for it costs a tenth of a refused ``BEGIN``: many who wait leave the processor to the one who writes.
-    It spares work alone: SQLite's own lock is what counts, and whoever waits long asks for that one.
+    Checking it costs a tenth of a rejected ``BEGIN``, so that waiting writers leave the processor to the active one.
+    It only saves work: SQLite's own lock decides, and a writer that has waited long requests that one.
     """
 
     def __init__(self, path: Path) -> None:
@@ -364,10 +365,10 @@ class _Turn:
 
 
 def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, patient: bool) -> None:
-    """Begin to write as soon as nobody else does.
+    """Begin to write as soon as no other connection does.
 
-    SQLite itself would ask ever more rarely, every 100 ms in the end, so that among many writers some starve. Here
-    whoever has waited longer looks more often.
+    SQLite itself would retry ever more rarely, every 100 ms in the end, so that some of many writers starve. Here the
+    longer a writer has waited, the more often it retries.
     """
     began = time.monotonic()
     asked = began
@@ -387,7 +388,7 @@ def _begin(connection: sqlite3.Connection, take_turn: Callable[[], bool], *, pat
 
 
 def open_connection(path: Path) -> sqlite3.Connection:
-    """A connection in WAL mode with foreign keys on; transactions are begun by hand."""
+    """Open a connection in WAL mode with foreign keys on; transactions are begun explicitly."""
     with explained(path):
         connection = sqlite3.connect(
             # A file that was removed meanwhile is not made anew.
@@ -406,7 +407,7 @@ def open_connection(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def opening(path: Path) -> Iterator[None]:
-    """While inside, whatever keeps a database from being opened raises a StoreError.
+    """Turn errors that keep a database from being opened into StoreErrors.
 
     Raises:
         StoreError: It may not be read or written, it is damaged, ….
@@ -421,11 +422,11 @@ def opening(path: Path) -> Iterator[None]:
 
 
 def require_usable(path: Path) -> None:
-    """See that a file may be opened at all: it is one, on a local disk, with plain logs beside it.
+    """Check that a file may be opened at all: a regular file on a local disk, with regular log files.
 
     Raises:
-        OSError: Where SQLite keeps a log there is a link or the like.
-        StoreError: It may not.
+        OSError: There is a link or similar in the place of one of SQLite's logs.
+        StoreError: It may not be opened.
     """
     _check_sqlite()
     _check_place(path, create=False)
@@ -459,11 +460,11 @@ _INTERRUPT_LOOK_S = 0.05
 
 
 def interruptibly(work: Callable[[], T], interrupt: Callable[[], None], look: Callable[[], None] | None = None) -> T:
-    """Do the work in a thread of its own: SQLite lets no signal through to the thread that it is called from.
+    """Do the work in a separate thread: SQLite blocks signals in the thread that calls it.
 
     Args:
-        interrupt: Ends the SQL under way; called until the work has ended.
-        look: Called now and then while it lasts; what it raises ends the work.
+        interrupt: Interrupts the SQL in progress; called until the work has ended.
+        look: Called periodically; an exception it raises ends the work.
     """
     listener = listening() or Listener()
     found: list[T] = []
@@ -503,17 +504,17 @@ _STEPS = 20_000
 
 
 class Cancelled(StoreError):
-    """A read was ended before it was through."""
+    """A read was cancelled."""
 
 
 @contextmanager
 def cancellable(connection: sqlite3.Connection, cancelled: Callable[[], bool]) -> Iterator[None]:
-    """While inside, reads on the connection end soon after ``cancelled()`` has become true.
+    """End reads on the connection in the block soon after ``cancelled()`` has become true.
 
     Unlike ``Connection.interrupt`` this also ends a read that begins just after the call.
 
     Raises:
-        Cancelled: The read was ended.
+        Cancelled: The read was cancelled.
     """
     connection.set_progress_handler(cancelled, _STEPS)
     try:

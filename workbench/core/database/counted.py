@@ -1,9 +1,11 @@
-"""Connections that count: what is sent to a table is written to it, and nothing else is.
+"""Connections that check row counts: exactly the rows that are sent to a table are written to it.
 
-A trigger, a table's own ON CONFLICT or a view in a table's place can swallow or change rows without a word. That a
-database has none of them is seen when it is opened (`schema_check`); here nothing is taken for granted: SQLite is asked
-which triggers a statement would run, each INSERT is held against the rows it was given, and each statement against
-SQLite's count of all rows that it changed.
+A trigger, a table's own ON CONFLICT or a view in a table's place can drop or change rows silently. `schema_check`
+checks
+that a database has none of them when it is opened; here nothing is assumed: SQLite reports which triggers a statement
+would run, each INSERT is compared with the rows it was given, and each statement with SQLite's count of all rows that
+it
+changed.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ _HINT: Final = "Nothing of it was saved. What may be to blame in the database: w
 
 
 class _Write(NamedTuple):
-    """What a statement that writes is to do.
+    """The expected effect of a statement that writes.
 
     Attributes:
         each: Every row that it is given is to be written.
@@ -52,14 +54,16 @@ class _Write(NamedTuple):
 
 
 class _Effects(NamedTuple):
-    """What the triggers of ours that a statement runs may do beside it; whatever makes notes also forgets some."""
+    """Permitted side effects of the program's triggers that a statement runs; a trigger that adds notes also deletes
+    some.
+    """
 
     notes: bool
     forgets: bool
 
 
 class _Sent(Iterator[Any]):
-    """Counts the rows that are taken from it, and keeps them if need be; ``first`` is None where there is none."""
+    """Counts the rows read from it, and keeps them if needed; ``first`` is None if there is none."""
 
     def __init__(self, rows: Iterable[Any], *, kept: bool) -> None:
         begun = iter(rows)
@@ -81,7 +85,7 @@ class CountedConnection(sqlite3.Connection):
     """A connection on which a statement that wrote other rows than it was given raises WrittenError.
 
     Attributes:
-        schema_counter: SQLite's counter of changes to the schema at which its triggers were last asked for.
+        schema_counter: SQLite's schema counter when its triggers were last read.
     """
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -91,7 +95,7 @@ class CountedConnection(sqlite3.Connection):
         self._known: dict[str, _Effects] = {}
 
     def schema_is(self, counter: int) -> None:
-        """Ask for triggers anew where the schema has changed."""
+        """Read the triggers again if the schema has changed."""
         if counter != self.schema_counter:
             # SQLite reads the schema anew for what it runs, but not for what it explains.
             super().execute("SELECT 1 FROM main.sqlite_master LIMIT 1").fetchone()
@@ -99,10 +103,10 @@ class CountedConnection(sqlite3.Connection):
             self.schema_counter = counter
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
-        """As sqlite3's own.
+        """Execute a statement as sqlite3 does.
 
         Raises:
-            WrittenError: Rows were swallowed or changed beside those sent, or a trigger that is not ours would run.
+            WrittenError: Rows were dropped, or changed in addition to those sent, or a foreign trigger would run.
         """
         write = _read(sql)
         if write is None:
@@ -119,7 +123,7 @@ class CountedConnection(sqlite3.Connection):
         return cursor
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
-        """As sqlite3's own.
+        """Execute a statement for each row as sqlite3 does.
 
         Raises:
             WrittenError: As `execute`.
@@ -151,7 +155,7 @@ class CountedConnection(sqlite3.Connection):
         return self._known[sql]
 
     def triggers(self, sql: str, parameters: Any) -> list[tuple[str, str]]:
-        """The triggers that a statement would run, each by its name and once more with each of its statements."""
+        """Return the triggers that a statement would run, each by name and once more with each of its statements."""
         found, name = [], ""
         # Explained once more after the schema has changed, the same statement would show freed memory.
         self._asked += 1

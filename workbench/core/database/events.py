@@ -1,4 +1,4 @@
-"""Label events: append and read; nothing here changes or removes one."""
+"""Label events: appended and read; nothing here changes or removes one."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ SINCE: Final = 10
 
 
 class ChangedEvent(NamedTuple):
-    """An event that is not what was given.
+    """An event whose content doesn't match its digest.
 
     Attributes:
-        hash: What its digest would have to be; None where there can't be one.
+        hash: The digest it should have; None if there can't be one.
     """
 
     id: int
@@ -40,7 +40,7 @@ class ChangedEvent(NamedTuple):
 
 
 def digest(values: Sequence[object]) -> bytes | None:
-    """The digest of an event's columns; None where one of them is no text any more."""
+    """Return the digest of an event's columns; None if one of them is no longer text."""
     try:
         return content_hash(values)
     except UnicodeEncodeError:
@@ -48,7 +48,7 @@ def digest(values: Sequence[object]) -> bytes | None:
 
 
 def changed(connection: Connection) -> Iterator[ChangedEvent]:
-    """Events that are not what their digests say; none in a database of an older version."""
+    """Yield events that don't match their digests; none in a database of an older version."""
     if all(row[1] != "digest" for row in connection.execute("PRAGMA table_info(label_events)").fetchall()):
         return
     total = connection.execute("SELECT count(*) FROM label_events").fetchone()[0]
@@ -60,7 +60,6 @@ def changed(connection: Connection) -> Iterator[ChangedEvent]:
 
 
 def finding(connection: Connection) -> Finding:
-    """What ``doctor`` says of them."""
     found = [one.id for one in changed(connection)]
     if not found:
         return Finding(name="labels", ok=True, message="ok: every label event is what was given")
@@ -80,7 +79,7 @@ _INSERT = f"INSERT INTO label_events ({_COLUMNS}, digest) VALUES ({', '.join('?'
 
 
 def new_uuid() -> str:
-    """A uuid7: unique, and in order of time."""
+    """Return a uuid7: unique, and sortable by time."""
     return str(uuid7())
 
 
@@ -88,7 +87,7 @@ def append(connection: sqlite3.Connection, event: LabelEvent) -> None:
     """Add one event.
 
     Raises:
-        Refused: The uuid is there already, or the adjudicator is one of the item's annotators.
+        Refused: The uuid exists already, or the adjudicator is one of the item's annotators.
     """
     values = (
         event.uuid,
@@ -127,7 +126,6 @@ def _list(codes: tuple[str, ...]) -> str | None:
 
 
 def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list[LabelEvent]:
-    """All events of one task on one subject, in order of arrival."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM label_events WHERE task = ? AND subject = ? ORDER BY id", (task, subject)
     )
@@ -137,7 +135,7 @@ def of_subject(connection: sqlite3.Connection, task: Task, subject: int) -> list
 def in_time(
     connection: sqlite3.Connection, *, completion: int | None = None, annotator: int | None = None
 ) -> Iterator[LabelEvent]:
-    """Events by time: all of them, one person's, or those on a completion and on the type of its question."""
+    """Yield events by time: all of them, one annotator's, or those on a completion and on the type of its question."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM label_events WHERE (?1 IS NULL OR (task = 'correctness' AND subject = ?1) OR "
         "(task = 'type' AND subject = (SELECT question_id FROM completions WHERE id = ?1))) "
@@ -148,23 +146,20 @@ def in_time(
 
 
 def by_uuid(connection: sqlite3.Connection, uuid: str) -> LabelEvent | None:
-    """The event of that uuid."""
     row = connection.execute(f"SELECT {_COLUMNS} FROM label_events WHERE uuid = ?", (uuid,)).fetchone()
     return None if row is None else _event(row)
 
 
 def is_there(connection: sqlite3.Connection, uuid: str) -> bool:
-    """Whether there is an event of that uuid."""
     return connection.execute("SELECT 1 FROM label_events WHERE uuid = ?", (uuid,)).fetchone() is not None
 
 
 def uuids(connection: sqlite3.Connection) -> set[str]:
-    """The uuids of all events."""
     return {uuid for (uuid,) in connection.execute("SELECT uuid FROM label_events")}
 
 
 def round_of(connection: sqlite3.Connection, task: Task, subject: int) -> int:
-    """The round that is under way: 1, or the one that the last reopening began."""
+    """Return the current round: 1, or the one that the last reopening began."""
     row: tuple[int] = connection.execute(
         "SELECT coalesce(max(round), 1) FROM label_events WHERE task = ? AND subject = ? AND kind = 'reopen'",
         (task, subject),
@@ -198,7 +193,7 @@ FLAG_STANDS = (
 def current_of(
     connection: sqlite3.Connection, task: Task, subject: int, annotator: int, kind: EventKind = "label"
 ) -> LabelEvent | None:
-    """A person's event in force on a subject in the round under way: superseded by none, the newest of two heads."""
+    """Return an annotator's current event on a subject in this round: not superseded, and the newest of two heads."""
     row = connection.execute(
         f"SELECT {_COLUMNS} FROM label_events AS e WHERE task = ? AND subject = ? AND annotator_id = ? "
         f"AND kind = ? AND round = ? AND {IN_FORCE} ORDER BY created_at DESC, uuid DESC LIMIT 1",
@@ -208,7 +203,7 @@ def current_of(
 
 
 def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -> int:
-    """How many events of a kind stand that a person made; labels are counted on completions only."""
+    """Return how many current events of a kind an annotator made; labels are counted on completions only."""
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = ? AND {IN_FORCE} "
         "AND (e.kind <> 'label' OR e.task = 'correctness')",
@@ -218,12 +213,12 @@ def count_own(connection: sqlite3.Connection, annotator: int, kind: EventKind) -
 
 
 def count_settled(connection: sqlite3.Connection, annotator: int) -> int:
-    """How many conflicts stand as a person settled them: their decisions without the answer types they accepted."""
+    """Return how many conflicts an annotator adjudicated that are still in force, without accepted answer types."""
     return count_own(connection, annotator, "adjudication") - count_accepted(connection, annotator)
 
 
 def count_accepted(connection: sqlite3.Connection, annotator: int) -> int:
-    """How many answer types stand that a person accepted: decided where no two people had said one."""
+    """Return how many answer types are in force that an annotator accepted where no two annotators had given one."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'adjudication' "
         f"AND e.task = 'type' AND {IN_FORCE} AND (SELECT count(DISTINCT l.annotator_id) FROM label_events AS l "
@@ -238,10 +233,10 @@ _GIVEN = "coalesce((SELECT o.id FROM label_events AS o WHERE o.uuid = json_extra
 
 
 def undoable(connection: sqlite3.Connection, annotator: int, kind: EventKind = "label") -> list[LabelEvent]:
-    """A person's newest event in force, with the one of the other task that was stored together with it.
+    """Return an annotator's newest current event, with the one of the other task that was stored together with it.
 
-    What was said before a reopening is past: it is not undone any more. With "label", answers to checks and repeats
-    are taken like any label.
+    Events before a reopening can't be undone any more. With "label", answers to checks and repeats are undone like
+    labels.
     """
     given = _GIVEN if kind == "label" else "e.id"
     kinds = ANSWERS if kind == "label" else (kind,)
@@ -285,19 +280,18 @@ def _own(connection: sqlite3.Connection, event: LabelEvent, uuid: str) -> LabelE
 
 
 def subject_of(event: LabelEvent) -> tuple[Task, int]:
-    """What an event is of."""
     return event.task, event.subject
 
 
 def earlier_than(connection: sqlite3.Connection, event: LabelEvent) -> LabelEvent | None:
-    """The label or decision that was in force before; one that an undo brought back counts as the one it repeats."""
+    """Return the label or decision in force before; one that an undo restored counts as the one it repeats."""
     original = _original(connection, event)
     before = _own(connection, event, original.supersedes) if original.supersedes else None
     return before if before is not None and before.kind in (*ANSWERS, "adjudication") else None
 
 
 def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> LabelEvent:
-    """The event that takes another back: the earlier answer once more, or a retraction."""
+    """Return the event that undoes another: the earlier answer again, or a retraction."""
     if earlier is not None:
         return msgspec.structs.replace(
             earlier,
@@ -320,14 +314,13 @@ def undoing(event: LabelEvent, earlier: LabelEvent | None, created_at: str) -> L
 
 
 def every(connection: sqlite3.Connection) -> Iterator[LabelEvent]:
-    """All events in order of arrival."""
     return (_event(row) for row in connection.execute(f"SELECT {_COLUMNS} FROM label_events ORDER BY id"))
 
 
 def was_revealed(
     connection: sqlite3.Connection, annotator: int, task: Task, subject: int, *, ignoring: str = ""
 ) -> bool:
-    """Whether the person has looked at gold, verdicts or others' labels of the subject.
+    """Return whether the annotator has looked at gold, verdicts or others' labels of the subject.
 
     Args:
         ignoring: A kind of look that does not count.
@@ -341,7 +334,6 @@ def was_revealed(
 
 
 def has_seen(connection: sqlite3.Connection, annotator: int, task: Task, subject: int, what: str) -> bool:
-    """Whether this very look of the person at the subject is recorded."""
     row = connection.execute(
         "SELECT 1 FROM label_events WHERE task = ? AND subject = ? AND annotator_id = ? AND kind = 'reveal' "
         "AND view = ?",
@@ -360,6 +352,6 @@ def _event(row: tuple[object, ...]) -> LabelEvent:
 
 
 def last(connection: sqlite3.Connection) -> int:
-    """The row id of the newest event; 0 before the first."""
+    """Return the row id of the newest event; 0 before the first."""
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM label_events").fetchone()
     return row[0]

@@ -1,4 +1,4 @@
-"""What SQLite could not do, in words a person can act on."""
+"""SQLite's errors as messages that a person can act on."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ _LITTLE = 2**20
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """While inside, an operation that SQLite can't carry out raises a StoreError; broken constraints pass.
+    """Turn SQLite errors in the block into StoreErrors; violated constraints pass through.
 
     Raises:
-        StoreError: The disk is full, the file is locked, damaged or not to be written, ….
+        StoreError: The disk is full, the file is locked, damaged or read-only, ….
     """
     try:
         yield
@@ -60,13 +60,12 @@ def explained(path: Path) -> Iterator[None]:
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
-    """End a failed transaction, unless SQLite has ended it already, as it does when the disk is full."""
+    """Roll back a failed transaction, unless SQLite has done so already, as it does when the disk is full."""
     if connection.in_transaction:
         connection.execute("ROLLBACK")
 
 
 def go_back(path: Path) -> str:
-    """How to go back to a backup of a database."""
     return f"Go back to a backup: workbench restore {shlex.quote(str(path))} BACKUP"
 
 
@@ -75,7 +74,7 @@ def _cause(error: sqlite3.Error, path: Path) -> Cause:
 
 
 def _lacks_files(error: sqlite3.Error, path: Path) -> bool:
-    """Whether a file can't be opened because the disk has as many as it takes."""
+    """Return whether a file can't be opened because the disk has no inodes left."""
     if _primary(error) != sqlite3.SQLITE_CANTOPEN:
         return False
     with suppress(OSError):

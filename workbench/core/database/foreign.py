@@ -1,7 +1,7 @@
-"""Reading somebody else's workbench database: nothing in it is run, changed or believed.
+"""Reading an untrusted workbench database: nothing in it is executed, changed or trusted.
 
-It is opened apart, never attached. SQLite's authorizer lets nothing happen on the connection but reading the tables
-named here, of what are plain tables: views, triggers, generated columns and functions of its schema are out of reach.
+It is opened separately, never attached. SQLite's authorizer permits nothing on the connection but reading plain tables
+named here: views, triggers, generated columns and functions of its schema are out of reach.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _FUNCTIONS = frozenset({"substr"})
 
 @contextmanager
 def opened(path: Path, tables: Collection[str], *, current: bool = False) -> Iterator[sqlite3.Connection]:
-    """A connection that can read these tables, and do nothing else; the file is left as it is.
+    """Open a connection that can only read these tables; the file is left unchanged.
 
     Args:
-        current: Refuse one whose tables are of an older version, which may lack some or their columns.
+        current: Reject a database of an older version, which may lack some tables or columns.
 
     Raises:
-        StoreError: It is no workbench database, one of a newer program, or damaged.
+        StoreError: It is not a workbench database, of a newer version, or damaged.
     """
     if not path.is_file():
         what = "it is no file" if path.exists() else "there is no such file"
@@ -92,5 +92,5 @@ def _authorizer(tables: Collection[str]) -> Callable[[int, str | None, str | Non
 
 
 def readable(raw: Any) -> str | None:
-    """A text of somebody else's: bytes that are no UTF-8 come out as lone surrogates."""
+    """Return text from an untrusted database: bytes that are not UTF-8 become lone surrogates."""
     return None if raw is None else bytes(raw).decode("utf-8", "surrogateescape")

@@ -1,7 +1,7 @@
-"""Which copy of a database a file is, and what has changed in it since a copy of the columns was made.
+"""Identity of a database copy, and changes to it since its columns were cached.
 
-Every file is given a name at random when it is made, copied or restored, so that what was kept of another copy, and a
-runner of one, are not taken for its own.
+Every file gets a random name when it is created, copied or restored, so that cached columns or a runner of another copy
+are not taken for its own.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ BEGIN = "INSERT INTO generation (id, name, writes) VALUES (1, 'workbench-generat
 
 
 def draw(connection: sqlite3.Connection) -> None:
-    """Give the file a new name; no runner of another copy works on it from then on.
+    """Give the file a new name; a runner of another copy no longer works on it.
 
-    Older databases have none.
+    Older databases have no name.
     """
     if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
         connection.execute("DELETE FROM generation")
@@ -28,7 +28,7 @@ def draw(connection: sqlite3.Connection) -> None:
 
 
 def name_anew(path: Path) -> None:
-    """Give a copy that nobody has open a name of its own, as one file without a log."""
+    """Give a closed copy a name of its own, as one file without a log."""
     with closing(sqlite3.connect(path, isolation_level=None)) as copy:
         copy.execute("PRAGMA journal_mode = DELETE")
         copy.execute("BEGIN IMMEDIATE")
@@ -37,7 +37,7 @@ def name_anew(path: Path) -> None:
 
 
 def name(connection: sqlite3.Connection) -> str:
-    """The file's name; empty where the database is older than that."""
+    """Return the file's name; "" if the database is older than such names."""
     if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'generation'").fetchone():
         return ""
     row = connection.execute("SELECT name FROM generation").fetchone()
@@ -63,7 +63,6 @@ class Change(NamedTuple):
 
     @property
     def span(self) -> tuple[int, int]:
-        """First and last row id."""
         return self.first, self.last
 
 
@@ -72,7 +71,7 @@ _APART = 500
 
 
 def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None:
-    """Note that verdicts of a run on these items came or went, in the caller's transaction."""
+    """Record that verdicts of a run on these items were added or removed, in the caller's transaction."""
     connection.executemany(
         "INSERT INTO changes (run_id, first_id, last_id) VALUES (?, ?, ?)",
         [(run, first, last) for first, last in ranges((item, item) for item in items)],
@@ -80,12 +79,12 @@ def note(connection: sqlite3.Connection, run: int, items: Iterable[int]) -> None
 
 
 def note_items(connection: sqlite3.Connection, first: int, last: int) -> None:
-    """Note that items from one row id to another are new without an import, in the caller's transaction."""
+    """Record that items in a range of row ids are new without an import, in the caller's transaction."""
     connection.execute("INSERT INTO changes (first_id, last_id) VALUES (?, ?)", (first, last))
 
 
 def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Ranges of rows, first and last, in order; those that lie close together become one."""
+    """Return ranges of rows, first and last, in order; nearby ones are merged."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(found):
         if joined and first - joined[-1][1] <= _APART:
@@ -96,13 +95,13 @@ def ranges(found: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def mark(connection: sqlite3.Connection) -> ChangeMark:
-    """Where the history stands; of one that somebody has emptied nothing is ever known to be unchanged."""
+    """Return the current point in the history; if another program has emptied it, everything counts as changed."""
     row = connection.execute("SELECT version, token FROM changes ORDER BY version DESC LIMIT 1").fetchone()
     return ChangeMark(*(row or (0, b"")))
 
 
 def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | None:
-    """What has changed after a mark, in order; None where the mark is not of this history, or too old to tell."""
+    """Return the changes after a mark, in order; None if the mark is of another history, or too old to tell."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is None or row[0] != known.token:
         return None
@@ -113,7 +112,7 @@ def since(connection: sqlite3.Connection, known: ChangeMark) -> list[Change] | N
 
 
 def has(connection: sqlite3.Connection, known: ChangeMark) -> bool:
-    """Whether a mark is of this history, or older than what is remembered of it."""
+    """Return whether a mark is of this history, or older than the history goes back."""
     row = connection.execute("SELECT token FROM changes WHERE version = ?", (known.version,)).fetchone()
     if row is not None:
         return bool(row[0] == known.token)

@@ -1,4 +1,4 @@
-"""Whether texts are what they were when they were imported, by the hashes that stand beside them."""
+"""Integrity of imported texts, checked against the hashes stored with them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _COMPLETIONS: Final = """
 
 
 class Checked(NamedTuple):
-    """A question or completion whose text is not there, or not what its hash says.
+    """A question or completion whose text is missing, or doesn't match its hash.
 
     Attributes:
-        hash: What its hash would have to be; None where it has none.
-        is_lost: It has no text.
+        hash: The hash it should have; None if it has none.
+        is_lost: Its text is missing.
     """
 
     id: int
@@ -37,17 +37,19 @@ class Checked(NamedTuple):
 
 
 def content_hash(content: Iterable[object]) -> bytes:
-    """blake2b-128 of what a question or a completion consists of."""
+    """Return the blake2b-128 of everything a question or a completion consists of."""
     return blake2b(_encode(tuple(content)), digest_size=16).digest()
 
 
 def shown_hash(*texts: str) -> bytes:
-    """blake2b-128 of texts alone, as in a bundle: the other also covers gold and model, which could be guessed."""
+    """Return the blake2b-128 of texts alone, as in a bundle: the other also covers gold and model, which could be
+    guessed.
+    """
     return blake2b("\0".join(texts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def wrong_questions(connection: Connection) -> Iterator[Checked]:
-    """Questions that are not what they were imported as: text, reference, source and types."""
+    """Yield questions that differ from their import: text, reference, source and types."""
     total = connection.execute("SELECT count(*) FROM questions").fetchone()[0]
     rows = connection.execute(_QUESTIONS)
     for number, stored, text, reference, *rest in stepping(rows, "checking questions", "texts", total):
@@ -60,7 +62,7 @@ def wrong_questions(connection: Connection) -> Iterator[Checked]:
 
 
 def wrong_completions(connection: Connection) -> Iterator[Checked]:
-    """Completions that are not what they were imported as: text, gold, model, further keys and length."""
+    """Yield completions that differ from their import: text, gold, model, further keys and length."""
     total = connection.execute("SELECT count(*) FROM completions").fetchone()[0]
     names = {row[1] for row in connection.execute("PRAGMA table_info(completions)")}
     rows = connection.execute(_COMPLETIONS.format(characters="c.characters" if "characters" in names else "NULL"))
@@ -85,6 +87,6 @@ def _hash_of(content: tuple[object, ...]) -> bytes | None:
 
 
 def secret(connection: sqlite3.Connection) -> bytes:
-    """32 random bytes that were drawn when the database was made; they never leave it."""
+    """Return 32 random bytes that were drawn when the database was created; they never leave it."""
     row: tuple[bytes] = connection.execute("SELECT secret FROM secrets").fetchone()
     return row[0]

@@ -1,4 +1,4 @@
-"""Looking at a database without leaving a trace: neither its file, nor its log, nor its folder is written."""
+"""Read-only access to a database without a trace: its file, its log and its folder are not written."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _Standing = list[tuple[int, int, int] | None]
 
 
 class _ReadSource(NamedTuple):
-    """What SQLite opens, and how the file and its logs stood then; None where SQLite's locks keep writers out."""
+    """The file that SQLite opens, with its state and its logs' then; None if SQLite's locks keep writers out."""
 
     address: str
     stood: _Standing | None
 
 
 class LookedAt(Database):
-    """A database that is read as it stands, of whatever version and however hurt; it refuses to be written.
+    """A database opened read-only, of any version and in any condition; writing raises an error.
 
     Args:
         folder: Where a copy may be made; else in the system's folder for temporary files.
-        why: Why it is not to be written, in words that follow "can be read here, but not written: ".
+        why: Why it can't be written, in words that follow "can be read here, but not written: ".
 
     Raises (on creation):
-        StoreError: There is no room for a copy, where only a copy's log can be read without writing beside it.
+        StoreError: There is no room for the copy that reading its log without writing needs.
     """
 
     def __init__(self, path: Path, folder: Path | None = None, why: str = "it is only looked at") -> None:
@@ -53,10 +53,10 @@ class LookedAt(Database):
         self._place = Place(path)
 
     def require_place(self) -> None:
-        """Make sure that nobody has written since it was opened, unless a lock keeps others out.
+        """Make sure that nothing has been written since it was opened, unless a lock prevents that.
 
         Raises:
-            StoreError: Somebody has.
+            StoreError: It was written.
         """
         if self._stood is None:
             super().require_place()
@@ -65,13 +65,13 @@ class LookedAt(Database):
 
     @contextmanager
     def explained(self) -> Iterator[None]:
-        """As the base's; what has been read is of one state if nothing is raised."""
+        """See the base class; if nothing is raised, everything read is of one state."""
         with super().explained():
             yield
             self.require_place()
 
     def require_writable(self) -> NoReturn:
-        """Say why it is not to be written.
+        """Raise an error that says why it can't be written.
 
         Raises:
             StoreError: Always.
@@ -83,7 +83,7 @@ class LookedAt(Database):
         )
 
     def open(self) -> sqlite3.Connection:
-        """Another connection, to copy it with; the caller closes it."""
+        """Open another connection for copying; the caller closes it."""
         connection = sqlite3.connect(self._address, uri=True, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA trusted_schema = OFF")
         return connection
@@ -106,14 +106,14 @@ class LookedAt(Database):
 
 
 def open_to_read(path: Path, why: str) -> LookedAt:
-    """Open a database that may not be written here; it is seen to be sound and of this version as any other is.
+    """Open a database read-only; it is checked for damage and version as any other is.
 
     Args:
-        why: As `LookedAt` takes it.
+        why: See `LookedAt`.
 
     Raises:
-        SchemaError: Its tables, views or triggers are not as this program makes them.
-        StoreError: It is no workbench database, or of another version.
+        SchemaError: Its tables, views or triggers are not the program's.
+        StoreError: It is not a workbench database, or of another version.
     """
     with opening(path):
         require_usable(path)
@@ -150,7 +150,7 @@ def _standing(path: Path) -> _Standing:
 
 
 def connect(address: str) -> sqlite3.Connection:
-    """A connection that runs nothing of what somebody may have put into the schema."""
+    """Open a connection that executes nothing from the schema."""
     connection = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)
     # Bytes that are no UTF-8 come out as lone surrogates: no text that was stored has any.
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
@@ -161,13 +161,13 @@ def connect(address: str) -> sqlite3.Connection:
 
 @contextmanager
 def looked_at(path: Path, folder: Path | None = None) -> Iterator[LookedAt]:
-    """The database, with what its log holds.
+    """Open the database read-only, including the content of its log.
 
     Args:
-        folder: As `LookedAt` takes it.
+        folder: See `LookedAt`.
 
     Raises:
-        StoreError: As `LookedAt` says.
+        StoreError: See `LookedAt`.
     """
     with explained(path), closing(LookedAt(path, folder)) as database:
         yield database
@@ -219,7 +219,7 @@ _BESIDE = ("-wal", "-shm")
 
 
 def why_unwritable(path: Path) -> str | None:
-    """Why SQLite can't write a database here, in words; None where it can, or where there is none."""
+    """Return why SQLite can't write a database here; None if it can, or if there is no file."""
     # It keeps its log beside the file itself, not beside a link to it.
     file = Path(os.path.realpath(path))
     if not file.is_file():

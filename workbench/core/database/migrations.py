@@ -1,7 +1,7 @@
-"""The version a database carries: how one is made, checked, and brought from an older version to the newest.
+"""A database's version: creating one, checking it, and upgrading older ones to the newest.
 
-The version stands in ``PRAGMA user_version``; the names of applied migrations in a table like sqlite-utils' own. A
-database written by a newer program is refused untouched, and so is one older than any release; another is backed up,
+The version is in ``PRAGMA user_version``; the names of applied migrations are in a table like sqlite-utils' own. A
+database written by a newer program, or older than any release, is rejected unchanged; any other old one is backed up,
 then migrated, in one transaction.
 """
 
@@ -67,7 +67,6 @@ _SHOWN: Final = 3
 
 
 def latest_version() -> int:
-    """The schema version this program writes."""
     return len(MIGRATIONS)
 
 
@@ -75,18 +74,18 @@ def latest_version() -> int:
 
 
 class SchemaTemplate(NamedTuple):
-    """The whole file of an empty database of one version."""
+    """The file of an empty database of one version."""
 
     content: bytes
 
     def in_memory(self) -> Connection:
-        """A copy that is in no file; the caller closes it."""
+        """Return an in-memory copy; the caller closes it."""
         connection = sqlite3.connect(":memory:", isolation_level=None)
         connection.deserialize(self.content)
         return connection
 
     def write(self, path: Path) -> None:
-        """Make a database of it that shares no value with another, where no file is yet."""
+        """Create a database from it with random values of its own; the file must not exist."""
         with closing(self.in_memory()) as made:
             made.execute("BEGIN IMMEDIATE")
             _draw(made)
@@ -103,7 +102,6 @@ def make(path: Path, version: int) -> None:
 
 
 def template(version: int) -> SchemaTemplate:
-    """An empty database of a version, in no file."""
     return _template(schema.parts(version), tuple(MIGRATIONS[:version]))
 
 
@@ -138,7 +136,6 @@ def _name(connection: Connection, names: Sequence[str], at: str | None) -> None:
 
 
 def _applied_at() -> str:
-    """The present, as the table of applied migrations has it."""
     return str(datetime.now(UTC))
 
 
@@ -150,15 +147,16 @@ def bring_up_to_date(path: Path, *, keep_copy: bool = True, unchecked: bool = Fa
 
     Args:
         keep_copy: Copy an older one before it is migrated.
-        unchecked: Leave one of this version as it is, whatever is in it.
+        unchecked: Leave one of this version unchecked.
 
     Returns:
-        SQLite's own counter of changes to the schema that was found to be ours.
+        SQLite's schema counter at which the schema was found to be the program's.
 
     Raises:
-        SchemaError: Its tables, views or triggers are not as this program makes them.
-        StoreError: It is not ours, newer than this program, older than any release, or a migration failed (the file is
-            unchanged then).
+        SchemaError: Its tables, views or triggers are not the program's.
+        StoreError: It is not a workbench database, newer than this program, older than any release, or a migration
+            failed
+            (the file is unchanged then).
     """
     if not path.exists():
         _make_whole(Path(os.path.realpath(path)))
@@ -200,7 +198,7 @@ def _make_whole(path: Path) -> None:
 
 
 def give_name(temporary: Path, path: Path) -> bool:
-    """Give a finished file its name unless something has it already; returns whether it has it now."""
+    """Give a finished file its name unless another file has it; return whether it was given."""
     try:
         os.link(temporary, path)
     except FileExistsError:
@@ -214,13 +212,13 @@ def give_name(temporary: Path, path: Path) -> bool:
 
 
 def changes_to_schema(connection: sqlite3.Connection) -> int:
-    """SQLite's own counter of them, which it keeps in the file."""
+    """Return SQLite's counter of schema changes, which is stored in the file."""
     row: tuple[int] = connection.execute("PRAGMA main.schema_version").fetchone()
     return row[0]
 
 
 def require_ours(connection: sqlite3.Connection, path: Path, version: int) -> None:
-    """See that a database's tables, indexes, views and triggers are those of a version, and no others act on them.
+    """Check that a database's tables, indexes, views and triggers are those of a version, and no others act on them.
 
     Raises:
         SchemaError: They are not.
@@ -244,7 +242,7 @@ def _require_referenced(connection: Connection, path: Path, version: int) -> Non
 
 
 def _dangling(connection: Connection, version: int) -> tuple[str, str] | None:
-    """A table of ours with a row that refers to one that is not there, and that one's; what others hold is theirs."""
+    """Return a table of the program with a dangling reference, and the table it refers to; other tables are ignored."""
     for table in (part.name for part in schema.parts(version) if part.kind == "table"):
         row = connection.execute(f"PRAGMA foreign_key_check({table})").fetchone()
         if row is not None:
@@ -265,7 +263,7 @@ def _require_free_names(connection: Connection, path: Path, older: int, newer: i
 
 
 def differences(connection: sqlite3.Connection, version: int) -> list[schema_check.Difference]:
-    """What of a schema is not as this program makes that version, what matters first."""
+    """Return how a schema differs from the program's of that version, the most serious first."""
     found = schema_check.differences(connection, version, lambda: made(version))
     if _names(connection) != {*MIGRATIONS[:version]}:
         what = f"{NAMES} names other migrations than those of version {version}"
@@ -274,7 +272,7 @@ def differences(connection: sqlite3.Connection, version: int) -> list[schema_che
 
 
 def made(version: int) -> Sequence[schema_check.Stored]:
-    """What this program makes in a database of a version, beside the table of applied migrations."""
+    """Return the schema that this program creates for a version, without the table of applied migrations."""
     with closing(template(version).in_memory()) as connection:
         return [row for row in schema_check.read(connection) if row.table != NAMES]
 
@@ -287,11 +285,11 @@ def _open_plain(path: Path) -> sqlite3.Connection:
 
 
 def checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The version of a database's tables.
+    """Return the version of a database's tables.
 
     Raises:
-        SchemaError: It says a version that there never was.
-        StoreError: It is not ours, newer than this program, or older than any release.
+        SchemaError: Its version never existed.
+        StoreError: It is not a workbench database, newer than this program, or older than any release.
     """
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
@@ -312,10 +310,10 @@ def checked_version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def require_released(name: str, version: int) -> None:
-    """See that a file is of a version that is read.
+    """Check that a file's version is supported.
 
     Raises:
-        StoreError: It is older.
+        StoreError: It is older than any release.
     """
     if version < OLDEST:
         raise StoreError(
@@ -325,7 +323,7 @@ def require_released(name: str, version: int) -> None:
 
 
 def _names(connection: sqlite3.Connection) -> set[str]:
-    """The migrations that were applied; none where no plain table holds them."""
+    """Return the applied migrations; none if they are not in a plain table."""
     there = "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'"
     if connection.execute(there, (NAMES,)).fetchone() is None:
         return set()
@@ -349,11 +347,11 @@ def _keep_copy(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def migrate(connection: Connection, path: Path, version: int) -> None:
-    """Bring an older database to a version, in one transaction.
+    """Upgrade an older database to a version, in one transaction.
 
     Raises:
-        SchemaError: What was made is not what this program makes.
-        StoreError: A reference leads nowhere then.
+        SchemaError: The result is not the program's schema.
+        StoreError: A reference is dangling afterwards.
     """
     # Foreign keys may be rebuilt by a migration; they are checked before it is committed.
     connection.execute("PRAGMA foreign_keys = OFF")
@@ -406,12 +404,11 @@ def _made_anew(before: Sequence[SchemaPart], after: Sequence[SchemaPart]) -> lis
 
 
 def _old(table: str) -> str:
-    """What a table is called while another is made in its place."""
     return f"old_{table}"
 
 
 def _set_aside(connection: Connection, table: str, ours: Container[str]) -> list[str]:
-    """Rename a table that is made anew, and free the names of our indexes; returns the text of somebody's own."""
+    """Rename a table that is rebuilt, and free the names of the program's indexes; return the SQL of foreign ones."""
     asked = "SELECT name, sql FROM sqlite_master WHERE tbl_name = ? AND type = 'index' AND sql IS NOT NULL"
     others = []
     for name, sql in connection.execute(asked, (table,)).fetchall():
@@ -449,7 +446,7 @@ def _say_how_samples_were_chosen(connection: Connection) -> None:
 
 
 def _say_who_wrote_references(connection: Connection) -> None:
-    """Find code problems written anew, by the tests that their model proposed: only what people wrote is an oracle."""
+    """Mark generated code problems by the tests that their model proposed: only references by people are oracles."""
     connection.execute(
         """UPDATE code_problems SET reference_by = 'model'
             WHERE json_valid(extra) AND json_extract(extra, '$.proposed_tests') IS NOT NULL"""
@@ -477,7 +474,7 @@ def _give_to_servers(connection: Connection) -> None:
 
 
 def _place(url: str) -> str:
-    """As `llm.server.place_of` has it, of a call's whole address."""
+    """Return what `llm.server.place_of` returned for a call's whole address when this migration was released."""
     parts = urlsplit(url)
     path = parts.path.rstrip("/")
     path = next((path.removesuffix(call) for call in _CALLS if path.endswith(call)), path)
@@ -485,7 +482,7 @@ def _place(url: str) -> str:
 
 
 def _key(request: bytes, place: str, sample: int) -> bytes:
-    """As `llm.lane.reply_key` has it."""
+    """Return what `llm.lane.reply_key` returned when this migration was released."""
     return sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
 
 

@@ -1,4 +1,4 @@
-"""Annotators, and the notes they have begun."""
+"""Annotators, and their note drafts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Annotator(Struct, frozen=True, kw_only=True):
     """A person who labels, adjudicates or coordinates.
 
     Attributes:
-        paused_at: Since when the person gets no items; None while they do.
-        paused_why: Why, for the coordinator's eyes.
+        paused_at: When the annotator was paused; None while they get items.
+        paused_why: The reason, shown to the coordinator.
     """
 
     id: int
@@ -36,16 +36,16 @@ class Annotator(Struct, frozen=True, kw_only=True):
 
 
 def tidy(name: str) -> str:
-    """The name as it is stored: without spaces around it, and accents composed, so that one person is one."""
+    """Return the name as stored: without surrounding spaces, and accents composed, so that one person has one name."""
     return unicodedata.normalize("NFC", name.strip())
 
 
 def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> int:
-    """Add a person unless the name is there; returns the row id.
+    """Add a person unless the name exists; return the row id.
 
     Raises:
-        UsageError: The name is empty, longer than 100 characters, has control characters, or looks like somebody
-            else's. Coordinators are called as they log in, whatever that looks like.
+        UsageError: The name is empty, longer than 100 characters, has control characters, or looks like another
+            person's. Coordinators get their login name, even if it looks like another.
     """
     name = tidy(name)
     if not name or len(name) > 100 or not name.isprintable():
@@ -63,7 +63,7 @@ def add(connection: sqlite3.Connection, name: str, role: str = "annotator") -> i
 
 
 def require_distinct(connection: sqlite3.Connection, name: str) -> None:
-    """Refuse a new name that can't be told from one that is there: somebody would seem to be two people.
+    """Reject a new name that can't be distinguished from an existing one: one person would appear as two.
 
     Raises:
         UsageError: It looks like another's, or mixes alphabets.
@@ -74,7 +74,7 @@ def require_distinct(connection: sqlite3.Connection, name: str) -> None:
 
 
 def indistinct(name: str, names: Iterable[str]) -> str | None:
-    """Why a new name can't be told from others, in words; None where it can."""
+    """Return why a new name can't be distinguished from others; None if it can."""
     if is_mixed(name):
         return "mixes letters of several alphabets that look alike"
     other = looks_like(name, names)
@@ -82,10 +82,10 @@ def indistinct(name: str, names: Iterable[str]) -> str | None:
 
 
 def find(database: Database, name: str) -> Annotator:
-    """The person of that name.
+    """Return the person of that name.
 
     Raises:
-        UsageError: There is none; the message lists who is there.
+        UsageError: There is none; the message lists the names.
     """
     people = {person.name: person for person in everyone(database)}
     name = tidy(name)
@@ -97,7 +97,7 @@ def find(database: Database, name: str) -> Annotator:
 
 
 def everyone(database: Database) -> list[Annotator]:
-    """All people in the order they came, without those who were removed."""
+    """Return all people in the order they were added, without removed ones."""
     rows = database.reader().execute(
         "SELECT id, name, role, paused_at, paused_why FROM annotators WHERE paused_why IS NOT ? ORDER BY id", (REMOVED,)
     )
@@ -107,7 +107,7 @@ def everyone(database: Database) -> list[Annotator]:
 
 
 def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:
-    """Give a person no more items; whoever is paused already stays so, for the first reason."""
+    """Assign a person no more items; one who is paused already stays so, for the first reason."""
     connection.execute(
         "UPDATE annotators SET paused_at = ?, paused_why = ? WHERE id = ? AND paused_at IS NULL",
         (now(), why, annotator),
@@ -115,17 +115,17 @@ def pause(connection: sqlite3.Connection, annotator: int, why: str) -> None:
 
 
 def resume(connection: sqlite3.Connection, annotator: int) -> None:
-    """Give a person items again; checks answered before are not held against them any more."""
+    """Assign a person items again; earlier answers to checks no longer count against them."""
     connection.execute(
         "UPDATE annotators SET paused_at = NULL, paused_why = NULL, resumed_at = ? WHERE id = ?", (now(), annotator)
     )
 
 
 def remove(connection: sqlite3.Connection, annotator: int) -> None:
-    """Take a person off every list, with what they were given to do.
+    """Remove a person, with the items assigned to them.
 
     Raises:
-        UsageError: They have said something, or have a bundle that is not back.
+        UsageError: They have made events, or have a bundle that is not back.
     """
     if connection.execute(
         "SELECT 1 FROM label_events WHERE annotator_id = ?1 AND kind <> 'reveal' "
@@ -155,7 +155,6 @@ def remove(connection: sqlite3.Connection, annotator: int) -> None:
 
 
 def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
-    """Whether a person gets no items."""
     row: tuple[str | None] = connection.execute(
         "SELECT paused_at FROM annotators WHERE id = ?", (annotator,)
     ).fetchone()
@@ -166,7 +165,7 @@ def is_paused(connection: sqlite3.Connection, annotator: int) -> bool:
 
 
 def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: str) -> None:
-    """Keep a note; an empty one drops it."""
+    """Store a note; an empty one deletes it."""
     if not note:
         drop(connection, annotator, completion)
         return
@@ -174,10 +173,10 @@ def keep(connection: sqlite3.Connection, annotator: int, completion: int, note: 
 
 
 def drop(connection: sqlite3.Connection, annotator: int, completion: int, until: str | None = None) -> None:
-    """Forget a note: its label has been stored.
+    """Delete a note: its label has been stored.
 
     Args:
-        until: When the label was given; a note begun later stays.
+        until: When the label was made; a note begun later stays.
     """
     connection.execute(
         "DELETE FROM drafts WHERE annotator_id = ?1 AND completion_id = ?2 AND (?3 IS NULL OR updated_at <= ?3)",
@@ -186,7 +185,7 @@ def drop(connection: sqlite3.Connection, annotator: int, completion: int, until:
 
 
 def of(connection: sqlite3.Connection, annotator: int, completion: int) -> str:
-    """The note a person had begun on a completion; empty without one."""
+    """Return an annotator's note draft on a completion; "" without one."""
     row = connection.execute(
         "SELECT note FROM drafts WHERE annotator_id = ? AND completion_id = ?", (annotator, completion)
     ).fetchone()

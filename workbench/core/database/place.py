@@ -1,4 +1,4 @@
-"""Where a database's file stands: whether it is still there, where SQLite works, and who has it open."""
+"""A database file's location: whether it is still there, whether SQLite works there, and which processes use it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOGS = ("-wal", "-journal")
 
 
 class Place:
-    """Where a database was opened, and which file was there; asked before every write, so it costs microseconds.
+    """A database's path and the file that was opened there; checked before every write, so it costs microseconds.
 
     Raises (on creation):
         OSError: There is no such file.
@@ -47,10 +47,10 @@ class Place:
 
 
 def require_bytes(path: Path) -> None:
-    """Refuse a file of 0 bytes: nobody has made a database of none.
+    """Reject a file of 0 bytes: no database is empty.
 
     Raises:
-        StoreError: It is one.
+        StoreError: It is empty.
     """
     if not path.stat().st_size:
         logged = any(beside(path, end).exists() for end in LOGS)
@@ -62,7 +62,7 @@ def require_bytes(path: Path) -> None:
 
 
 def require_plain_logs(path: Path) -> None:
-    """Refuse a link or the like where SQLite keeps a log: it would write through it.
+    """Reject a link or similar in the place of one of SQLite's logs: SQLite would write through it.
 
     Raises:
         OSError: There is one.
@@ -74,7 +74,7 @@ def require_plain_logs(path: Path) -> None:
 
 
 def count(path: Path) -> int:
-    """How many names the file has."""
+    """Return the number of hard links to the file."""
     return os.stat(path).st_nlink
 
 
@@ -89,7 +89,7 @@ NETWORK = frozenset(
 
 
 def file_system(folder: Path) -> str:
-    """The type of the file system that holds a folder (``"ext4"``, ``"nfs4"``), or ``"unknown"``."""
+    """Return the type of the file system that holds a folder (``"ext4"``, ``"nfs4"``), or ``"unknown"``."""
     resolved = str(folder.resolve())
     best, kind = "", "unknown"
     for point, name in _mounts():
@@ -100,12 +100,12 @@ def file_system(folder: Path) -> str:
 
 
 def is_network(kind: str) -> bool:
-    """Whether a file system type is one on which WAL does not work."""
+    """Return whether WAL does not work on a file system type."""
     return kind in NETWORK
 
 
 def require_local(folder: Path) -> None:
-    """Refuse a folder on a network file system.
+    """Reject a folder on a network file system.
 
     Raises:
         StoreError: The folder is on one.
@@ -138,22 +138,21 @@ _LOCKED = {"": (0x40000000, 512), "-shm": (120, 9)}
 
 
 def beside(path: Path, end: str) -> Path:
-    """One of a database's files."""
     return path.with_name(path.name + end)
 
 
 def users(path: Path) -> list[int]:
-    """The processes that have one of a database's files open, as far as they can be seen; this one too."""
+    """Return the processes, this one included, that have one of a database's files open, as far as they can be seen."""
     files = {_inode_at(file) for end in ENDS if (file := beside(path, end)).exists()}
     folders = {int(process.name): process / "fd" for process in _processes()} | {os.getpid(): Path("/dev/fd")}
     return sorted(number for number, folder in folders.items() if any(map(files.__contains__, _open_files(folder))))
 
 
 def require_unused(path: Path) -> None:
-    """Refuse a database that somebody has open.
+    """Reject a database that a process has open.
 
     Raises:
-        StoreError: A process has; it is named where it can be seen.
+        StoreError: A process has it open; it is named if it can be seen.
     """
     if found := users(path):
         numbers = ", ".join(map(str, found[:5])) + (" and more" if len(found) > 5 else "")
@@ -162,10 +161,10 @@ def require_unused(path: Path) -> None:
 
 @contextmanager
 def unused(path: Path) -> Iterator[None]:
-    """While inside, nobody has the database open, and whoever opens it waits.
+    """Make sure that no process has the database open; those that open it wait until the block ends.
 
     Raises:
-        StoreError: Somebody has it open.
+        StoreError: A process has it open.
     """
     require_unused(path)
     with ExitStack() as held:
@@ -177,13 +176,13 @@ def unused(path: Path) -> Iterator[None]:
 
 @contextmanager
 def waited_for(file: Path, path: Path) -> Iterator[None]:
-    """While inside, whoever opens a database's file waits, also once it has another name.
+    """Make processes that open a database's file wait until the block ends, even after it is renamed.
 
     Args:
-        path: What it is called in messages.
+        path: Its name in messages.
 
     Raises:
-        StoreError: Somebody has it open.
+        StoreError: A process has it open.
     """
     with _locked(file, path, ""):
         yield

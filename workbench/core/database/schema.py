@@ -1,4 +1,4 @@
-"""The parts of the schema (tables, indexes, views, triggers), as ``schema.sql`` has them for each version."""
+"""The parts of the schema (tables, indexes, views, triggers), read from ``schema.sql`` for each version."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class SchemaPart(NamedTuple):
     """A table, an index, a view or a trigger.
 
     Attributes:
-        kind: As SQLite's own table of tables has it.
-        sql: Makes it.
-        first: The same without the columns that it was given later.
-        later: Those: the version that each came with, and its definition.
+        kind: The type in SQLite's schema table.
+        sql: Creates it.
+        first: The same without columns that were added later.
+        later: The added columns: version and definition of each.
     """
 
     kind: str
@@ -39,23 +39,21 @@ class SchemaPart(NamedTuple):
 
 @lru_cache
 def text() -> str:
-    """The whole of ``schema.sql``."""
     return Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
 
 
 def parts(version: int = maxsize) -> tuple[SchemaPart, ...]:
-    """What a database of a version has, by default the newest, in an order in which it can be made."""
+    """Return the schema of a version, by default the newest, in an order in which it can be created."""
     return _parts(text(), version)
 
 
 def drop_large_indexes(connection: Connection) -> None:
-    """Do without the indexes of the data tables: to build them when the first rows are in is faster."""
+    """Drop the indexes of the data tables: building them after the first rows are in is faster."""
     for name in _LARGE:
         connection.execute(f"DROP INDEX {name}")
 
 
 def build_large_indexes(connection: Connection) -> None:
-    """Build what `drop_large_indexes` has dropped."""
     for part in parts():
         if part.name in _LARGE:
             connection.execute(part.sql)

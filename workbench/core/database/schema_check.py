@@ -1,6 +1,6 @@
-"""What of a database's schema is not as the program makes it.
+"""Differences between a database's schema and the program's.
 
-To make a schema takes some tens of milliseconds, so a digest of the newest one's text says first whether there is
+Building a schema takes some tens of milliseconds, so a digest of the newest one's text tells first whether there is
 anything to compare.
 """
 
@@ -50,7 +50,7 @@ _COLLATIONS: Final = {"BINARY", "NOCASE", "RTRIM"}
 
 
 class Stored(NamedTuple):
-    """One row of SQLite's own table of tables."""
+    """One row of SQLite's schema table."""
 
     kind: str
     name: str
@@ -60,12 +60,12 @@ class Stored(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """Something in a schema that is not as the program makes it.
+    """A difference between a schema and the program's.
 
     Attributes:
         what: In words: ``"trigger 'x' on label_events is not workbench's"``.
-        sql: Its text in the database, where it has one.
-        harmless: It changes nothing of what is written and read; at most how fast.
+        sql: Its text in the database, if it has one.
+        harmless: It has no effect on the data read and written; at most on speed.
     """
 
     kind: str
@@ -76,16 +76,16 @@ class Difference(NamedTuple):
 
 
 def digest(stored: Iterable[Stored]) -> str:
-    """A hash of a schema's text, whatever tells which migrations were applied left out."""
+    """Return a hash of a schema's text, without the table of applied migrations."""
     text = repr([(row.kind, row.name, row.table, row.sql) for row in stored if not _of_names(row)])
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def differences(connection: sqlite3.Connection, version: int, made: Callable[[], Sequence[Stored]]) -> list[Difference]:
-    """What is not as the program makes it, what matters first.
+    """Return the differences, the most serious first.
 
     Args:
-        made: Gives what it makes of that version.
+        made: Returns the program's schema of that version.
     """
     stored = read(connection)
     encoding: str = connection.execute("PRAGMA main.encoding").fetchone()[0]
@@ -97,7 +97,6 @@ def differences(connection: sqlite3.Connection, version: int, made: Callable[[],
 
 
 def read(connection: sqlite3.Connection) -> tuple[Stored, ...]:
-    """A database's schema as it is stored."""
     return tuple(map(Stored._make, connection.execute(_READ)))
 
 
@@ -138,7 +137,7 @@ def _compared(connection: sqlite3.Connection, stored: Sequence[Stored], made: Se
 
 
 def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iterator[Difference]:
-    """Something the program never makes."""
+    """Yield a difference for a part that the program never creates."""
     written = _WRITTEN.get(row.kind)
     strange = f"{_called(row)} is not workbench's"
     if row.kind == "index" and row.sql is None:
@@ -164,9 +163,9 @@ def _extra(connection: sqlite3.Connection, row: Stored, known: set[str]) -> Iter
 
 
 def _is_harmless(connection: sqlite3.Connection, index: Stored, known: set[str]) -> bool:
-    """Whether an index is of somebody's own table, or can refuse, drop or reorder nothing.
+    """Return whether an index is on a foreign table, or can't reject, drop or reorder anything.
 
-    The latter are those on columns alone, by SQLite's own orders, of every row.
+    The latter are those on columns alone, with SQLite's own collations, of every row.
     """
     parsed = connection.execute(
         'SELECT "unique", partial FROM pragma_index_list(?) WHERE name = ?', (index.table, index.name)
@@ -190,26 +189,25 @@ def _same(row: Stored, mine: Stored) -> bool:
 
 
 def _tokens(sql: str | None) -> list[str]:
-    """A text without what is only spelling: white space, and quotes round names that need none.
+    """Return a text without differences of spelling: white space, and quotes round names that need none.
 
-    Versions of SQLite differ in these where they put a statement together themselves. Comments are left in: nothing
-    that the program makes has any.
+    Versions of SQLite differ in these where they compose a statement themselves. Comments are kept: the program's
+    statements have none.
     """
     return [_NEEDLESS.sub(r"\1", token) for token in _TOKEN.findall(sql or "")]
 
 
 def _called(row: Stored) -> str:
-    """``"trigger x on label_events"``."""
+    """Describe a part: ``"trigger x on label_events"``."""
     where = f" on {shown(row.table)}" if row.kind in ("trigger", "index") else ""
     return f"{shown(row.kind)} {shown(row.name)}{where}"
 
 
 def shown(name: str) -> str:
-    """A name from a database: as it is where it is a plain one, else quoted, with what does not print escaped."""
+    """Return a name from a database: unchanged if it is plain, else quoted and escaped."""
     return name if name.isascii() and name.isidentifier() else repr(name)
 
 
 def quoted(name: str) -> str:
-    """A name as SQL has it, whatever is in it."""
     doubled = name.replace('"', '""')
     return f'"{doubled}"'

@@ -22,17 +22,15 @@ from workbench.core.verdict import Outcome
 
 
 def shown_item(column: str) -> str:
-    """That a row id of an item is not of an import that is still running: those are hidden."""
+    """Return SQL that is true unless an item's row id belongs to an import in progress: those items are hidden."""
     return f"{column} < (SELECT completion_id FROM horizon)"
 
 
 def hidden_item(column: str) -> str:
-    """That it is of one."""
     return f"{column} >= (SELECT completion_id FROM horizon)"
 
 
 def shown_question(column: str) -> str:
-    """The same of a question."""
     return f"{column} < (SELECT question_id FROM horizon)"
 
 
@@ -60,15 +58,14 @@ _TYPED: Final = {
 
 
 def dataset_names(connection: sqlite3.Connection) -> list[str]:
-    """All data sets by name."""
     return [name for (name,) in connection.execute(_NAMES["dataset"])]
 
 
 def check_values(connection: sqlite3.Connection, conditions: Iterable[Condition]) -> None:
-    """Refuse what no item could be, such as a subtype that neither the taxonomy nor the data has.
+    """Reject values that no item can have, such as a subtype that neither the taxonomy nor the data has.
 
     Raises:
-        UsageError: A value is not of its field; the message names the nearest one.
+        UsageError: A value is not valid for its field; the message names the nearest one.
     """
     for condition in conditions:
         if condition.operator not in ("=", "!="):
@@ -123,7 +120,7 @@ FROM_ITEMS = " ".join(["completions AS c", *(join for alias, join in _JOINS if a
 
 
 def items_for(*texts: str) -> str:
-    """The FROM text with only the joins whose aliases the given SQL texts use: the rest would cost a scan."""
+    """Return the FROM text with only the joins whose aliases the given SQL texts use: the rest would cost a scan."""
     used = set(re.findall(r"\b([a-z]{1,2})\.", " ".join(texts)))
     if used & {"d", "s"}:
         used.add("q")
@@ -236,14 +233,14 @@ _STATES = ("unlabelled", "labelled", "conflict", "final", "excluded")
 
 
 def compile_selection(selection: Selection, *, walked: bool = False) -> tuple[str, list[object]]:
-    """The WHERE text (without the limit) and its parameters.
+    """Return the WHERE text (without the limit) and its parameters.
 
     Args:
-        walked: Whether items are walked one by one until a few are found: their verdicts are looked up one by one then,
-            where otherwise those of the run are read through once.
+        walked: Whether items are read one by one until a few are found: their verdicts are looked up one by one then,
+            where otherwise those of the run are scanned once.
 
     Raises:
-        UsageError: A value can't be one of its field (an unknown state or verdict word).
+        UsageError: A value is not valid for its field (an unknown state or verdict word).
     """
     texts, parameters = [VISIBLE], list[object]()
     for condition in selection.conditions:
@@ -254,7 +251,7 @@ def compile_selection(selection: Selection, *, walked: bool = False) -> tuple[st
 
 
 def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int]:
-    """Row ids of the chosen items, in the order of import.
+    """Return the row ids of the selected items, in the order of import.
 
     Raises:
         UsageError: See `compile_selection` and `check_names`.
@@ -263,7 +260,7 @@ def chosen_ids(connection: sqlite3.Connection, selection: Selection) -> list[int
 
 
 def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
-    """The same of a selection that was checked when it was made, such as a run's."""
+    """Return the row ids for a selection that was checked when it was made, such as a run's."""
     where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
     rows = connection.execute(
@@ -273,10 +270,10 @@ def ids_of(connection: sqlite3.Connection, selection: Selection) -> list[int]:
 
 
 def require_items(connection: sqlite3.Connection, selection: Selection) -> None:
-    """Refuse a selection that chooses nothing.
+    """Reject a selection without items.
 
     Raises:
-        UsageError: No item is chosen; the message says of each of several conditions how many items meet it alone.
+        UsageError: No item is selected; the message gives the number of items for each of several conditions alone.
             See also `compile_selection` and `check_names`.
     """
     selection = check_names(connection, selection)
@@ -307,7 +304,8 @@ def _count(connection: sqlite3.Connection, selection: Selection) -> int:
 
 
 def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> list[int]:
-    """What labels of the chosen items are about: row ids of the completions, or of their questions on the type task.
+    """Return the subjects of labels of the selected items: row ids of completions, or of their questions on the type
+    task.
 
     Raises:
         UsageError: See `compile_selection` and `check_names`.
@@ -323,13 +321,13 @@ def chosen_subjects(connection: sqlite3.Connection, task: Task, selection: Selec
 
 
 def check_names(connection: sqlite3.Connection, selection: Selection, verifiers: Sequence[str] = ()) -> Selection:
-    """The selection, if all it names is there; each ``verdict`` in it says whose from now on.
+    """Return the selection if all its names exist; each ``verdict`` in it then names its verifier.
 
     Args:
-        verifiers: Whose verdicts ``verdict`` means; without any, those of the only verifier with a complete run.
+        verifiers: The verifiers that ``verdict`` refers to; without any, the only verifier with a complete run.
 
     Raises:
-        UsageError: A verifier, a set or a value of a closed vocabulary is not there, or ``verdict`` could mean several.
+        UsageError: A verifier, a set or a value of a closed vocabulary doesn't exist, or ``verdict`` is ambiguous.
     """
     if selection.asks_for_verdicts:
         selection = selection.judged_by(verifiers or [_only_verifier(connection)])
@@ -347,7 +345,7 @@ def check_names(connection: sqlite3.Connection, selection: Selection, verifiers:
 
 
 def kept_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Columns of files that are no field, with their values: those that the first rows of each import have."""
+    """Return the columns of files that are no field, with their values, from the first rows of each import."""
     found: dict[str, list[str]] = {}
     for name, value in connection.execute(_COLUMNS_HELD):
         found.setdefault(name, []).append("" if value is None else str(value))
@@ -355,20 +353,20 @@ def kept_columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 def has_code(connection: sqlite3.Connection) -> bool:
-    """Whether there are code problems, which tell their language."""
+    """Return whether there are code problems, which have a language."""
     return bool(connection.execute("SELECT EXISTS (SELECT 1 FROM code_problems)").fetchone()[0])
 
 
 def grouping_columns(connection: sqlite3.Connection) -> list[str]:
-    """Those of `kept_columns` with a few values, each of which two rows share or more, in the order of their file."""
+    """Return those of `kept_columns` with a few values, each in at least two rows, in the order of their file."""
     return [name for (name,) in connection.execute(_GROUPING)]
 
 
 def require_column(connection: sqlite3.Connection, field: str) -> None:
-    """Refuse a `COLUMN` that no item has.
+    """Reject a `COLUMN` that no item has.
 
     Raises:
-        UsageError: None has it.
+        UsageError: No item has it.
     """
     name = field.removeprefix(COLUMN)
     known = kept_columns(connection)
@@ -431,7 +429,9 @@ def _compile_shard(condition: Condition) -> tuple[str, list[object]]:
 
 
 def in_shard(shard: Shard) -> tuple[str, list[object]]:
-    """Whether a question ``q`` is in a share: hashes of contents lie evenly, and a share is a stretch of them."""
+    """Return SQL that tells whether a question ``q`` is in a shard: content hashes are uniform, and a shard is a range
+    of them.
+    """
     texts, parameters = [], list[object]()
     for first, last in shard.stretches:
         texts.append("q.hash >= ?" if last == shard.of else "q.hash >= ? AND q.hash < ?")
@@ -444,10 +444,10 @@ def _bound(place: int, of: int) -> bytes:
 
 
 def value_of(condition: Condition) -> str:
-    """What a condition compares with, as it stands in the database.
+    """Return the value that a condition compares with, as stored in the database.
 
     Raises:
-        UsageError: The value can't be one of its field.
+        UsageError: The value is not valid for its field.
     """
     value = condition.value
     if condition.field == "length" and value not in (*LENGTHS, UNKNOWN):

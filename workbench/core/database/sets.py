@@ -1,4 +1,4 @@
-"""Frozen sets of questions or items: written whole, found by name and version, read in a stable order."""
+"""Frozen sets of questions or items: written once, found by name and version, read in a stable order."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SETS: Final = """
 
 
 def name_parameters(name: SetName) -> list[object]:
-    """The parameters of `HOLDS`."""
+    """Return the parameters of `HOLDS`."""
     return [name.name, name.version, name.version] * 2
 
 
@@ -42,7 +42,7 @@ def put(connection: sqlite3.Connection, new: NewSet) -> StoredSet:
     """Freeze a set as the next version of its name; call it in a transaction.
 
     Raises:
-        UsageError: The name is none of a set.
+        UsageError: The name is not valid for a set.
     """
     if SetName.parse(new.name).version is not None:
         raise UsageError(f"{new.name!r} names a version.", "A set gets its version when it is frozen.")
@@ -80,21 +80,20 @@ def put(connection: sqlite3.Connection, new: NewSet) -> StoredSet:
 
 
 def every(connection: sqlite3.Connection) -> list[StoredSet]:
-    """All sets in the order they were frozen."""
     return [_stored(connection, row) for row in connection.execute(f"{_SETS} ORDER BY s.id").fetchall()]
 
 
 def find(connection: sqlite3.Connection, name: SetName) -> StoredSet | None:
-    """A set by its name; None if there is none, or not of that version."""
+    """Return a set by its name; None if there is none, or not of that version."""
     row = connection.execute(f"{_SETS} WHERE s.id = {_ID}", (name.name, name.version, name.version)).fetchone()
     return None if row is None else _stored(connection, row)
 
 
 def require(connection: sqlite3.Connection, name: SetName) -> StoredSet:
-    """A set by its name.
+    """Return a set by its name.
 
     Raises:
-        UsageError: There is none; the message lists those that are there.
+        UsageError: There is none; the message lists the sets.
     """
     found = find(connection, name)
     if found is None:
@@ -104,7 +103,7 @@ def require(connection: sqlite3.Connection, name: SetName) -> StoredSet:
 
 
 def items(connection: sqlite3.Connection, number: int) -> Iterator[ItemMember]:
-    """A set's items in the order of import, as they stood when it was frozen."""
+    """Yield a set's items in the order of import, as they were when it was frozen."""
     rows = connection.execute(
         "SELECT completion_id, stratum, gold, gold_from, subtype FROM set_items WHERE set_id = ? "
         "ORDER BY completion_id",
@@ -121,7 +120,6 @@ def items(connection: sqlite3.Connection, number: int) -> Iterator[ItemMember]:
 
 
 def questions(connection: sqlite3.Connection, number: int) -> Iterator[QuestionMember]:
-    """The members of a set of questions in the order of import."""
     rows = connection.execute(
         "SELECT question_id, stratum, subtype FROM set_questions WHERE set_id = ? ORDER BY question_id", (number,)
     )
@@ -130,7 +128,7 @@ def questions(connection: sqlite3.Connection, number: int) -> Iterator[QuestionM
 
 
 def digest(connection: sqlite3.Connection, items: Iterable[ItemMember], questions: Iterable[QuestionMember]) -> bytes:
-    """BLAKE2b-128 of members, whatever their order and row ids."""
+    """Return the BLAKE2b-128 of members, independent of their order and row ids."""
     lines = [_item_line(connection, one) for one in items] + [_question_line(connection, one) for one in questions]
     found = blake2b(digest_size=16)
     for line in sorted(lines):

@@ -14,7 +14,6 @@ _BEARS = "kind IN ('label', 'adjudication', 'retraction', 'reopen', 'exclusion')
 
 
 def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: TaskState) -> None:
-    """Store where a task stands on a subject."""
     connection.execute(
         "INSERT OR REPLACE INTO task_states (task, subject, state, verdict, subtype, reason, decided_by, round) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -23,7 +22,7 @@ def put_task(connection: sqlite3.Connection, task: Task, subject: int, state: Ta
 
 
 def get_task(connection: sqlite3.Connection, task: Task, subject: int) -> TaskState:
-    """Where a task stands; unlabelled when nobody touched it."""
+    """Return a task's state on a subject; unlabelled without events."""
     row = connection.execute(
         "SELECT state, verdict, subtype, reason, decided_by, round FROM task_states WHERE task = ? AND subject = ?",
         (task, subject),
@@ -34,7 +33,6 @@ def get_task(connection: sqlite3.Connection, task: Task, subject: int) -> TaskSt
 
 
 def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) -> None:
-    """Store both tasks of a completion taken together."""
     connection.execute(
         "INSERT OR REPLACE INTO item_states (completion_id, state, gold, gold_from, subtype, reason) "
         "VALUES (?, ?, ?, ?, ?, ?)",
@@ -43,7 +41,7 @@ def put_item(connection: sqlite3.Connection, completion: int, state: ItemState) 
 
 
 def need(connection: sqlite3.Connection, task: Task, subject: int) -> int:
-    """How many people the subject was assigned to in the round under way; 0 where nothing was assigned."""
+    """Return how many annotators the subject was assigned to in the current round; 0 if it was not assigned."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' AND state <> 'past'",
         (task, subject),
@@ -52,7 +50,7 @@ def need(connection: sqlite3.Connection, task: Task, subject: int) -> int:
 
 
 def question_of(connection: sqlite3.Connection, completion: int) -> tuple[int, bool]:
-    """A completion's question, and whether its data set's types are settled by people."""
+    """Return a completion's question, and whether annotators label the types of its dataset."""
     row = connection.execute(
         "SELECT q.id, d.types = 'labelled' FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id = ?",
@@ -62,18 +60,15 @@ def question_of(connection: sqlite3.Connection, completion: int) -> tuple[int, b
 
 
 def completions_of(connection: sqlite3.Connection, question: int) -> list[int]:
-    """Row ids of a question's completions."""
     return [row[0] for row in connection.execute("SELECT id FROM completions WHERE question_id = ?", (question,))]
 
 
 def touched(connection: sqlite3.Connection) -> list[tuple[Task, int]]:
-    """Every task and subject that has events from which a state follows."""
     every = f"SELECT DISTINCT task, subject FROM label_events WHERE {_BEARS} ORDER BY task, subject"
     return connection.execute(every).fetchall()
 
 
 def without_events(connection: sqlite3.Connection) -> int:
-    """Stored states of tasks from whose events none follows."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM task_states AS s WHERE s.state <> 'unlabelled' AND NOT EXISTS ("
         f"SELECT 1 FROM label_events AS e WHERE e.task = s.task AND e.subject = s.subject AND ({_BEARS}))"
@@ -82,12 +77,11 @@ def without_events(connection: sqlite3.Connection) -> int:
 
 
 def items(connection: sqlite3.Connection) -> set[int]:
-    """Completions with a stored state."""
     return {row[0] for row in connection.execute("SELECT completion_id FROM item_states")}
 
 
 def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
-    """Both tasks of a completion taken together, as stored; unlabelled when nobody touched it."""
+    """Return the stored combined state of both tasks of a completion; unlabelled without events."""
     row = connection.execute(
         "SELECT state, gold, gold_from, subtype, reason FROM item_states WHERE completion_id = ?", (completion,)
     ).fetchone()
@@ -98,7 +92,7 @@ def get_item(connection: sqlite3.Connection, completion: int) -> ItemState:
 
 
 def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[int]:
-    """People with a label in force on the subject, in the round under way."""
+    """Return the annotators with a current label on the subject, in the current round."""
     rows = connection.execute(
         "SELECT DISTINCT e.annotator_id FROM label_events AS e WHERE e.task = ? AND e.subject = ? "
         f"AND e.kind = 'label' AND {IN_FORCE} AND {OF_THIS_ROUND}",
@@ -108,13 +102,12 @@ def labellers(connection: sqlite3.Connection, task: Task, subject: int) -> list[
 
 
 def clear(connection: sqlite3.Connection) -> None:
-    """Forget all derived states (they follow from the events)."""
+    """Delete all derived states (they can be recomputed from the events)."""
     connection.execute("DELETE FROM task_states")
     connection.execute("DELETE FROM item_states")
 
 
 def total(connection: sqlite3.Connection) -> int:
-    """How many items there are."""
     # SQLite counts all rows of a table by its pages: a condition on each takes ten times as long.
     row: tuple[int] = connection.execute(
         f"SELECT (SELECT count(*) FROM completions) - (SELECT count(*) FROM completions WHERE {hidden_item('id')})"
@@ -123,7 +116,6 @@ def total(connection: sqlite3.Connection) -> int:
 
 
 def counts(database: Database) -> dict[str, int]:
-    """Items by public state."""
     reader = database.reader()
     found = dict(
         reader.execute(

@@ -1,4 +1,4 @@
-"""What rows hold besides plain values: the present, JSON of others, and columns of integers in one text."""
+"""Values of columns: timestamps, foreign JSON, and columns of integers in one text."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def now() -> str:
-    """The present in UTC, ISO 8601 with microseconds: it sorts as text."""
+    """Return the current time in UTC, ISO 8601 with microseconds: it sorts as text."""
     return _text(datetime.now(UTC))
 
 
 def stamp(at: float) -> str:
-    """A time in seconds since the epoch, as `now` would have given it."""
+    """Format seconds since the epoch as `now` does."""
     return _text(datetime.fromtimestamp(at, UTC))
 
 
@@ -36,13 +36,13 @@ T = TypeVar("T")
 
 
 def stored(decoder: msgspec.json.Decoder[T], document: str, what: str) -> T:
-    """The value of a stored document.
+    """Return the value of a stored document.
 
     Args:
-        what: What it tells, for the message.
+        what: What the document is, for the message.
 
     Raises:
-        StoreError: It is none of the decoder's.
+        StoreError: The decoder rejects it.
     """
     try:
         return decoder.decode(document)
@@ -59,9 +59,9 @@ _PIECE = 65_536
 
 
 def integers(text: str | None) -> array[int]:
-    """What ``group_concat`` made of integers; nothing for the NULL it makes of no rows.
+    """Parse integers joined by ``group_concat``; empty for the NULL it returns without rows.
 
-    That costs a third of a row-by-row read and leaves other threads free. The text is read in pieces: one list of
+    This costs a third of a row-by-row read and leaves other threads free. The text is read in pieces: one list of
     a million would take fifty megabytes.
     """
     found = array("q")
@@ -75,7 +75,7 @@ def integers(text: str | None) -> array[int]:
 
 
 def vector(text: str | None) -> npt.NDArray[np.int64]:
-    """The same as an array of numpy's, which reads the text three times as fast."""
+    """Parse the same text into a numpy array, three times as fast."""
     import numpy as np
 
     return np.fromstring(text or "", dtype=np.int64, sep=",")

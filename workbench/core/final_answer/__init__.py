@@ -1,4 +1,4 @@
-"""Where a text states its final answer (extraction), and the card that shows a person just that (card)."""
+"""Locating a text's final answer (extraction), and the card that shows an annotator just that (card)."""
 
 from workbench.core.final_answer.extraction import HOW as HOW
 from workbench.core.final_answer.extraction import MAX_ANSWER as MAX_ANSWER

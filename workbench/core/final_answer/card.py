@@ -1,7 +1,7 @@
-"""The final-answer card: how little of an item shows a person both final answers, and where that is not enough.
+"""The final-answer card: the smallest part of an item that shows an annotator both final answers.
 
-The card looks further than the verifiers do: where no rule marks an answer it takes a guess from a text's end, says
-that it is one, and shows the lines it was taken from. No verifier reads these guesses.
+The card looks further than the verifiers do: if no rule marks an answer it guesses from a text's end, labels the guess
+as such, and shows the lines it came from. No verifier reads these guesses.
 """
 
 from __future__ import annotations
@@ -72,19 +72,20 @@ _LABEL = re.compile(r"\s{0,3}(?:\*\*)?\s{0,3}[:：]")
 
 
 class Card(NamedTuple):
-    """Just enough of an item to judge its correctness; all offsets are those of the stored texts.
+    """The part of an item that suffices to judge its correctness; all offsets are those of the stored texts.
 
     Attributes:
         question: The question's end.
         reference: The reference's final answer.
-        reference_others: Its other boxes with another content.
-        passage: The reference's end, where its final answer is a guess, not found or not its only box.
+        reference_others: Its other boxes with different content.
+        passage: The reference's end, if its final answer is a guess, not found or not its only box.
         completion: The completion's final answer.
-        completion_others: Other boxes of the reply with another content.
-        windows: What is shown of the completion: its end, behind a part around the final answer if that is elsewhere.
+        completion_others: Other boxes of the reply with different content.
+        windows: The parts of the completion that are shown: its end, after a part around the final answer if that is
+            elsewhere.
         absence: Why the completion has no final answer, if it has none.
         closing: The completion's last line.
-        quirks: What is odd about the completion.
+        quirks: Oddities of the completion.
     """
 
     question: str
@@ -100,28 +101,30 @@ class Card(NamedTuple):
 
     @property
     def reference_guessed(self) -> bool:
-        """True when nothing in the reference says that this is its answer."""
         return self.reference.found and not self.reference.marked
 
     @property
     def completion_guessed(self) -> bool:
-        """True when nothing says that this is the answer, or an "answer is" after which the text goes on and on."""
+        """Return whether nothing marks this as the answer, or a long text follows an "answer is"."""
         windy = len(self.windows) > 1 or len(self.completion.text) > SHORT_REFERENCE
         return self.completion.found and (not self.completion.marked or (self.completion.how == "cue" and windy))
 
     @property
     def usable(self) -> bool:
-        """True when a person can judge the completion from the card alone: nothing is said against it."""
+        """Return whether an annotator can judge the completion from the card alone: it has no shortcomings."""
         return not self.shortcomings
 
     @property
     def shortcomings(self) -> tuple[Shortcoming, ...]:
-        """Why the card is not enough.
+        """Return the reasons why the card is not enough.
 
-        Of the reference, the answer must be shown: marked (a box, ``####``, "answer is", a short text), or a guess
-        from its last line with that line. Of the completion must be shown a marked answer and what stands round it,
-        wherever that is; or a guess with the end it was taken from; or that there is none, because it breaks off,
-        goes round in circles, or ends without one, then with its whole last line.
+        The reference's answer must be shown: marked (a box, ``####``, "answer is", a short text), or a guess from its
+        last
+        line with that line. For the completion, the card must show a marked answer with its surroundings, wherever that
+        is; or
+        a guess with the end it came from; or that there is no answer, because the text breaks off, repeats itself, or
+        ends
+        without one, then with its whole last line.
         """
         found = [*self._of_reference(), *self._of_completion()]
         return tuple(found)
@@ -160,7 +163,6 @@ def _parts(answer: FinalAnswer, others: tuple[FinalAnswer, ...]) -> int:
 
 
 def card(question: str, reference: str, completion: str, subtype: str | None = None) -> Card:
-    """Cut an item down to its final-answer card."""
     right, given = card_reference(reference, subtype), card_completion(completion)
     others = _other_boxes(reference, 0, right)
     return Card(
@@ -178,7 +180,7 @@ def card(question: str, reference: str, completion: str, subtype: str | None = N
 
 
 def card_reference(text: str, subtype: str | None = None) -> FinalAnswer:
-    """A reference's final answer as the card shows it.
+    """Return a reference's final answer as the card shows it.
 
     `reference_answer`, but a text that fits on the card is its own answer before any guess, and a guess counts in the
     last line only; where there is none, the last line itself is the guess, or its last sentence that names something.
@@ -194,12 +196,14 @@ def card_reference(text: str, subtype: str | None = None) -> FinalAnswer:
 
 
 def card_completion(text: str) -> FinalAnswer:
-    """A completion's final answer as the card shows it.
+    """Return a completion's final answer as the card shows it.
 
-    `completion_answer` of what stands before closing courtesies, but a reply that fits on the card is its own answer
-    where no rule finds one; a text that breaks off or goes round in circles has no answer without a mark; and a formula
-    in the middle of a sentence or a bold label is none: the last line is, or where that is long its last sentence, if
-    it names something.
+    This is `completion_answer` of the text before closing courtesies, except that a reply which fits on the card is its
+    own
+    answer if no rule finds one; a text that breaks off or repeats itself has no answer without a mark; and a formula in
+    the
+    middle of a sentence or a bold label is not an answer: the last line is, or if that is long its last sentence, if it
+    names something.
     """
     reply = reply_start(text)
     said = text[: substance_end(text, reply)]
@@ -231,7 +235,9 @@ def _last_sentence(text: str, start: int) -> FinalAnswer | None:
 
 
 def windows(text: str, answer: FinalAnswer) -> tuple[Stretch, ...]:
-    """What the card shows of a completion: its end; and before it what stands round an answer that is not there."""
+    """Return the parts of a completion that the card shows: its end, after the surroundings of an answer that is
+    elsewhere.
+    """
     end = _from_line(text, max(len(text) - COMPLETION_TAIL, 0))
     if not answer.found or answer.start >= end:
         return ((end, len(text)),)
@@ -241,7 +247,7 @@ def windows(text: str, answer: FinalAnswer) -> tuple[Stretch, ...]:
 
 
 def quirks(text: str) -> tuple[Quirk, ...]:
-    """What is odd about a completion, in a fixed order."""
+    """Return the oddities of a completion, in a fixed order."""
     found: list[Quirk] = []
     if "</think>" in text and "<think>" not in text:
         found.append("think_unopened")

@@ -1,4 +1,4 @@
-"""Where a text states its final answer: the extraction every verifier and the annotator's card share.
+"""Locating a text's final answer: the extraction that every verifier and the annotator's card share.
 
 The order is fixed (see `completion_answer` and `reference_answer`), never a scan of the whole text for letters or
 numbers. Offsets are characters of the stored text, which is never changed. Everything is linear in the text.
@@ -59,10 +59,10 @@ class FinalAnswer(NamedTuple):
     """A final answer and its place in the text it was found in.
 
     Attributes:
-        text: The answer as written; ``source[start:end]``. Several boxes on one line come as one stretch.
+        text: The answer as written; ``source[start:end]``. Several boxes on one line are one span.
         start: Offset of its first character.
-        end: Offset behind its last character.
-        how: Which rule found it; "none" with an empty text at the end when none did.
+        end: Offset after its last character.
+        how: The rule that found it; "none" with an empty text at the end if none did.
     """
 
     text: str
@@ -72,19 +72,18 @@ class FinalAnswer(NamedTuple):
 
     @property
     def found(self) -> bool:
-        """True unless no rule found anything."""
         return self.how != "none"
 
     @property
     def marked(self) -> bool:
-        """True when the text itself says that this is its answer, or is nothing but the answer; else it is a guess."""
+        """Return whether the text marks this as its answer, or consists of the answer; else it is a guess."""
         return self.how in ("boxed", "hashes", "cue", "whole")
 
 
 def completion_answer(text: str) -> FinalAnswer:
-    """A completion's final answer, looked for behind the last ``</think>``.
+    r"""Return a completion's final answer, searched for after the last ``</think>``.
 
-    Order: the last ``\\boxed`` or ``\\fbox`` (with the others on its line), "answer is" and its like, bold in the
+    Order: the last ``\boxed`` or ``\fbox`` (with the others on its line), "answer is" and its like, bold in the
     last line, math in the last line, the last line itself when short ("whole" when it is all there is).
     """
     start = reply_start(text)
@@ -97,17 +96,18 @@ def completion_answer(text: str) -> FinalAnswer:
 
 
 def reply_start(completion: str) -> int:
-    """Where a completion's reply begins: behind the last ``</think>``."""
+    """Return where a completion's reply begins: after the last ``</think>``."""
     thought = completion.rfind(_THINK_END)
     return thought + len(_THINK_END) if thought >= 0 else 0
 
 
 def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
-    """A reference's final answer.
+    r"""Return a reference's final answer.
 
-    Order: the last ``\\boxed`` (with the others on its line), the line after the last ``####``, "answer is" and its
-    like, the whole text when short; then for numeric subtypes the last number of the last 300 characters, for all
-    others the last math of the last 400; where the subtype isn't known, the math or else the number.
+    Order: the last ``\boxed`` (with the others on its line), the line after the last ``####``, "answer is" and
+    similar, the whole text if it is short; then for numeric subtypes the last number of the last 300 characters, for
+    all
+    others the last math of the last 400; if the subtype isn't known, the math or else the number.
 
     Args:
         text: The reference as stored.
@@ -127,7 +127,7 @@ def _without_mark(text: str, subtype: str | None) -> FinalAnswer | None:
 
 
 def boxed_spans(text: str) -> list[tuple[int, int]]:
-    """Offsets of what stands inside each closed ``\\boxed{..}`` or ``\\fbox{..}``, outermost boxes only."""
+    r"""Return the offsets of the content of each closed ``\boxed{..}`` or ``\fbox{..}``, outermost boxes only."""
     return [(inside, end) for _, inside, end in _boxes(text, 0)]
 
 
@@ -165,7 +165,7 @@ def _boxed(text: str, start: int) -> FinalAnswer | None:
 
 
 def _hashes(text: str) -> FinalAnswer | None:
-    """The rest of the line behind the last ``####`` (gsm8k)."""
+    """Find the rest of the line after the last ``####`` (gsm8k)."""
     start = text.rfind("####") + 4
     return stripped(text, start, _line_end(text, start), "hashes") if start >= 4 else None
 
@@ -208,7 +208,7 @@ def _behind_last_cue(text: str, start: int) -> int | None:
 
 
 def _sentence(text: str, start: int) -> FinalAnswer | None:
-    """The sentence at an offset; where it only announces the answer ("... is:"), the one on the next line."""
+    """Find the sentence at an offset; if it only announces the answer ("... is:"), the one on the next line."""
     while start < len(text):
         gap = _AFTER_CUE.match(text, start)
         start = gap.end() if gap is not None else start
@@ -258,7 +258,9 @@ def _environment(text: str, start: int, end: int, name: str) -> FinalAnswer | No
 
 
 def _bold(text: str, start: int, end: int) -> FinalAnswer | None:
-    """The last bold stretch, with those before it that only "and" or a comma parts from it; a label is none."""
+    """Find the last bold span, joined with those before it that only "and" or a comma separates; a label doesn't
+    count.
+    """
     close = text.rfind("**", start, end)
     opening = text.rfind("**", start, close) if close > start else -1
     if opening < 0 or text[opening + 2 : close].rstrip().endswith((":", "：")):
@@ -294,9 +296,9 @@ def _last_line(text: str, start: int, end: int, how: How) -> FinalAnswer | None:
 
 
 def stripped(text: str, start: int, end: int, how: How, surround: str = _SURROUND) -> FinalAnswer | None:
-    """The stretch without the characters that only surround it and its full stop; None when nothing is left.
+    """Return the span without surrounding characters and its full stop; None if nothing is left.
 
-    Marks that also stand inside (``**B** and **D**``) are kept: half of a pair would be misleading.
+    Marks that also occur inside (``**B** and **D**``) are kept: half of a pair would be misleading.
     """
     part = text[start:end]
     if surround == _SURROUND:
@@ -364,12 +366,11 @@ _CLOSING = frozenset(".!?…。！？;:)]}>」』”’\"'`*$|%")
 
 
 def is_closed(text: str) -> bool:
-    """Whether a text ends in punctuation that may end it."""
     return text.rstrip()[-1:] in _CLOSING
 
 
 def substance_end(text: str, start: int) -> int:
-    """Where what a text says behind an offset ends: before the sentences at its end that are mere courtesy."""
+    """Return where a text's content after an offset ends: before closing sentences of mere courtesy."""
     end = len(text)
     for _ in range(_COURTESIES):
         last = last_sentence(text, start, end)
@@ -380,12 +381,12 @@ def substance_end(text: str, start: int) -> int:
 
 
 def last_sentence(text: str, start: int, end: int) -> Stretch | None:
-    """The last sentence of the last line between two offsets; None when there is none, or too long to be shown."""
+    """Return the last sentence of the last line between two offsets; None without one, or if it is too long to show."""
     return next(iter(last_sentences(text, start, end)), None)
 
 
 def last_sentences(text: str, start: int, end: int) -> list[Stretch]:
-    """The sentences of the last line between two offsets, the last one first, as far as they can be shown together."""
+    """Return the sentences of the last line between two offsets, the last one first, as far as they fit on the card."""
     end = start + len(text[start:end].rstrip())
     begin = max(text.rfind("\n", start, end) + 1, start)
     near = max(begin, end - LONGEST_SENTENCE - 1)
@@ -396,7 +397,7 @@ def last_sentences(text: str, start: int, end: int) -> list[Stretch]:
 
 
 def names_an_answer(sentence: str) -> bool:
-    """Whether a sentence names something that could be an answer, and asks or advises nothing."""
+    """Return whether a sentence names something that could be an answer, and doesn't ask or advise anything."""
     if sentence.rstrip().endswith(("?", "？")) or _ADVICE.search(sentence) is not None:
         return False
     return any(
@@ -405,7 +406,7 @@ def names_an_answer(sentence: str) -> bool:
 
 
 def breaks_off(text: str, sentence: str) -> bool:
-    """Whether a text stops within its last sentence: no punctuation ends it, and it leads on or concludes nothing."""
+    """Return whether a text stops within its last sentence: without closing punctuation or a conclusion."""
     if is_closed(text):
         return False
     words = sentence.split()

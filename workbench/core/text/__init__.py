@@ -1,6 +1,6 @@
-"""Texts for the eye: what is stored is never changed, only shown.
+"""Rendering of texts: stored texts are never changed, only displayed.
 
-markdown, fragments, emphasis, document: Markdown as lines. math, symbols: TeX as characters. code: with its colours.
-inert: nothing in a text commands a terminal. excerpt: cut short. figures: numbers, bars, columns. run_words: of a run.
-ids: by their ends. wordings: three words in a row, by which texts that say the same are known.
+markdown, fragments, emphasis, document: Markdown as lines. math, symbols: TeX as characters. code: highlighted.
+inert: neutralises control characters. excerpt: shortened. figures: numbers, bars, columns. run_words: runs.
+ids: abbreviated ids. wordings: word trigrams, by which equivalent phrasings are recognised.
 """

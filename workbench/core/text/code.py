@@ -17,11 +17,12 @@ MAX_HIGHLIGHTED = 20_000
 
 
 def highlight(code: str, language: str) -> list[list[Span]]:
-    """Split code into lines of spans; an unknown language gives one style throughout.
+    r"""Split code into lines of highlighted spans; an unknown language gives one style throughout.
 
     Args:
-        code: The code, its line breaks as ``\\n``.
-        language: What the fence says, such as ``python``; may be empty.
+        code: The code, its line breaks as ``\
+    ``.
+        language: The fence's language, such as ``python``; may be empty.
     """
     lines: list[list[Span]] = [[]]
     for text, style in _tokens(code, language):
@@ -34,7 +35,7 @@ def highlight(code: str, language: str) -> list[list[Span]]:
 
 
 def code_lines(code: str, language: str) -> list[tuple[Span, ...]]:
-    """Code as lines to show: highlighted, and with nothing in it that could steer a terminal or hide.
+    """Return code as lines to display: highlighted, and with nothing in it that could control a terminal or hide.
 
     Args:
         code: The code as stored; a carriage return is shown, unless a line feed follows it.
@@ -95,7 +96,7 @@ class DiffSide(NamedTuple):
 
     Attributes:
         number: From 1.
-        differs: The stretches that the other line has not.
+        differs: The spans that the other line lacks.
     """
 
     number: int
@@ -104,7 +105,7 @@ class DiffSide(NamedTuple):
 
 
 class DiffLine(NamedTuple):
-    """One row of a comparison; a side is None where only the other text has a line."""
+    """One row of a comparison; a side is None if only the other text has a line."""
 
     kind: Kind
     left: DiffSide | None
@@ -184,7 +185,7 @@ def _words(line: str) -> Counter[str]:
 
 
 def _alike(one: Counter[str], other: Counter[str]) -> float:
-    """Share of the words of two lines that both have, blanks left out; 0 where it is too small for one changed line."""
+    """Return the share of two lines' words that both have, without blanks; 0 if too small for one changed line."""
     inked = [sum(count for word, count in words.items() if not word.isspace()) for words in (one, other)]
     common = sum(count for word, count in (one & other).items() if not word.isspace())
     share = 2 * common / sum(inked) if sum(inked) else 0.0

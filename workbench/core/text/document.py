@@ -35,7 +35,7 @@ StyleName = Literal[
 
 
 class Span(NamedTuple):
-    """A stretch of text in one style."""
+    """A span of text in one style."""
 
     text: str
     style: StyleName = ""
@@ -54,7 +54,6 @@ class RenderedLine(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The line without its styles."""
         return "".join(span.text for span in self.spans)
 
 
@@ -71,7 +70,6 @@ class RenderedText(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All lines without their styles."""
         return "\n".join(line.text for line in self.lines)
 
 
@@ -83,13 +81,13 @@ ANSWER_SIGN = "▶ "
 
 
 class Piece(NamedTuple):
-    """A stretch of one line.
+    """A span of one line.
 
     Attributes:
-        text: What is shown.
-        style: How it is shown.
+        text: The displayed text.
+        style: Its style.
         start: Offset of its source.
-        end: Offset behind its source.
+        end: Offset after its source.
         literal: True when ``text`` is the source itself, character by character.
     """
 
@@ -101,7 +99,7 @@ class Piece(NamedTuple):
 
 
 def to_line(pieces: Sequence[Piece], source: tuple[int, int], answer: tuple[int, int] | None) -> RenderedLine:
-    """Make a line of pieces, the part within the answer marked by its style and a sign before the line."""
+    """Join pieces into a line; the part within the answer gets a style and a sign before the line."""
     if answer is None or answer[0] >= source[1] or answer[1] <= source[0]:
         return RenderedLine(tuple(Span(inert(piece.text), piece.style) for piece in pieces), source)
     spans: list[Span] = []

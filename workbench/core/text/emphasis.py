@@ -1,8 +1,9 @@
-"""Emphasis and marks: stars taken away only where they can be nothing else, and marks put at names.
+"""Emphasis and marks: asterisks are removed only where they must be markup, and marks are appended to names.
 
-CommonMark would read ``2*(3)*4`` and ``(a *b* c)`` as emphasis. Here a pair of marks is emphasis only when both stand
-at the borders of words, and neither what they hold nor what stands beside them lets them be read as a sign between two
-operands. In doubt the stars stay: that costs looks, never meaning.
+CommonMark would read ``2*(3)*4`` and ``(a *b* c)`` as emphasis. Here a pair of asterisks is emphasis only if both are
+at
+word boundaries, and neither their content nor their neighbours let them be read as an operator. In doubt the asterisks
+stay: that costs looks, never meaning.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class _DelimiterRun(NamedTuple):
 
 
 def emphasise(pieces: list[Piece], text: str) -> list[Piece]:
-    """Turn ``*italic*`` and ``**bold**`` into styles; stars that may be operators stay.
+    """Turn ``*italic*`` and ``**bold**`` into styles; asterisks that may be operators stay.
 
     Underscores never mean emphasis here: they are part of names and formulas.
 
@@ -107,7 +108,7 @@ def _find_marks(pieces: list[Piece], text: str, line: tuple[int, int]) -> list[_
 
 
 def _is_border(character: str, marks: frozenset[str]) -> bool:
-    """Whether a word may end at this character: none, a blank, punctuation, or one of a script without blanks."""
+    """Return whether a word may end here: no character, a blank, punctuation, or one of a script without blanks."""
     return not character.strip() or character in marks or _is_wide(character)
 
 
@@ -190,12 +191,12 @@ CHOSE: Final = "†"
 
 
 def with_mark(verifier: str, chose: Collection[str]) -> str:
-    """A verifier's name, with the mark if it is one of those that chose the items."""
+    """Return a verifier's name, marked if it is one of those that selected the items."""
     return f"{verifier} {CHOSE}" if verifier in chose else verifier
 
 
 def what_marks_mean(chose: Collection[str]) -> tuple[str, ...]:
-    """The sentence that says whom the mark is at; none where nobody has it."""
+    """Return the sentence that explains the mark; none if no verifier has it."""
     if not chose:
         return ()
     names = ", ".join(chose)

@@ -1,4 +1,4 @@
-"""Where a final answer stands in its text: the line around it, harmless to look at."""
+"""The line around a final answer in its text, safe to display."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LONGEST = 200
 
 
 class LineExcerpt(NamedTuple):
-    """A line in three parts, each inert and cut; ``…`` stands where something was left out."""
+    """A line in three parts, each inert and shortened; ``…`` marks omissions."""
 
     before: str
     marked: str
@@ -22,7 +22,7 @@ class LineExcerpt(NamedTuple):
 
 
 def excerpt(text: str, span: tuple[int, int]) -> LineExcerpt | None:
-    """The line of a text around a span of it; None when the span is none of the text."""
+    """Return the line of a text around a span of it; None if the span is outside the text."""
     start, end = span
     if not 0 <= start <= end <= len(text):
         return None
@@ -39,7 +39,6 @@ def excerpt(text: str, span: tuple[int, int]) -> LineExcerpt | None:
 
 
 def shortened(text: str) -> str:
-    """A text's beginning, inert."""
     return inert(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")
 
 
@@ -50,12 +49,11 @@ _BEFORE, _BEHIND = 10, 80
 
 
 def sought(search: str) -> re.Pattern[str]:
-    """What finds a text."""
     return re.compile(re.escape(search), re.IGNORECASE | re.ASCII)
 
 
 def snippet(text: str, search: str) -> str | None:
-    """A text around the first place that holds another, in one line; None where none does."""
+    """Return one line of a text around the first occurrence of another; None if there is none."""
     found = sought(search).search(text)
     if found is None:
         return None
@@ -78,7 +76,7 @@ _BOX = ("\\boxed", "\\fbox")
 
 
 def render_answer(text: str) -> str:
-    """A final answer as its text would show it; bare LaTeX, as most boxes hold, is math without delimiters."""
+    """Render a final answer as its text would show it; bare LaTeX, as most boxes hold, is math without delimiters."""
     text = text[:LONGEST]
     if _DELIMITED.search(text) is not None:
         shown = render(_closed(text)).text.strip()
@@ -87,12 +85,12 @@ def render_answer(text: str) -> str:
 
 
 def shown_answer(text: str, *, raw: bool = False) -> str:
-    """A final answer as rendered, or as stored; harmless to look at."""
+    """Return a final answer as rendered, or as stored; safe to display."""
     return inert(text) if raw else render_answer(text).strip() or inert(text)
 
 
 def short_answer(text: str | None, *, raw: bool = False) -> str:
-    """A final answer as shown if it is short enough to stand within a sentence, else ""."""
+    """Return a final answer as displayed if it is short enough for a sentence, else ""."""
     shown = shown_answer(text or "", raw=raw)
     return shown if len(shown) <= _SHORT and "\n" not in shown else ""
 

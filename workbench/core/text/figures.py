@@ -1,4 +1,4 @@
-"""Figures as text: bars, intervals, columns and heat, the number always beside or in place of them."""
+"""Numbers as text: bars, intervals, columns and heat, always next to or in place of the number."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _NAMED = 4
 
 
 def minute(at: str) -> str:
-    """A moment as lists show it, to the minute: ``2026-11-28 14:05``. Details have it in full."""
+    """Format a time for lists, to the minute: ``2026-11-28 14:05``. Details have it in full."""
     return at.replace("T", " ")[:16]
 
 
 def bar(value: float, width: int) -> str:
-    """A horizontal bar of eighths of a cell.
+    """Return a horizontal bar in eighths of a cell.
 
     Args:
         value: A share from 0 to 1; values outside are clipped.
@@ -36,7 +36,7 @@ def bar(value: float, width: int) -> str:
 
 
 def interval_bar(value: float, lo: float, hi: float, width: int, line: float | None = None) -> str:
-    """An estimate and its interval on a line from 0 to 1: ``  ├──●───┤  ``.
+    """Draw an estimate and its interval on a line from 0 to 1: ``  ├──●───┤  ``.
 
     Args:
         value: The estimate, a share from 0 to 1.
@@ -60,12 +60,12 @@ def interval_bar(value: float, lo: float, hi: float, width: int, line: float | N
 
 
 def percent(value: float | None, decimals: int = 1) -> str:
-    """A share as a percentage without its sign (``"81.2"``); ``"–"`` for None."""
+    """Format a share as a percentage without its sign (``"81.2"``); ``"–"`` for None."""
     return NONE if value is None or value != value else f"{100 * value:.{decimals}f}"
 
 
 def compact_count(count: int) -> str:
-    """A count in at most five characters: ``"999"``, ``"12.3k"``, ``"1.45M"``."""
+    """Format a count in at most five characters: ``"999"``, ``"12.3k"``, ``"1.45M"``."""
     for unit, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
         if count >= max(size * 0.9995, 1000):
             scaled = count / size
@@ -80,22 +80,22 @@ def _clipped(value: float) -> float:
 
 
 def dollars(cost: float) -> str:
-    """US dollars, with cents, or more digits where cents say nothing."""
+    """Format US dollars with cents, or more digits if the cents are zero."""
     return f"${cost:.4f}" if 0 < cost < 0.1 else f"${cost:,.2f}"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number of things in words: ``1 item``, ``1,234 items``."""
+    """Return a count with its noun: ``1 item``, ``1,234 items``."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def waits(number: int) -> str:
-    """The verb that goes with so many things that wait."""
+    """Return "waits" or "wait", to agree with a count."""
     return "waits" if number == 1 else "wait"
 
 
 def listed(names: Sequence[str], last: Literal["and", "or"] = "and") -> str:
-    """Names in a sentence: ``a, b and c``; of many, the first and how many more."""
+    """Join names for a sentence: ``a, b and c``; of many, the first and the number of others."""
     if len(names) > _NAMED:
         names = (*names[: _NAMED - 1], f"{len(names) - _NAMED + 1} more")
     return f" {last} ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
@@ -105,7 +105,6 @@ def listed(names: Sequence[str], last: Literal["and", "or"] = "and") -> str:
 
 
 def width(text: str) -> int:
-    """Columns a text takes in a terminal."""
     if text.isascii():
         return len(text)
     return sum(
@@ -115,13 +114,13 @@ def width(text: str) -> int:
 
 
 def padded(text: str, room: int, *, left: bool) -> str:
-    """A text with blanks behind it, or before it where it isn't to the left, up to so many columns."""
+    """Pad a text with blanks to a width, after it, or before it if it is right-aligned."""
     blanks = " " * (room - width(text))
     return text + blanks if left else blanks + text
 
 
 def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> str:
-    """Cells in columns, those in ``left`` to the left; control characters are shown, not obeyed."""
+    """Align cells in columns, those in ``left`` to the left; control characters are displayed, not obeyed."""
     safe = [[inert(cell) for cell in line] for line in lines]
     widths = [max(map(width, column)) for column in zip(*safe, strict=True)]
     return "\n".join(
@@ -133,42 +132,35 @@ def aligned(lines: Sequence[tuple[str, ...]], left: Collection[int] = (0,)) -> s
 
 
 def number(value: float | None) -> str:
-    """A figure at three decimals."""
     return NONE if value is None else f"{value:z.3f}"
 
 
 def interval(ci: tuple[float, float] | None) -> str:
-    """An interval at three decimals."""
     return NONE if ci is None else f"[{ci[0]:z.3f}, {ci[1]:z.3f}]"
 
 
 def percent_interval(ci: tuple[float, float] | None) -> str:
-    """A share's interval in percent."""
     return NONE if ci is None else f"[{percent(ci[0])}, {percent(ci[1])}]"
 
 
 def p_value(p: float | None) -> str:
-    """A p- or q-value as it is read: three digits, and no false precision near 0."""
+    """Format a p- or q-value: three digits, and no false precision near 0."""
     return NONE if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.01 else f"{p:.3f}"
 
 
 def one_decimal(value: float | None) -> str:
-    """An expected count."""
     return NONE if value is None else f"{value:,.1f}"
 
 
 def signed(value: float | None) -> str:
-    """A difference to three digits, with its sign."""
     return NONE if value is None else f"{value:+.3f}"
 
 
 def signed_interval(ends: tuple[float, float] | None) -> str:
-    """A difference's interval."""
     return NONE if ends is None else f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
 
 
 def whole(value: float | None) -> str:
-    """A count that was estimated."""
     return NONE if value is None else f"{value:,.0f}"
 
 
@@ -182,10 +174,10 @@ STEPS: Final = len(GLYPHS)
 
 
 def shade(value: float, low: float, high: float) -> int:
-    """The step a value falls into when the way from `low` to `high` is cut into `STEPS` equal parts.
+    """Return the step of a value when the range from `low` to `high` is cut into `STEPS` equal parts.
 
     Args:
-        value: A figure; what lies outside counts as the nearer end.
+        value: A number; values outside the range count as the nearer end.
         low: The lower end of the first step.
         high: The upper end of the last step.
 
@@ -202,26 +194,24 @@ def shade(value: float, low: float, high: float) -> int:
 
 
 def tint(step: int, *, rising: bool) -> float:
-    """How good a step is: from -1, the worst, to 1, the best.
+    """Return how good a step is: from -1, the worst, to 1, the best.
 
     Args:
-        step: As `shade` gives it.
-        rising: Whether more of the figure is better.
+        step: As `shade` returns it.
+        rising: Whether higher is better.
     """
     height = 2 * step / (STEPS - 1) - 1
     return height if rising else -height
 
 
 def scale_words(low: str, high: str) -> str:
-    """What the glyphs stand for: ``"▁ 0 … █ 100"``."""
+    """Explain the glyphs: ``"▁ 0 … █ 100"``."""
     return f"{GLYPHS[0]} {low} … {GLYPHS[-1]} {high}"
 
 
 def points(value: float | None) -> str:
-    """A difference of shares in percentage points, with its sign."""
     return NONE if value is None else f"{100 * value:+.1f}"
 
 
 def points_interval(ends: tuple[float, float] | None) -> str:
-    """The interval of such a difference."""
     return NONE if ends is None else f"[{points(ends[0])}, {points(ends[1])}]"

@@ -1,4 +1,4 @@
-"""Finds math and inline code in prose, before anything else looks at it. One pass, linear in the text."""
+"""Finds math and inline code in prose, before any other parsing. One pass, linear in the text."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _NEAR = 8
 
 
 class Fragment(NamedTuple):
-    """A stretch of math or code inside prose.
+    r"""A span of math or code inside prose.
 
     Attributes:
         start: Offset of its first delimiter's first character.
-        end: Offset behind its last delimiter.
-        kind: What it is.
-        body: The text between the delimiters (with them, for ``\\boxed{..}`` and ``\\begin{..}`` in plain prose).
-        display: True for math meant to stand on lines of its own.
+        end: Offset after its last delimiter.
+        kind: Math or code.
+        body: The text between the delimiters (with them, for ``\boxed{..}`` and ``\begin{..}`` in plain prose).
+        display: True for math meant to be on lines of its own.
     """
 
     start: int
@@ -45,7 +45,6 @@ class Fragment(NamedTuple):
 
 
 def fragments(text: str, start: int, end: int) -> Iterator[Fragment]:
-    """Yield the math and the inline code between two offsets, in order and without overlap."""
     finder = _Finder(text, end)
     at = start
     while (match := _OPENER.search(text, at, end)) is not None:
@@ -56,7 +55,7 @@ def fragments(text: str, start: int, end: int) -> Iterator[Fragment]:
 
 
 class _Finder:
-    """Looks for closing delimiters, remembering what it saw so that no stretch is searched twice."""
+    """Finds closing delimiters, caching results so that no span is searched twice."""
 
     def __init__(self, text: str, end: int) -> None:
         self.text = text
@@ -92,7 +91,7 @@ class _Finder:
         return Fragment(start, end, "math", self.text[body:body_end], display)
 
     def closed(self, start: int, closer: str, *, display: bool) -> Fragment | None:
-        """What a delimiter closes; an opening one that is opened again before that was never closed."""
+        """Return the fragment that a delimiter opens; one that is opened again before its end was never closed."""
         close = self.find(closer, start + 2)
         if close is None:
             return None
@@ -112,7 +111,7 @@ class _Finder:
         return self.math(start, start, end, end, display=name in STACKS)
 
     def dollars(self, start: int) -> Fragment | None:
-        """``$..$`` in one paragraph; money ("$5 and $6") is left alone as pandoc does."""
+        """Find ``$..$`` in one paragraph; money ("$5 and $6") is left alone as pandoc does."""
         close = self.find("$", start + 1)
         while close is not None and self.text[close - 1] == "\\":
             close = self.find("$", close + 1)
@@ -150,7 +149,7 @@ class _Finder:
 
 
 def _brace_pairs(text: str, start: int, end: int) -> dict[int, int]:
-    """Opening brace → its closing one, escaped braces apart."""
+    """Map each opening brace to its closing one, ignoring escaped braces."""
     stack: list[int] = []
     pairs: dict[int, int] = {}
     for match in _BRACES.finditer(text, start, end):
@@ -170,7 +169,7 @@ _CELL_BORDER = re.compile(r"(?<!\\)\|")
 
 
 def is_separator(line: str) -> bool:
-    """True for the line between a table's head and body, such as ``|---|:-:|``."""
+    """Return whether a line separates a table's head from its body, such as ``|---|:-:|``."""
     return "-" in line and "|" in line and not line.strip(" \t|:-")
 
 
@@ -183,7 +182,7 @@ class TableLine(NamedTuple):
 
 
 def is_table(head: list[Piece], ruler: list[Piece]) -> bool:
-    """Whether two lines begin a table: both have the same columns, at least two, so that ``|x|`` is none."""
+    """Return whether two lines begin a table: both have the same columns, at least two; ``|x|`` doesn't count."""
     return len(_cells(head)) == len(_cells(ruler)) > 1
 
 

@@ -1,4 +1,4 @@
-"""Ids as people tell them apart: by their ends."""
+"""Abbreviated ids: their ends, which people compare."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _ENOUGH: Final = 5
 
 
 def ends(ids: Collection[str]) -> dict[str, str]:
-    """Each id by its end, behind ``…``: as many characters for all as tell them apart, 5 at least.
+    """Abbreviate each id to its end, after ``…``: as many characters for all as distinguish them, at least 5.
 
-    An id that is hardly longer stands whole.
+    An id that is hardly longer stays whole.
     """
     known = set(ids)
     longest = max(map(len, known), default=0)

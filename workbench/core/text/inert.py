@@ -1,4 +1,4 @@
-"""Makes untrusted text harmless to look at: nothing in it can move the cursor or turn the line round."""
+"""Makes untrusted text safe to display: nothing in it can move the cursor or reverse the line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SPECIAL = re.compile(
 
 
 def inert(text: str) -> str:
-    """The text with every control, bidirectional and invisible character shown as a picture or a code.
+    """Return the text with every control, bidirectional and invisible character replaced by a picture or a code.
 
     C0 controls become their pictures (``␛``), others their code point (``⟨U+202E⟩``), a tab four spaces.
     Zero-width joiners stay: scripts and emoji need them.
@@ -24,7 +24,6 @@ def inert(text: str) -> str:
 
 
 def inert_lines(text: str) -> str:
-    """A text of several lines, each of them made harmless to look at."""
     return "\n".join(map(inert, text.split("\n")))
 
 

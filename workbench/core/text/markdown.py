@@ -1,8 +1,9 @@
 """Markdown as models write it, line by line: nothing is reflowed and no backslash or underscore is lost.
 
-Full CommonMark would merge lines, eat backslashes and read indented prose as code, so only what helps reading is
-taken: headings, quotes, rules, tables, fences, ``*`` and ``**``. Math and code are cut out first, and every mark that
-could be a sign of a formula is shown as typed.
+Full CommonMark would merge lines, remove backslashes and read indented prose as code, so only a readable subset is
+supported: headings, quotes, rules, tables, fences, ``*`` and ``**``. Math and code are cut out first, and every mark
+that
+could be part of a formula is shown as typed.
 """
 
 from __future__ import annotations
@@ -49,7 +50,6 @@ class Prose(NamedTuple):
 
 
 def source_lines(text: str, start: int, end: int) -> list[SourceLine]:
-    """Split a stretch of text at its line breaks."""
     lines: list[SourceLine] = []
     for match in LINE_BREAK.finditer(text, start, end):
         lines.append(SourceLine(start, match.start()))
@@ -288,7 +288,6 @@ def render(text: str, *, fold_think: bool = True, answer_span: tuple[int, int] |
 
 
 def render_raw(text: str, answer_span: tuple[int, int] | None = None) -> RenderedText:
-    """Show the exact text by lines, control characters as pictures; the marks are those of `render`."""
     answer = _span(answer_span)
     lines = [_literal(text, start, end, answer) for start, end in source_lines(text, 0, len(text))]
     starts = [line.source[0] for line in lines]
@@ -311,7 +310,7 @@ def _thoughts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _prose(text: str, start: int, end: int, answer: Answer) -> Iterator[RenderedLine]:
-    """Render what stands between two blocks, without the line break that only sets it apart from them."""
+    """Render the lines between two blocks, without the line break that only separates it from them."""
     if start and text[start : start + 1] == "\n":
         start += 1
     if end < len(text) and text[end - 1 : end] == "\n":

@@ -1,7 +1,7 @@
 """LaTeX math as one line of Unicode that reads like the formula and never changes its meaning silently.
 
 The parser is ours, for speed (pylatexenc's needs 180 µs a fragment) and for a bound on nesting; the characters
-are pylatexenc's. What is not understood stays as typed, and so does a whole fragment whose digits would differ.
+are pylatexenc's. Unsupported input stays as typed, and so does a whole fragment whose digits would differ.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _CLOSING = ")]}′!°"
 
 
 class MathRow:
-    """What has been written of one group, and what the next piece must know about it."""
+    """The output of one group, with the state that the next piece depends on."""
 
     def __init__(self, *, argument: bool = False) -> None:
         self.parts: list[str] = []
@@ -35,23 +35,19 @@ class MathRow:
         """The last piece is an unknown macro: its arguments keep their braces."""
 
     def text(self) -> str:
-        """All that has been written."""
         return "".join(self.parts)
 
     def last(self) -> str:
-        """The last visible character, or an empty string."""
         for part in reversed(self.parts):
             if not part.isspace():
                 return part.rstrip()[-1]
         return ""
 
     def space(self, spaces: str = " ") -> None:
-        """Add blanks, unless the row is empty or ends in one."""
         if self.parts and not self.parts[-1][-1:].isspace():
             self.parts.append(spaces)
 
     def add(self, piece: str, *, word: bool = False) -> None:
-        """Add a piece, with a space where a word and a letter would run together."""
         if not piece:
             return
         first = piece[0]
@@ -68,7 +64,7 @@ class MathRow:
         self.word, self.compound, self.as_typed = word, None, False
 
     def add_compound(self, piece: str, *, mixed: bool = False) -> None:
-        """Add a fraction or root; parenthesised where it would run into what stands before it."""
+        """Add a fraction or root; parenthesised if it would run into the text before it."""
         last = self.last()
         if mixed and last.isdecimal():
             self.space()
@@ -81,7 +77,6 @@ class MathRow:
         self.compound = None if piece.startswith("(") and encloses(piece) else len(self.parts) - 1
 
     def script(self, piece: str) -> None:
-        """Attach a super- or subscript to what stands last."""
         if not piece:
             return
         self._attach(scripts=True)
@@ -100,7 +95,7 @@ class MathRow:
 
 
 def is_atom(text: str) -> bool:
-    """True for a number, one letter with its scripts, a differential like ``dx``, or a text in parentheses."""
+    """Return whether a text is a number, one letter with its scripts, a differential like ``dx``, or in parentheses."""
     core = text.rstrip(SCRIPT_CHARACTERS)
     if len(core) == 1 or encloses(core.removeprefix("√")):
         return True
@@ -111,7 +106,7 @@ def is_atom(text: str) -> bool:
 
 
 def is_product(text: str) -> bool:
-    """True for factors side by side: no operator and no blank outside brackets."""
+    """Return whether a text is factors side by side: no operator and no blank outside brackets."""
     depth = 0
     for character in text:
         if character in "([{⟨⌊⌈▌":
@@ -124,7 +119,7 @@ def is_product(text: str) -> bool:
 
 
 def encloses(text: str) -> bool:
-    """True when the first parenthesis is closed by the last character."""
+    """Return whether the first parenthesis is closed by the last character."""
     if not (text.startswith("(") and text.endswith(")")):
         return False
     depth = 0
@@ -146,7 +141,7 @@ _ION = re.compile(r"(?<=[A-Za-z0-9)\]])([+\-−])(?=[\s)\]},;.]|$)")
 
 
 def formula_of(typed: str) -> str:
-    """A formula or an equation of reaction as it is read; what is not understood stays as typed."""
+    """Render a formula or an equation of reaction; unsupported input stays as typed."""
     for mark, arrow in _ARROWS:
         typed = typed.replace(mark, f" {arrow} ")
     typed = _CHARGE.sub(lambda found: (found[1] or found[2]).translate(SUPERSCRIPTS), typed)
@@ -198,7 +193,7 @@ def render_math(latex: str, *, display: bool = False) -> str:
 
 
 def digits(text: str) -> str:
-    """All digits of a text in order, super- and subscript ones as plain digits."""
+    """Return all digits of a text in order, super- and subscript ones as plain digits."""
     if text.isascii():
         return "".join(_ASCII_DIGITS.findall(text))
     return "".join(str(unicodedata.digit(character)) for character in text if character.isdigit())
@@ -261,7 +256,7 @@ class _MathParser:
             row.add(token)
 
     def tie(self, row: MathRow) -> None:
-        """A ``~`` is a blank between words and behind punctuation; anywhere else it may be a sign."""
+        """Render ``~`` as a blank between words and after punctuation; anywhere else it may be an operator."""
         before, after = (self.tokens[at : at + 1] for at in (self.at - 2, self.at))
         ends = (*before, "")[0][-1:] if self.at > 1 else ""
         begins = (*after, "")[0][:1]
@@ -284,7 +279,7 @@ class _MathParser:
             row.add(inner)
 
     def is_set(self, first: int) -> bool:
-        """Whether a group that is no argument has commas at its top level: ``{1, 2}`` was meant to be seen."""
+        """Return whether a group that is no argument has commas at its top level: ``{1, 2}`` is a visible set."""
         depth, commas, others = 0, False, False
         for token in self.tokens[first : self.at - 1]:
             depth += (token == "{") - (token == "}")
@@ -358,7 +353,9 @@ class _MathParser:
             row.add(f"{name}({text})", word=True)
 
     def negation(self, row: MathRow) -> None:
-        """What ``\\not`` strikes through: one character where there is one, else the word."""
+        """Return the operand of ``
+        ot``: one character if there is one, else the word.
+        """
         negated = self.argument().lstrip()
         struck = unicodedata.normalize("NFC", negated[:1] + "\u0338")
         if len(struck) == 1:
@@ -381,7 +378,7 @@ class _MathParser:
         raise _AsTyped
 
     def symbol(self, row: MathRow, shown: str) -> None:
-        """Add a character; the space that ends its macro shows only where one stands before it, too."""
+        """Add a character; the space that ends its macro is kept only if there is one before it, too."""
         spaced = row.parts[-1][-1:].isspace() if row.parts else shown in table.RELATIONS
         row.add(shown)
         if spaced or row.argument or shown[-1].isascii() or self.at + 1 >= len(self.tokens):
@@ -391,7 +388,7 @@ class _MathParser:
             self.at += 1
 
     def delimiter(self) -> None:
-        r"""Skip the invisible delimiter of ``\left.``; any other one is read as it stands."""
+        r"""Skip the invisible delimiter of ``\left.``; any other one is read as written."""
         if self.at < len(self.tokens) and self.tokens[self.at].startswith("."):
             self.tokens[self.at] = self.tokens[self.at][1:]
             self.at += not self.tokens[self.at]
@@ -486,7 +483,7 @@ def _tidy(line: str) -> str:
 
 
 def _raised(text: str, characters: dict[int, int]) -> str | None:
-    """The text in super- or subscript characters, or None where one is missing, or words would run together."""
+    """Return the text in super- or subscript characters, or None if one is missing, or words would run together."""
     if _WORDS.search(text) is not None:
         return None
     text = text.replace(" ", "")

@@ -1,4 +1,4 @@
-"""A run in words: how its programs were kept in, what its nodes did, and which items had no more time."""
+"""Runs in words: isolation of programs, work of nodes, and timeouts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEVELS: Final[dict[Level, str]] = {
 
 
 def isolation_lines(run: RunInfo) -> Iterator[str]:
-    """Lines on a run of programs; none for any other run."""
+    """Yield lines on a run of programs; none for any other run."""
     if run.isolations:
         counts = (f"{level} {count:,} ({LEVELS[level]})" for level, count in run.isolations.items())
         yield f"isolation: {', '.join(counts)}"
@@ -35,7 +35,7 @@ def _provenance(found: Provenance) -> Iterator[str]:
 
 
 def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
-    """A line a node of the cluster that a run is judged on; none for a run that has none."""
+    """Yield a line for each node of the cluster that judges a run; none for a run without one."""
     for node in [] if cluster is None else cluster.nodes:
         if node.refused:
             yield f"node {node.name}: refused: {node.refused}"
@@ -48,7 +48,7 @@ def node_lines(cluster: ClusterUse | None) -> Iterator[str]:
 
 
 def timeout_words(counts: Mapping[str, int]) -> str:
-    """How many there are and which time was over; "" where there are none.
+    """Describe the number of timeouts and their kinds; "" if there are none.
 
     Args:
         counts: By ``cpu``, ``wall`` or ``unknown``.

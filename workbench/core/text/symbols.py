@@ -1,4 +1,4 @@
-"""Tables of LaTeX: which macro is which character, word, accent or environment."""
+"""Tables of LaTeX macros: characters, words, accents and environments."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ _NOT_SYMBOLS = _names("ref autoref cref Cref eqref cite citet citep today hspace
 
 @cache
 def symbols() -> dict[str, str]:
-    """Macro name → character, from pylatexenc's tables with our additions; macros with arguments are left out."""
+    """Map macro names to characters, from pylatexenc's tables with our additions; macros with arguments are omitted."""
     from pylatexenc.latex2text import get_default_latex_context_db
 
     context = get_default_latex_context_db()

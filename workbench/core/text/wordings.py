@@ -1,4 +1,4 @@
-"""Wordings: three words of a text in a row, digits apart, by which texts that say the same are known."""
+"""Word trigrams, without digits, by which texts that say the same are recognised."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Wording = tuple[str, str, str]
 
 
 def wordings(text: str) -> set[Wording]:
-    """The wordings of a text: of its first and last 200 words where it is longer.
+    """Return the word trigrams of a text: of its first and last 200 words if it is longer.
 
-    Numbers are ``#``, signs are words, ``^`` stands twice before the text and ``$`` behind it, so that the shortest
+    Numbers are ``#``, symbols are words, ``^`` is added twice before the text and ``$`` after it, so that the shortest
     text has one.
     """
     words = ["#" if word.isdigit() else word for word in _WORDS.findall(text.lower())]

@@ -1,8 +1,7 @@
 """Unsaved labels: made while the database's file is unavailable, kept in memory and in a file of label lines.
 
 ``workbench labels DB import FILE`` reads the file. Every line is a whole event with its uuid and its time, so that it
-is
-stored once however often it is imported.
+is stored once however often it is imported.
 """
 
 from __future__ import annotations

@@ -6,9 +6,8 @@
         size: Annotated[int, option("How many.", ge=1)] = 4
 
 A field's type gives the accepted values, its default the value if it is omitted (none: it is required), and its
-`option`
-the description and spelling. Types that several verbs share have names here. A record may contain another one, such as
-a selection of problems: front ends show that record's fields in its place.
+`option` the description and spelling. Types that several verbs share have names here. A record may contain another one,
+such as a selection of problems: front ends show that record's fields in its place.
 """
 
 from __future__ import annotations

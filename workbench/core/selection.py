@@ -58,8 +58,7 @@ class Shard(Struct, frozen=True):
     """Some of several shards into which questions fall by their content alone, each with all its completions.
 
     Written ``2/3``, or ``1+2/3`` for two of three. The same data fall into the same shards on every machine, in any
-    order
-    of import.
+    order of import.
 
     Attributes:
         places: From 1, ascending.
@@ -155,8 +154,7 @@ class Selection(Struct, frozen=True):
         hold for all.
 
         So ``verdict=correct`` are items that all of them accept, ``verdict!=correct`` those that all of them have
-        judged and
-        none accepts; an abstention or an error is neither correct nor incorrect.
+        judged and none accepts; an abstention or an error is neither correct nor incorrect.
         """
         conditions = (
             [replace(condition, field=f"verdict:{name}") for name in verifiers]

@@ -33,8 +33,7 @@ def _standing(events: Sequence[LabelEvent]) -> list[LabelEvent]:
     """Return every event of the round that is not superseded, oldest first.
 
     An annotator can't supersede another's event, but an exclusion belongs to the role of coordinator: any coordinator
-    may
-    lift or restate it.
+    may lift or restate it.
     """
     superseded = {(event.annotator, event.supersedes) for event in events}
     lifted = {event.supersedes for event in events if event.kind in ("retraction", "exclusion")}
@@ -99,9 +98,8 @@ def current_adjudication(events: Sequence[LabelEvent]) -> LabelEvent | None:
 def has_seen(ruling: LabelEvent, labels: Sequence[LabelEvent]) -> bool:
     """Return whether an adjudication resolves these labels.
 
-    One that names no labels came from an earlier file format, whose order doesn't matter: it resolves those that are
-    not
-    later than it.
+    An adjudication that names no labels was imported from a file, in which line order doesn't matter: it resolves
+    the labels that are not later than it.
     """
     if ruling.seen:
         return {label.uuid for label in labels} <= set(ruling.seen)

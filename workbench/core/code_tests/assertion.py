@@ -36,8 +36,7 @@ def is_bomb(source: str) -> bool:
     """Return whether a text takes far longer to parse than others of its length.
 
     Each dot in the name of an imported module copies the text before it, and up to Python 3.11 each field of an
-    f-string
-    scans that string from its start.
+    f-string scans that string from its start.
     """
     if len(source) <= _SHORT or len(source) * max(source.count("{"), source.count(".")) <= _MOST:
         return False

@@ -2,8 +2,7 @@
 
 A file holds one part: the items, or one run's verdicts. It begins with a checksum of the rest and the length of the
 header, four bytes each; the header describes in JSON what the part was made from, and the columns follow, each padded
-to
-eight bytes. A file only saves reading the database again: a damaged or unwritable one costs nothing but time.
+to eight bytes. A file only saves reading the database again: a damaged or unwritable one costs nothing but time.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Connections that check row counts: exactly the rows that are sent to a table are written to it.
 
 A trigger, a table's own ON CONFLICT or a view in a table's place can drop or change rows silently. `schema_check`
-checks
-that a database has none of them when it is opened; here nothing is assumed: SQLite reports which triggers a statement
-would run, each INSERT is compared with the rows it was given, and each statement with SQLite's count of all rows that
-it
-changed.
+checks that a database has none of them when it is opened; here nothing is assumed: SQLite reports which triggers a
+statement would run, each INSERT is compared with the rows it was given, and each statement with SQLite's count of all
+rows that it changed.
 """
 
 from __future__ import annotations

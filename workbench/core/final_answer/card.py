@@ -119,12 +119,9 @@ class Card(NamedTuple):
         """Return the reasons why the card is not enough.
 
         The reference's answer must be shown: marked (a box, ``####``, "answer is", a short text), or a guess from its
-        last
-        line with that line. For the completion, the card must show a marked answer with its surroundings, wherever that
-        is; or
-        a guess with the end it came from; or that there is no answer, because the text breaks off, repeats itself, or
-        ends
-        without one, then with its whole last line.
+        last line with that line. For the completion, the card must show a marked answer with its surroundings, wherever
+        that is; or a guess with the end it came from; or that there is no answer, because the text breaks off, repeats
+        itself, or ends without one, then with its whole last line.
         """
         found = [*self._of_reference(), *self._of_completion()]
         return tuple(found)
@@ -199,11 +196,9 @@ def card_completion(text: str) -> FinalAnswer:
     """Return a completion's final answer as the card shows it.
 
     This is `completion_answer` of the text before closing courtesies, except that a reply which fits on the card is its
-    own
-    answer if no rule finds one; a text that breaks off or repeats itself has no answer without a mark; and a formula in
-    the
-    middle of a sentence or a bold label is not an answer: the last line is, or if that is long its last sentence, if it
-    names something.
+    own answer if no rule finds one; a text that breaks off or repeats itself has no answer without a mark; and a
+    formula in the middle of a sentence or a bold label is not an answer: the last line is, or if that is long its last
+    sentence, if it names something.
     """
     reply = reply_start(text)
     said = text[: substance_end(text, reply)]

@@ -104,10 +104,9 @@ def reply_start(completion: str) -> int:
 def reference_answer(text: str, subtype: str | None = None) -> FinalAnswer:
     r"""Return a reference's final answer.
 
-    Order: the last ``\boxed`` (with the others on its line), the line after the last ``####``, "answer is" and
-    similar, the whole text if it is short; then for numeric subtypes the last number of the last 300 characters, for
-    all
-    others the last math of the last 400; if the subtype isn't known, the math or else the number.
+    Order: the last ``\boxed`` (with the others on its line), the line after the last ``####``, "answer is" and similar,
+    the whole text if it is short; then for numeric subtypes the last number of the last 300 characters, for all others
+    the last math of the last 400; if the subtype isn't known, the math or else the number.
 
     Args:
         text: The reference as stored.

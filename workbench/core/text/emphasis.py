@@ -1,9 +1,8 @@
 """Emphasis and marks: asterisks are removed only where they must be markup, and marks are appended to names.
 
 CommonMark would read ``2*(3)*4`` and ``(a *b* c)`` as emphasis. Here a pair of asterisks is emphasis only if both are
-at
-word boundaries, and neither their content nor their neighbours let them be read as an operator. In doubt the asterisks
-stay: that costs looks, never meaning.
+at word boundaries, and neither their content nor their neighbours let them be read as an operator. In doubt the
+asterisks stay: that costs looks, never meaning.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Full CommonMark would merge lines, remove backslashes and read indented prose as code, so only a readable subset is
 supported: headings, quotes, rules, tables, fences, ``*`` and ``**``. Math and code are cut out first, and every mark
-that
-could be part of a formula is shown as typed.
+that could be part of a formula is shown as typed.
 """
 
 from __future__ import annotations

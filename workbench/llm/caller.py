@@ -1,4 +1,4 @@
-"""One call through everything: cache, budget, pace, journal, server, retries."""
+"""One call through all layers: cache, budget, pace, journal, server, retries."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ class StoredReply(Struct, frozen=True, kw_only=True):
     """A reply, and where it is stored.
 
     Attributes:
-        key: What its stored response is found by.
-        reused: Whether it was stored before, or came of another item's equal call.
+        key: The key of its stored response.
+        reused: Whether it was stored before, or came from another item's equal call.
     """
 
     reply: Reply
@@ -68,10 +68,10 @@ class StoredReply(Struct, frozen=True, kw_only=True):
 
 
 class Filtered(CallFailed):
-    """The server's filter has taken the words of a reply; it is stored, and asking again may change nothing.
+    """The server's content filter has removed a reply's text; it is stored, and asking again may change nothing.
 
     Attributes:
-        key: What it is stored under.
+        key: The key of the stored response.
     """
 
     def __init__(self, key: bytes) -> None:
@@ -80,10 +80,10 @@ class Filtered(CallFailed):
 
 
 class _Allowance(Struct, frozen=True):
-    """What holds calls back, of a run or of a part of it.
+    """The limits on calls of a run or of a part of it.
 
     Attributes:
-        budgets: Its own, and those that it shares.
+        budgets: Its own, and shared ones.
     """
 
     limits: Limits
@@ -100,19 +100,19 @@ class Caller:
     """A run's calls to its servers; open from ``async with`` on.
 
     Args:
-        shared: A budget that other callers draw on as well.
-        stages: Parts of the run with limits of their own, and what each has used before this start.
+        shared: A budget shared with other callers.
+        stages: Parts of the run with limits of their own, and their usage before this start.
 
     Attributes:
-        lanes: The servers by role.
-        transport: What carries calls.
+        lanes: The endpoints by role.
+        transport: Sends the calls.
         clock: Its time.
         in_flight: Calls that wait for a server now.
         errors: Failed attempts by code.
-        reused: Calls that were answered without asking a server.
-        usage: What the calls of this start consumed; the sums of what is known.
-        unpriced: Replies whose cost nobody knows.
-        warnings: What could not be done as asked, each once.
+        reused: Calls that were answered without a request.
+        usage: Tokens and cost of this start's calls; the sums of known values.
+        unpriced: Replies of unknown cost.
+        warnings: Requests that could not be honoured exactly, each once.
 
     Raises:
         UsageError: A server's profile or address is wrong.
@@ -170,17 +170,17 @@ class Caller:
 
     @property
     def awake(self) -> Awake:
-        """The time in which calls were attended to: what their limits are reckoned by."""
+        """Return the clock of time in which the event loop ran: timeouts of calls are measured with it."""
         return self.transport.awake
 
     @property
     def limit(self) -> int:
-        """Calls in flight that the server bears, as far as it is known now."""
+        """Return the current concurrency limit of the server, as far as known."""
         gates = {id(one.gate): one.gate.limit for one in map(self._allowed, self.lanes.values())}
         return min(sum(gates.values()), self._whole.limits.concurrency) if self._parts else self._whole.gate.limit
 
     async def call(self, item: int, role: str, request: Request, sample: int = 0) -> StoredReply:
-        """The reply to a request, from the store if it is there.
+        """Return the reply to a request, from the store if it is there.
 
         Args:
             item: The completion that it is asked for.
@@ -216,10 +216,10 @@ class Caller:
                 return self._reuse(key, wanted(key, reply))
 
     def stored(self, prepared: PreparedRequest) -> StoredReply | None:
-        """The reply to a request if it is stored, and may be used.
+        """Return the stored reply to a request, if there is one that may be used.
 
         Raises:
-            Filtered: The server's filter has taken its words.
+            Filtered: The server's content filter removed its text.
         """
         for key in prepared.keys.values():
             if (found := self._journal.recall(key)) is not None:
@@ -231,10 +231,10 @@ class Caller:
         return next(filter(None, map(self._journal.refused, prepared.keys.values())), None)
 
     def recall(self, role: str, request: Request, sample: int = 0) -> Reply | None:
-        """The reply to a request if it is stored; no server is asked.
+        """Return the stored reply to a request; no server is asked.
 
         Raises:
-            CallFailed: The server's filter has taken its words, or it has no such call.
+            CallFailed: The server's content filter removed its text, or it has no such call.
         """
         for key in self.lanes[role].prepare(request, sample).keys.values():
             if (stored := self._journal.recall(key)) is not None:
@@ -243,14 +243,14 @@ class Caller:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether a server has answered nothing since it last made a call fail for good."""
+        """Return whether a server has sent no reply since it last made a call fail for good."""
         return any(lane.trial.in_doubt for lane in self.lanes.values())
 
     def halt_unless_answered(self) -> None:
-        """At the end of the work: make sure that a server whose calls all failed did answer something.
+        """At the end of the work: raise if all calls to a server failed.
 
         Raises:
-            Halt: It didn't.
+            Halt: They did.
         """
         for lane in self.lanes.values():
             if lane.trial.in_doubt and not lane.trial.answered:
@@ -401,7 +401,7 @@ class Caller:
             )
 
     def require_price(self, lane: Lane) -> None:
-        """Make sure that what calls cost is known where a limit holds on it.
+        """Make sure that the price of calls is known if there is a cost limit.
 
         Raises:
             Halt: It isn't.
@@ -416,14 +416,14 @@ class Caller:
             )
 
     def _halt_if_hopeless(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
-        """Don't use up the items of a run on calls that can only fail; ``since`` is when this one was sent."""
+        """Halt if every call would fail like this one, to spare the run's items; ``since`` is when it was sent."""
         spent = failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S
         revoked = failure.of_key and lane.silent_since(since)
         if spent or revoked or (failure.everywhere and lane.last_success is None):
             raise lane.trial.halted(lane.refusal(failure))
 
     def _halt_if_down(self, lane: Lane, failure: AttemptFailed, since: float) -> None:
-        """Don't use up the items of a run on a server that nobody has reached since a call first failed to."""
+        """Halt if the server has been unreachable since a call first failed, to spare the run's items."""
         if failure.unreachable and lane.silent_since(since):
             raise Halt(
                 failure.code,
@@ -435,7 +435,7 @@ class Caller:
             self.warn(f"Replies are recorded ones from {origin}, not a live model's.")
 
     def warn(self, warning: str) -> None:
-        """Tell the run's user something, once."""
+        """Add a warning for the run's user, once."""
         if warning not in self.warnings and len(self.warnings) < _MOST_WARNINGS:
             self.warnings.append(warning)
 
@@ -443,10 +443,10 @@ class Caller:
 def understood(
     lane: Lane, received: Received, ms: float, task: str = "chat", count: int | None = None
 ) -> tuple[Response, Reply]:
-    """A success as it is stored, and what it says, both with what it costs.
+    """Return a successful response as it is stored, and the reply in it, both with their cost.
 
     Raises:
-        CallFailed: It is no reply, or one that says that it is an error.
+        CallFailed: It is not a reply, or reports an error.
     """
     reply = read(received.body, task, lane.profile.name, count)
     told = dollars(received.headers.get(COST_HEADER))
@@ -464,10 +464,10 @@ def _with_cause(halt: Halt, failure: AttemptFailed | None) -> Halt:
 
 
 def wanted(key: bytes, reply: Reply) -> Reply:
-    """The reply, unless the server's filter has taken its words.
+    """Return the reply, unless the server's content filter removed its text.
 
     Raises:
-        Filtered: It has.
+        Filtered: It did.
     """
     if ending(reply) == "content_filter":
         raise Filtered(key)
@@ -475,7 +475,7 @@ def wanted(key: bytes, reply: Reply) -> Reply:
 
 
 def origin_of(received: Received) -> str | None:
-    """Where recorded replies come from, when a replay server says that this is one of its answers; else None."""
+    """Return the origin of a recorded reply if a replay server reports one; else None."""
     origin = received.headers.get(ORIGIN_HEADER)
     return None if origin is None else one_line(origin)
 

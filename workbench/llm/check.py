@@ -1,4 +1,4 @@
-"""Whether a server can be worked with, and what is wrong if not, in words."""
+"""Diagnosis of a server: whether it can be used, and what is wrong if not."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _rows(listed: Any) -> list[dict[str, Any]]:
 
 
 def kind_of_models(listed: Any) -> str | None:
-    """The profile that a list of models speaks for; None where it says nothing, or several things."""
+    """Return the profile that a list of models indicates; None if it is ambiguous or gives no hint."""
     owners = {row.get("owned_by") for row in _rows(listed)}
     kinds = {_OWNERS.get(owner.lower()) for owner in owners if isinstance(owner, str)} - {None}
     return kinds.pop() if len(kinds) == 1 else None
@@ -91,11 +91,11 @@ _LENGTHS = ("max_model_len", "context_length", "context_window", "max_context_le
 
 
 class ServerFinding(Struct, frozen=True):
-    """One thing that was found out; server's words in it are somebody else's text.
+    """One finding about a server; quotations from the server in it are untrusted text.
 
     Attributes:
-        level: ``"problem"`` when calls will fail.
-        advice: What to do; "" when there is nothing to do.
+        level: ``"problem"`` if calls will fail.
+        advice: What to do; "" if there is nothing to do.
     """
 
     level: Level
@@ -117,9 +117,9 @@ async def check(
     """Ask every address of a server for its models and for a reply to each request.
 
     Args:
-        requests: Just as they are to be sent later.
+        requests: Exactly as they are to be sent later.
         timeout_s: For each call; a first one may have to load the model.
-        read_reply: What is to be made of the reply to the first request.
+        read_reply: Interprets the reply to the first request.
 
     Raises:
         UsageError: The profile or an address is wrong.
@@ -232,7 +232,7 @@ class _AddressProbe:
         return findings + list(dict.fromkeys(called))
 
     async def _kind(self, address: ServerAddress, listed: Any) -> str | None:
-        """The profile that the server's own answers speak for; of a kind that was named only the models' owner."""
+        """Return the profile that the server's answers indicate; if one was named, only by the models' owner."""
         found = kind_of_models(listed)
         if found is not None or self._lane.profile.name != DEFAULT:
             return found

@@ -1,4 +1,4 @@
-"""Time and chance for the client, in one place so that tests can hold them."""
+"""Time and randomness for the client, in one place so that tests can control them."""
 
 from __future__ import annotations
 
@@ -12,29 +12,27 @@ from typing import Any
 
 
 class Clock:
-    """The real ones.
+    """Real time and randomness.
 
     Args:
-        seconds: A clock that never goes back.
+        seconds: A monotonic clock.
     """
 
     def __init__(self, seconds: Callable[[], float] = time.monotonic) -> None:
         self._seconds = seconds
 
     def now(self) -> float:
-        """Seconds of a clock that never goes back."""
         return self._seconds()
 
     def date(self) -> float:
-        """Seconds since 1970, for the dates that servers give."""
+        """Return seconds since 1970, for the dates that servers give."""
         return time.time()
 
     def jitter(self, longest: float) -> float:
-        """A waiting time up to a longest one, in seconds."""
+        """Return a random waiting time up to a maximum, in seconds."""
         return random.uniform(0.0, longest)
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
         await asyncio.sleep(seconds)
 
 
@@ -49,10 +47,10 @@ READ_S = 1.0
 
 
 class Awake:
-    """How long an event loop has been at work; counts from ``async with`` on, and as any clock before and after.
+    """A clock of the time an event loop has been running; from ``async with`` on, and like any clock before and after.
 
     Attributes:
-        stops: How often the loop was found to have stood still.
+        stops: How often the loop was found to have been blocked or suspended.
     """
 
     def __init__(self) -> None:
@@ -72,21 +70,21 @@ class Awake:
         self._due = None
 
     def now(self) -> float:
-        """Seconds of a clock that never goes back and stands still with the process."""
+        """Return seconds of a monotonic clock that pauses while the process is suspended."""
         return time.monotonic() - self._lost - self._late()
 
     def timeout(self, seconds: float) -> AwakeTimeout:
-        """`asyncio.timeout`, of this clock's seconds.
+        """Return an `asyncio.timeout` in this clock's seconds.
 
         Raises:
-            TimeoutError: The time was over, and nothing that had come was left unread.
+            TimeoutError: The time is over, and no received data is left unread.
         """
         return AwakeTimeout(self, seconds)
 
     async def wait(
         self, tasks: Collection[asyncio.Future[Any]], seconds: float | None, return_when: str = asyncio.ALL_COMPLETED
     ) -> None:
-        """`asyncio.wait`, for so many of this clock's seconds at most; None waits on."""
+        """Wait as `asyncio.wait` does, at most for a number of this clock's seconds; None waits without limit."""
         if seconds is None:
             await asyncio.wait(tasks, return_when=return_when)
             return
@@ -95,7 +93,7 @@ class Awake:
                 await asyncio.wait(tasks, return_when=return_when)
 
     def _late(self) -> float:
-        """Seconds that the loop stands still now."""
+        """Return for how many seconds the loop has been blocked now."""
         return 0.0 if self._due is None else max(0.0, time.monotonic() - self._due - TICK_S)
 
     def _look(self) -> None:
@@ -107,7 +105,7 @@ class Awake:
 
 
 class AwakeTimeout:
-    """A limit in seconds of an `Awake`, see there."""
+    """A timeout in seconds of an `Awake`, see there."""
 
     def __init__(self, awake: Awake, seconds: float) -> None:
         self._awake, self._seconds = awake, seconds

@@ -1,4 +1,4 @@
-"""Why an attempt failed: from a server's status, headers and words to one of `FailureCode`."""
+"""Classification of failed attempts: from a server's status, headers and message to one of `FailureCode`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class AttemptFailed(CallFailed):
         wait: How many seconds the server asks to wait.
         unreachable: Nothing listens at the address; no item is to blame.
         everywhere: Every call would fail like this one if none has succeeded yet (a wrong key, path or model).
-        busy: The server is not ready or has too much to do, and says so: it is waited for.
+        busy: The server reports that it is not ready or overloaded: the client waits for it.
     """
 
     def __init__(
@@ -50,27 +50,27 @@ class AttemptFailed(CallFailed):
 
     @property
     def limited(self) -> bool:
-        """Whether the server has too much to do, by its own limits or altogether: it is waited for, however long."""
+        """Return whether the server is rate-limited or overloaded: the client waits for it, however long."""
         return self.busy or self.code == "rate_limit"
 
     @property
     def of_key(self) -> bool:
-        """Whether the key is refused; a 403 may be about what is asked."""
+        """Return whether the key is rejected; a 403 may be about the content of the request."""
         return self.code == "auth" and self.status not in {None, 403}
 
     @property
     def may_be_repeated(self) -> bool:
-        """Whether another attempt may succeed; a key that was good is tried once more before the run pauses for it."""
+        """Return whether another attempt may succeed; a key that worked is tried once more before the run pauses."""
         return self.code in REPEATED or self.of_key
 
 
 def malformed(detail: str, *, everywhere: bool = False) -> AttemptFailed:
-    """A reply that can't be understood; never stored, so that it can be asked for again."""
+    """Return the failure of a reply that can't be parsed; it is never stored, so that it can be requested again."""
     return AttemptFailed("malformed", detail, status=200, everywhere=everywhere)
 
 
 def of_response(status: int, headers: Mapping[str, str], body: bytes, date: float = 0.0) -> AttemptFailed:
-    """What a response that is no success means.
+    """Classify an unsuccessful response.
 
     Args:
         headers: By lower-case name.
@@ -100,7 +100,7 @@ _PASSED_ON = re.compile(
 
 
 def of_error_object(error: Any) -> AttemptFailed:
-    """What an ``error`` inside a response of status 200 means (OpenRouter and streams send such)."""
+    """Classify an ``error`` inside a response of status 200 (sent by OpenRouter and in streams)."""
     said = _said(error)
     named = (status for told in (said.signs, said.whole) for status, names in _STATUSES if names.search(told))
     status = _status_inside(error) or next(named, 500)
@@ -108,7 +108,7 @@ def of_error_object(error: Any) -> AttemptFailed:
 
 
 def says_anything(field: Any) -> bool:
-    """Whether a field is filled in: some gateways put an ``error`` of empty fields beside every reply."""
+    """Return whether a field is filled in: some gateways add an ``error`` of empty fields to every reply."""
     return any(field.values()) if isinstance(field, dict) else bool(field)
 
 
@@ -122,7 +122,7 @@ _SHORT: Final = 200
 
 
 def instead_of_reply(data: Any) -> Any:
-    """What gateways, MiniMax and others say, with status 200, where there is no reply; None where there is one."""
+    """Return the message that gateways, MiniMax and others send with status 200 instead of a reply, or None."""
     if not isinstance(data, dict) or any(data.get(name) for name in _REPLY):
         return None
     inner = data.get("base_resp")
@@ -131,7 +131,7 @@ def instead_of_reply(data: Any) -> Any:
 
 
 def refusal_in_words(text: str) -> AttemptFailed | None:
-    """What a short text says in the place of a reply, if it is about the key."""
+    """Classify a short text in place of a reply, if it is about the key."""
     if len(text) > _SHORT or not text[:1].isalpha():
         return None
     said = of_error_object(text)
@@ -324,12 +324,12 @@ _SIGNS: Final = frozenset(
 
 
 class ErrorBody(Struct, frozen=True):
-    """What an error's body says.
+    """The content of an error's body.
 
     Attributes:
         words: For a person, in one line.
-        whole: All that tells what kind of error it is.
-        signs: The part of it that is no sentence.
+        whole: All text that indicates the kind of error.
+        signs: The part of it that is not prose.
         wait: Seconds it asks to wait.
         headers: Those of a provider behind the server.
     """
@@ -342,7 +342,6 @@ class ErrorBody(Struct, frozen=True):
 
 
 def said_in(body: bytes) -> ErrorBody:
-    """What an error's body says."""
     if (page := page_in(body)) is not None:
         return ErrorBody(page, page)
     event = _EVENT.match(body)
@@ -354,7 +353,7 @@ def said_in(body: bytes) -> ErrorBody:
 
 
 def page_in(body: bytes) -> str | None:
-    """An HTML page in few words; None where a body is none."""
+    """Summarise an HTML page; None if a body is none."""
     if not _PAGE.match(body[:_LONGEST_READ]):
         return None
     title = _TITLE.search(body[:_LONGEST_READ].decode("utf-8", "replace"))
@@ -375,7 +374,9 @@ def _said(data: Any) -> ErrorBody:
 
 
 def _delay(name: str, value: str) -> float | None:
-    """Seconds that a field asks to wait: Google's ``retryDelay``, or ``retry_after`` in one of its spellings."""
+    """Return the seconds that a field asks to wait: Google's ``retryDelay``, or ``retry_after`` in one of its
+    spellings.
+    """
     if not _is_delay(name):
         return None
     seconds = duration(value if value[-1:].isalpha() else f"{value}s")
@@ -448,5 +449,5 @@ def _fields(data: Any, depth: int = 0) -> Iterator[tuple[str, str]]:
 
 
 def one_line(text: str) -> str:
-    """A short line of somebody else's words, without what looks like a key."""
+    """Shorten untrusted text to one line, without anything that looks like a key."""
     return _LONG_KEY.sub("[key]", " ".join(text.split()))[:_LONGEST_DETAIL]

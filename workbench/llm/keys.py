@@ -1,4 +1,4 @@
-"""Where the key for a server comes from: a variable, a file or a program of the user's own; it is stored nowhere."""
+"""API keys: read from a variable, a file or a user's program; never stored."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LONGEST: Final = 64 * 1024
 
 
 class KeySource:
-    """One server's."""
+    """The source of one server's key."""
 
     def __init__(self, server: ModelServer, profile: Profile, clock: Clock) -> None:
         self._server = server
@@ -35,7 +35,7 @@ class KeySource:
 
     @property
     def place(self) -> str | None:
-        """Where it is, in words; None for a server without."""
+        """Describe where the key is; None for a server without."""
         if self._server.key_file is not None:
             return f"the file {self._server.key_file}"
         if self._server.key_command:
@@ -43,7 +43,7 @@ class KeySource:
         return self.variable
 
     async def key(self, title: str, environment: Mapping[str, str]) -> str | None:
-        """The key, or None for a server without.
+        """Return the key, or None for a server without.
 
         Args:
             title: The server, for messages.
@@ -72,10 +72,10 @@ class KeySource:
             return self._held
 
     def _read(self) -> str:
-        """The first line of the file, or of what the program prints.
+        """Return the first line of the file, or of the program's output.
 
         Raises:
-            OSError: It isn't there, or can't be read or started.
+            OSError: It doesn't exist, or can't be read or started.
             ValueError: It gives no key.
             SubprocessError: It took too long.
         """

@@ -1,4 +1,4 @@
-"""One role's server as the caller sees it: addresses, headers, requests in its form."""
+"""One endpoint as the caller uses it: addresses, headers, requests in its format."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def _advice(failure: CallFailed, otherwise: str) -> str:
 
 
 class Trial:
-    """One server's standing.
+    """The failure streak of one server, with a circuit breaker.
 
-    Where several calls in a row were given up and none was answered, no more begin until those that are still at work
-    have ended. One reply among them clears the server; without one every call would fail, and the run is to pause.
+    If several calls in a row were given up and none was answered, no more begin until those in flight have ended. One
+    reply among them clears the server; without one every call would fail, and the run pauses.
     """
 
     def __init__(self, title: str) -> None:
@@ -67,19 +67,19 @@ class Trial:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether calls were given up since the last reply."""
+        """Return whether calls were given up since the last reply."""
         return self._failed > 0
 
     @property
     def last(self) -> CallFailed | None:
-        """How the last call that was given up failed; None where a reply came since."""
+        """Return the failure of the last call that was given up; None if a reply came since."""
         return self._last
 
     async def begin(self) -> None:
         """Count a call that is about to be made; every one needs an `end`.
 
         Raises:
-            Halt: The server answers nothing.
+            Halt: The server doesn't answer.
         """
         while self._weight >= ENOUGH and self._halt is None:
             if not self._open:
@@ -91,43 +91,41 @@ class Trial:
         self._open += 1
 
     def require_hope(self) -> None:
-        """Make sure that nothing has ended the run while a call waited for its turn.
+        """Make sure that the run has not halted while a call waited for its turn.
 
         Raises:
-            Halt: Something has.
+            Halt: It has.
         """
         if self._halt is not None:
             raise self._halt
 
     def halted(self, halt: Halt) -> Halt:
-        """No call can succeed now; returns why, for the first time that it was so."""
+        """Record that no call can succeed now; return the first reason."""
         self._halt = self._halt or halt
         self._settled.set()
         return self._halt
 
     def end(self) -> None:
-        """A call has ended, however."""
+        """Record that a call has ended, with any outcome."""
         self._open -= 1
         if self._weight >= ENOUGH and not self._open:
             self._condemn()
         self._settled.set()
 
     def succeeded(self) -> None:
-        """A reply came."""
         self.answered = True
         self._weight = self._failed = 0
         self._last = None
         self._settled.set()
 
     def gave_up(self, failure: CallFailed) -> None:
-        """A call was given up."""
         # A replay server lacks the replies to single requests.
         self._weight += 1 if self.is_replayed else _WEIGHTS.get(failure.code, _WEIGHT)
         self._failed += 1
         self._last = failure
 
     def halt(self) -> Halt:
-        """Why the run is to pause, in words; for a server in doubt."""
+        """Describe why the run is to pause; for a server in doubt."""
         assert self._last is not None
         failure = self._last
         refused = isinstance(failure, AttemptFailed) and failure.status is not None and 400 <= failure.status < 500
@@ -151,11 +149,11 @@ class PreparedRequest(Struct, frozen=True, kw_only=True):
     """A request that is ready to be sent to any of a server's addresses.
 
     Attributes:
-        keys: sha256 of the canonical request, the server's place and the sample's index, by place: what a stored reply
-            is found by. A server has several places where it has several addresses, or a name beside them.
+        keys: sha256 of the canonical request, the server's place and the sample's index, by place: the key of a stored
+            reply. A server has several places if it has several addresses, or a name as well.
         request: sha256 of the canonical request: profile, path and body.
-        characters: Length of what the model is to read.
-        count: Texts that are to be scored; None for a chat.
+        characters: Length of the model's input.
+        count: Texts to be scored; None for a chat.
     """
 
     keys: dict[str, bytes]
@@ -168,15 +166,14 @@ class PreparedRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> bytes:
-        """The first of them."""
         return next(iter(self.keys.values()))
 
 
 class Secrets(Struct, frozen=True):
-    """What is sent and never stored.
+    """Values that are sent and never stored.
 
     Attributes:
-        headers: Those whose values are held by variables.
+        headers: Those whose values come from environment variables.
     """
 
     key: str | None
@@ -193,7 +190,7 @@ class ServerAddress(Struct):
 
 
 class Lane:
-    """A role's server.
+    """An endpoint: the server of one role.
 
     Raises:
         UsageError: Its profile or an address is wrong.
@@ -216,7 +213,7 @@ class Lane:
         self._keys = KeySource(server, self.profile, clock)
 
     def prepare(self, request: Request, sample: int) -> PreparedRequest:
-        """The request in the server's form.
+        """Return the request in the server's format.
 
         Raises:
             CallFailed: The server has no such call.
@@ -257,7 +254,6 @@ class Lane:
         return (own,) if self.server.name is None else (self.server.name, own)
 
     def call(self, prepared: PreparedRequest, address: ServerAddress) -> JournaledCall:
-        """What the journal keeps of an attempt."""
         place = self._places(prepared.built, address)[0]
         return JournaledCall(
             key=prepared.keys[place],
@@ -271,7 +267,6 @@ class Lane:
         )
 
     def url(self, built: Built, base: str) -> str:
-        """Where a request goes at one of the addresses."""
         if self.profile.azure_paths and built.path == CHAT_PATHS["openai-responses"]:
             return urls.endpoint(urls.azure_root(base), built.path)
         if self.profile.azure_paths and not base.partition("?")[0].rstrip("/").endswith("/openai/v1"):
@@ -281,16 +276,15 @@ class Lane:
 
     @property
     def chat_path(self) -> str:
-        """Where its requests for text go, behind an address."""
         return CHAT_PATHS[self.profile.dialect]
 
     @property
     def key_place(self) -> str | None:
-        """Where the key is, in words; None for a server without."""
+        """Describe where the key is; None for a server without."""
         return self._keys.place
 
     async def secrets(self, environment: Mapping[str, str]) -> Secrets:
-        """The key, and what variables that headers name hold.
+        """Return the key, and the values of environment variables in headers.
 
         Raises:
             Halt: One is missing, or can't be sent.
@@ -305,7 +299,6 @@ class Lane:
         return Secrets(key, held)
 
     def headers(self, secrets: Secrets) -> dict[str, str]:
-        """Everything that is sent along with a body."""
         headers = {
             "accept": "text/event-stream, application/json" if self.server.extras.stream else "application/json",
             "accept-encoding": "identity",
@@ -321,11 +314,10 @@ class Lane:
 
     @property
     def title(self) -> str:
-        """The server in words."""
         return f"The server at {self.addresses[0].base} (profile {self.profile.name})"
 
     def refusal(self, failure: AttemptFailed) -> Halt:
-        """Why no call can succeed after a failure that others would meet too."""
+        """Return the halt for a failure that other calls would meet, too."""
         if failure.code == "quota" or (failure.wait or 0.0) > LONGEST_ASKED_S:
             return Halt(
                 "quota", f"{self.title} says that a quota is used up ({failure.detail}). {RESUME.capitalize()} later."
@@ -336,16 +328,15 @@ class Lane:
 
     @property
     def sends_key_in_clear(self) -> bool:
-        """Whether a key would cross a network without encryption."""
         return any(address.base.startswith("http://") and not urls.is_local(address.base) for address in self.addresses)
 
     def choose(self) -> ServerAddress:
-        """The address with the fewest calls in flight that doesn't rest, or the one that rests no longer first."""
+        """Return the available address with the fewest calls in flight, or the one that becomes available first."""
         now = self._clock.now()
         return min(self.addresses, key=lambda one: (max(one.rests_until - now, 0.0), one.in_flight))
 
     def succeeded(self, address: ServerAddress, made_at: float) -> None:
-        """A whole reply came from an address, to a call that was made at some time by the clock."""
+        """Record a reply from an address to a call that was made at a time of the clock."""
         address.failures = 0
         address.rests_until = 0.0
         self.last_success = self._clock.now()
@@ -353,22 +344,21 @@ class Lane:
         self.trial.succeeded()
 
     def silent_since(self, moment: float) -> bool:
-        """Whether no reply has come since then, by the clock."""
         return self.last_success is None or self.last_success < moment
 
     def failed(self, address: ServerAddress) -> None:
-        """An address didn't answer or reported an error of its own: others are asked for a while."""
+        """Record that an address didn't answer or reported an error of its own: others are preferred for a while."""
         address.failures += 1
         address.rests_until = self._clock.now() + min(_LONGEST_REST_S, 2.0 ** min(address.failures - 1, 10))
 
 
 def reply_key(request: bytes, place: str, sample: int) -> bytes:
-    """What a reply to a request's sample at one place is stored under."""
+    """Return the key under which a reply to a request's sample at one place is stored."""
     return hashlib.sha256(b"\0".join((request, place.encode(), str(sample).encode()))).digest()
 
 
 def without_secrets(secrets: Secrets, received: Received) -> Received:
-    """A response without them, should the server quote one; short dummies such as "EMPTY" are no secrets."""
+    """Return a response without secrets that the server may quote; short dummies such as "EMPTY" don't count."""
     body, headers = received.body, dict(received.headers)
     for secret in filter(None, (secrets.key, *secrets.headers.values())):
         if len(secret) >= _SHORTEST_SECRET:

@@ -1,4 +1,4 @@
-"""How fast a run asks, what it may spend, and how long it waits: requests, tokens, calls in flight, money."""
+"""The pace of a run: requests, tokens, concurrency, money, and waits between attempts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ASSUMED_REPLY = 1000
 
 
 def cost_of(usage: Usage, price: Price | None) -> float | None:
-    """US dollars: as the server says, else by the price; None when neither is known."""
+    """Return US dollars: as the server reports, else by the price; None if neither is known."""
     if usage.cost is not None:
         return usage.cost
     if price is None or usage.prompt_tokens is None or usage.completion_tokens is None:
@@ -44,7 +44,7 @@ def cost_of(usage: Usage, price: Price | None) -> float | None:
 
 
 class CallEstimate(Struct):
-    """What a call may take at most, as far as that can be told before."""
+    """The maximum usage of a call, as far as it can be estimated before."""
 
     prompt: int
     completion: int
@@ -52,15 +52,15 @@ class CallEstimate(Struct):
 
     @property
     def tokens(self) -> int:
-        """Both together."""
         return self.prompt + self.completion
 
 
 class Budget:
     """Hard limits on calls, tokens and money over all starts of a run.
 
-    A call that could go over what is left waits for those in flight, which may take less than they hold; alone it
-    ends the run. So the limits are kept as well as prompts can be estimated, and calls exactly.
+    A call that could exceed the remainder waits for those in flight, which may use less than they reserved; if there
+    are none, the run ends. So token and cost limits are kept as well as prompts can be estimated, and call limits
+    exactly.
     """
 
     def __init__(self, limits: Limits, before: RunUsed) -> None:
@@ -74,10 +74,10 @@ class Budget:
         self._freed = asyncio.Event()
 
     async def reserve(self, estimate: CallEstimate) -> None:
-        """Count a call and hold what it may take; every one needs a `settle`.
+        """Count a call and reserve its maximum usage; every one needs a `settle`.
 
         Raises:
-            Halt: It can't be paid for.
+            Halt: The budget is used up.
         """
         while (limit := self.hold(estimate)) is not None:
             if not self._in_flight or self._exceeded_for_good():
@@ -86,7 +86,7 @@ class Budget:
             await self._freed.wait()
 
     def hold(self, estimate: CallEstimate) -> str | None:
-        """Count a call and hold what it may take, if there is so much; else which limit it might go over, in words."""
+        """Count a call and reserve its maximum usage if possible; else return the limit it might exceed, in words."""
         if (limit := self._exceeded(estimate)) is None:
             self._calls += 1
             self._in_flight += 1
@@ -95,10 +95,10 @@ class Budget:
         return limit
 
     def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
-        """Give back what a call held, and count what it used; one that was never sent is no call.
+        """Release a call's reservation, and count its actual usage; one that was never sent doesn't count.
 
         Args:
-            usage: The reply's; what it doesn't tell counts as estimated. None when there was no reply.
+            usage: The reply's; unknown values count as estimated. None if there was no reply.
         """
         self._calls -= not sent
         self._in_flight -= 1
@@ -123,9 +123,9 @@ class Budget:
         return None
 
     def _exceeded_for_good(self) -> bool:
-        """Whether waiting for the calls in flight can't help: what is spent is spent.
+        """Return whether waiting for the calls in flight can't help: what is spent is spent.
 
-        Calls come back when nobody was there to take them.
+        Reserved calls are released if the server was unreachable.
         """
         limits = self._limits
         return (
@@ -136,23 +136,23 @@ class Budget:
 
 
 def used_up(limit: str) -> Halt:
-    """Why a run pauses that can't pay for another call."""
+    """Return the halt of a run whose budget is used up."""
     return Halt("budget", f"The budget is used up: {limit}. Raise it and {RESUME}.")
 
 
 class StageBudget(Budget):
-    """That of a part of a run: it says whose it is, and may fail a call instead of ending the run."""
+    """The budget of a part of a run: its messages name the part, and it may fail a call instead of ending the run."""
 
     def __init__(self, stage: StageLimits, before: RunUsed) -> None:
         super().__init__(stage.limits, before)
         self._stage = stage
 
     async def reserve(self, estimate: CallEstimate) -> None:
-        """As with `Budget`.
+        """Reserve as `Budget` does.
 
         Raises:
-            CallFailed: It can't be paid for, and the run goes on without it.
-            Halt: It can't be paid for.
+            CallFailed: The budget is used up, and the run continues without this call.
+            Halt: The budget is used up.
         """
         try:
             await super().reserve(estimate)
@@ -164,13 +164,13 @@ class StageBudget(Budget):
 
 
 class Budgets:
-    """Several budgets as one: a call is held in each of them, such as a model's own and that of all models."""
+    """Several budgets as one: a call is reserved in each of them, such as a model's own and that of all models."""
 
     def __init__(self, *budgets: Budget) -> None:
         self._budgets = budgets
 
     async def reserve(self, estimate: CallEstimate) -> None:
-        """As with `Budget`; one that can't be paid for by all of them is held by none."""
+        """Reserve in all budgets, or in none of them."""
         held: list[Budget] = []
         try:
             for budget in self._budgets:
@@ -182,7 +182,6 @@ class Budgets:
             raise
 
     def settle(self, estimate: CallEstimate, usage: Usage | None, *, sent: bool) -> None:
-        """As with `Budget`."""
         for budget in self._budgets:
             budget.settle(estimate, usage, sent=sent)
 
@@ -204,10 +203,10 @@ _SHORTEST_S = 10.0
 
 
 class Bucket:
-    """A token bucket as a schedule: what is taken moves the time at which the next may go.
+    """A token bucket as a schedule: taking moves the time at which the next may go.
 
-    It is filled for a quarter of a second, so that sleeping too long costs nothing, and that much slower: no minute
-    sees more than its rate, except by the size of one request. Whatever was taken is forgotten after a minute.
+    It is filled for a quarter of a second, so that oversleeping costs nothing, and that much slower: no minute
+    exceeds its rate, except by the size of one request. Amounts are forgotten after a minute.
     """
 
     def __init__(self, per_minute: float | None, clock: Clock) -> None:
@@ -216,18 +215,17 @@ class Bucket:
         self._next = clock.now()
 
     async def ready(self) -> None:
-        """Wait until something may go; for one at a time."""
+        """Wait until a request may go; for one at a time."""
         while self.per_minute is not None and (wait := self._next - self._clock.now()) > 0:
             # What is corrected meanwhile shortens the wait.
             await self._clock.sleep(min(wait, _LOOK_S))
 
     def take(self, amount: float = 1.0) -> None:
-        """Let so much go."""
         self._next = max(self._next, self._clock.now() - _BURST_S)
         self.correct(amount)
 
     def correct(self, amount: float) -> None:
-        """Take so much more after the fact; less when negative."""
+        """Take more after the fact; less if negative."""
         if self.per_minute is not None:
             self._next = min(self._next + amount * self._interval(), self._clock.now() + _LONGEST_DEBT_S)
 
@@ -237,12 +235,11 @@ class Bucket:
 
 
 class RateLimiter:
-    """Requests and tokens a minute; a rate that nobody gave is taken from the server's headers, or learned.
+    """Requests and tokens a minute; a rate that wasn't configured is taken from the server's headers, or learned.
 
-    A reply is reckoned with as many tokens as replies had of late: holding the most that each may have would leave
-    most of the rate unused. Where a server refuses everything until a time that it names, so many requests a minute
-    are made from then on as it answered; each further refusal takes off `_SLOWER`, and `_GROWTH_S` without one give
-    `_FASTER`.
+    A reply is estimated at the average tokens of recent replies: reserving the maximum of each would leave most of the
+    rate unused. If a server rejects everything until a time that it names, the client makes as many requests a minute
+    from then on as it answered; each further rejection takes off `_SLOWER`, and `_GROWTH_S` without one give `_FASTER`.
     """
 
     def __init__(self, limits: Limits, clock: Clock) -> None:
@@ -257,7 +254,7 @@ class RateLimiter:
         self._grows_at = math.inf
 
     async def take(self, estimate: CallEstimate, breaker: Breaker) -> int:
-        """Wait until a request may go; returns the tokens it is reckoned with."""
+        """Wait until a request may go; return its estimated tokens."""
         async with self._turn:
             await self._requests.ready()
             await self._tokens.ready()
@@ -268,7 +265,7 @@ class RateLimiter:
         return estimate.prompt + usual
 
     def correct(self, reckoned: int, usage: Usage) -> None:
-        """A reply came: what it took is known, unless the server doesn't tell."""
+        """Replace a reply's estimated tokens with the actual ones, if the server reports them."""
         self._answered += 1
         self._grow()
         prompt, completion = usage.prompt_tokens, usage.completion_tokens
@@ -278,7 +275,7 @@ class RateLimiter:
         self._tokens.correct(prompt + completion - reckoned)
 
     def seed(self, headers: Mapping[str, str]) -> None:
-        """Take over the limits that a server tells where no rate was given.
+        """Use the limits that a server reports if no rate was configured.
 
         Args:
             headers: By lower-case name.
@@ -288,11 +285,11 @@ class RateLimiter:
                 bucket.per_minute = said
 
     def refused(self, wait: float | None, *, altogether: bool) -> None:
-        """The server's limit is reached.
+        """Record that the server's limit is reached.
 
         Args:
             wait: Seconds that it asks to wait.
-            altogether: Whether it has refused several in a row.
+            altogether: Whether it has rejected several in a row.
         """
         if math.isfinite(self._grows_at) and self._requests.per_minute is not None:
             self._set_rate(self._requests.per_minute * _SLOWER)
@@ -318,12 +315,13 @@ ENOUGH_REFUSED = 3
 
 
 class Breaker:
-    """A circuit breaker: where a server refuses all, none goes for a while, then one, and when that is answered, all.
+    """A circuit breaker: if a server rejects everything, no call is sent for a while, then one, and if it succeeds,
+    all.
 
-    Otherwise every call in flight would find out for itself, again and again, that the server has too much to do.
+    Otherwise every call in flight would find out for itself, again and again, that the server is overloaded.
 
     Attributes:
-        is_open: Whether the server refuses all.
+        is_open: Whether the server rejects everything.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -348,7 +346,7 @@ class Breaker:
         self._made += 1
 
     def refused(self, wait: float | None) -> bool:
-        """The server has too much to do; returns whether it was thought to answer until now.
+        """Record that the server is overloaded; return whether the breaker was closed until now.
 
         Args:
             wait: Seconds that it asks to wait.
@@ -364,7 +362,7 @@ class Breaker:
         return not was_open
 
     def succeeded(self, made_at: float) -> None:
-        """A reply came; one to a call that was made before the server began to refuse says nothing new.
+        """Record a reply; it is ignored if its call was made before the server began to reject.
 
         Args:
             made_at: When the call was made, by the clock.
@@ -375,17 +373,17 @@ class Breaker:
             self.ended()
 
     def ended(self) -> None:
-        """A call has ended, however: another one may find out."""
+        """Record that a call has ended, with any outcome: another one may probe the server."""
         self._probing = False
         self._changed.set()
 
 
 class ConcurrencyLimiter:
-    """How many calls may be in flight: additive growth, multiplicative cut, as inspect_ai's adaptive connections.
+    """The maximum of calls in flight: additive growth, multiplicative cut, as inspect_ai's adaptive connections.
 
-    It doubles a round (as many replies as the limit) until the first refusal, then grows by a twentieth a round. A
-    refusal (429) cuts it to four fifths, once in `COOLDOWN_S` whatever the server asks to wait: a stream of refusals
-    goes on cutting, and replies go on counting.
+    It doubles a round (as many replies as the limit) until the first rejection, then grows by a twentieth a round. A
+    rejection (429) cuts it to four fifths, once in `COOLDOWN_S` whatever the server asks to wait: a stream of
+    rejections continues to cut, and replies continue to count.
     """
 
     def __init__(self, start: int, most: int, clock: Clock) -> None:
@@ -431,7 +429,7 @@ class ConcurrencyLimiter:
                 turn.set_result(None)
 
     def succeeded(self) -> None:
-        """A reply came; it counts when the limit was what held others back."""
+        """Record a reply; it counts if the limit held other calls back."""
         if self.busy < self.limit:
             return
         self._good += 1
@@ -442,7 +440,7 @@ class ConcurrencyLimiter:
             self._admit()
 
     def refused(self) -> None:
-        """The server said 429."""
+        """Record a 429."""
         self._doubles = False
         now = self._clock.now()
         if now >= self._calm_until:
@@ -469,12 +467,12 @@ _LONGEST_S = 10.0
 
 
 def backoff_s(row: int) -> float:
-    """Longest wait after so many failures in a row, in seconds."""
+    """Return the longest wait after so many failures in a row, in seconds."""
     return min(_LONGEST_S, _FIRST_S * 2.0 ** min(row - 1, 10))
 
 
 class Patience:
-    """One call's: counts its failures."""
+    """Counts one call's failures, and decides on retries."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -485,11 +483,11 @@ class Patience:
 
     @property
     def row_began(self) -> float:
-        """When the first of the failures that are all alike was noted, by the clock."""
+        """Return when the first of the current streak of equal failures occurred, by the clock."""
         return self._row_began
 
     def wait(self, failure: AttemptFailed) -> float | None:
-        """Seconds until the next attempt, never fewer than the server asks for; None to give the call up."""
+        """Return seconds until the next attempt, at least what the server asks for; None to give the call up."""
         if not failure.may_be_repeated:
             return None
         kind = (failure.code, failure.status, failure.unreachable)

@@ -1,6 +1,7 @@
-"""What models cost where nobody says: a table of list prices, in the form of litellm's, and a newer one of the user's.
+"""Default prices of models: a table of list prices, in litellm's format, and optionally a newer one of the user's.
 
-A model's name tells its price only together with who sells it: the same weights elsewhere have another, or none.
+A model's name determines its price only together with the seller: the same weights elsewhere have another price, or
+none.
 """
 
 from __future__ import annotations
@@ -38,13 +39,13 @@ _TIERS: Final = {"batches": BATCH}
 
 
 def listed_price(server: ModelServer, own: Path | None = None) -> Price | None:
-    """A model's list price at its server; None where it isn't known.
+    """Return a model's list price at its server; None if unknown.
 
     Args:
-        own: The user's table; it goes before the one that comes along.
+        own: The user's table; it takes precedence over the bundled one.
 
     Raises:
-        UsageError: That is none.
+        UsageError: The user's table is invalid.
     """
     prefix = profile_named(server.profile).price_prefix
     if prefix is None:
@@ -66,7 +67,7 @@ def _shipped() -> tuple[str, dict[str, Any]]:
 
 @cache
 def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
-    """A table of the user's, dated by the day it was put there."""
+    """Load a user's table, dated by its file's modification."""
     try:
         with path.open("rb") as stream:
             table = msgspec.json.decode(stream.read(_MOST_BYTES))
@@ -80,7 +81,7 @@ def _own(path: Path, changed: float) -> tuple[str, dict[str, Any]]:
 
 
 def _price(entry: Any, date: str) -> Price | None:
-    """What an entry says in US dollars a million tokens; None where it has no price of tokens."""
+    """Return an entry's price in US dollars a million tokens; None if it has no price of tokens."""
     rates: dict[tuple[int, str], dict[str, float]] = defaultdict(dict)
     for least, fields in _steps(entry):
         for field, value in fields.items():

@@ -1,7 +1,7 @@
-"""What is peculiar to each kind of server: one record each, so that no code asks "is this OpenAI?".
+"""Peculiarities of each kind of server: one record each, so that no code asks "is this OpenAI?".
 
-Sources are the servers' own references. Where a server's behaviour is not documented the careful form is taken: a
-field that it may refuse is not sent, a prefill it may ignore goes into the user's message.
+Sources are the servers' own references. If a server's behaviour is not documented the careful form is used: a field
+that it may reject is not sent, a prefill it may ignore goes into the user's message.
 """
 
 from __future__ import annotations
@@ -28,26 +28,27 @@ class Profile(Struct, frozen=True, kw_only=True):
     """One kind of server.
 
     Attributes:
-        key_variable: Where its key is looked for when nobody says otherwise.
+        key_variable: The default environment variable of its key.
         key_required: Whether it never works without a key.
         auth: The header that carries the key.
         headers: Sent with every call.
-        top_k: Whether it knows this field of sampling.
-        seed: What it calls the seed; None where it has none.
-        effort: Where a chat's body says how much to think.
+        top_k: Whether it accepts this sampling setting.
+        seed: Its name of the seed; None if it has none.
+        effort: The field of reasoning effort in a chat's body.
         extra: Fields of every chat's body.
         scores: The scoring tasks it has.
-        sells: Whether its owner limits rates; only then a run begins with few calls at once.
-        price_prefix: What stands before its models' names in the table of list prices; None where it has none there.
-        stream_usage: Whether a stream has to be asked for its counts.
-        tells_cost: Whether its replies say what they cost.
-        cuts_silently: Whether a prompt longer than the model's context loses its beginning without a word.
-        azure_paths: Whether the model stands in the path.
-        only_responses: Models that have no chat call, but one of OpenAI's Responses API.
-        thinking: Models that think first: they want ``max_completion_tokens`` and take no temperature or top_p.
-        long: Other models that take ``max_completion_tokens``, such as those whose name doesn't say whether they think.
-        fixed_sampling: Models that take no temperature, top_p or top_k.
-        no_prefill: Models that refuse a prefill.
+        sells: Whether its owner limits rates; only then a run begins with few concurrent calls.
+        price_prefix: The prefix of its models' names in the table of list prices; None if they aren't in it.
+        stream_usage: Whether a stream must be asked for its token counts.
+        tells_cost: Whether its replies report their cost.
+        cuts_silently: Whether it truncates the beginning of a prompt longer than the model's context without notice.
+        azure_paths: Whether the path contains the model.
+        only_responses: Models without a chat API, but with OpenAI's Responses API.
+        thinking: Reasoning models: they want ``max_completion_tokens`` and accept no temperature or top_p.
+        long: Other models that want ``max_completion_tokens``, such as those whose name doesn't show whether they
+            reason.
+        fixed_sampling: Models that accept no temperature, top_p or top_k.
+        no_prefill: Models that reject a prefill.
     """
 
     name: str
@@ -264,7 +265,7 @@ _PORTS = {11434: "ollama", 1234: "lm-studio", 4000: "litellm"}
 
 
 def guess(base_url: str) -> str:
-    """The profile that an address speaks for; ``"openai-compatible"`` when it says nothing."""
+    """Return the profile that an address indicates; ``"openai-compatible"`` if there is no hint."""
     try:
         parts = urlsplit(base_url.strip())
         host, port = (parts.hostname or "").rstrip("."), parts.port
@@ -277,7 +278,7 @@ def guess(base_url: str) -> str:
 
 
 def profile_named(name: str) -> Profile:
-    """A profile.
+    """Return a profile.
 
     Raises:
         ValueError: There is none of this name.
@@ -288,10 +289,10 @@ def profile_named(name: str) -> Profile:
 
 
 def spoken_to(name: str, model: str, api: Api | None = None) -> Profile:
-    """A profile as it is for one of its models, which may have another dialect.
+    """Return a profile adapted to one of its models, which may have another dialect.
 
     Args:
-        api: Which of OpenAI's calls; by default a chat, unless the model has none.
+        api: Which of OpenAI's APIs; by default chat, unless the model has none.
 
     Raises:
         ValueError: There is no profile of this name, or it has a dialect of its own.
@@ -317,6 +318,6 @@ def spoken_to(name: str, model: str, api: Api | None = None) -> Profile:
 
 
 def plain_model(model: str) -> str:
-    """A model's name without its maker's: ``gpt-5`` of ``openai/gpt-5``, ``o4-mini`` of ``ft:o4-mini:me::id``."""
+    """Return a model's name without its maker: ``gpt-5`` of ``openai/gpt-5``, ``o4-mini`` of ``ft:o4-mini:me::id``."""
     name = model.rsplit("/", 1)[-1]
     return name.removeprefix("ft:").partition(":")[0] if name.startswith("ft:") else name

@@ -1,4 +1,4 @@
-"""What a model server is asked and what it answers, whatever its dialect."""
+"""Requests to a model server and its replies, whatever its dialect."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ FailureCode = Literal[
 
 
 class PromptMessage(Struct, frozen=True):
-    """One message of a chat. A last message of the assistant is a prefill: the reply goes on from it."""
+    """One message of a chat. A final assistant message is a prefill: the reply continues it."""
 
     role: Role
     content: str
 
 
 class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """How a reply is drawn; None leaves it to the server.
+    """Sampling settings; None leaves one to the server.
 
     Attributes:
-        top_k: Sent only to servers that know it.
+        top_k: Sent only to servers that support it.
         seed: Sent plus the sample's index, so that samples differ.
-        left_out: Names of settings that are the server's to choose, whatever a template asks for.
-        top_logprobs: Of how many of the likeliest tokens in each place the server is to tell the probability.
+        left_out: Names of settings left to the server, whatever a template requests.
+        top_logprobs: For how many of the likeliest tokens at each position the server is to report the probability.
     """
 
     temperature: float | None = None
@@ -59,7 +59,7 @@ class Sampling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def as_stored(sampling: Sampling) -> dict[str, object]:
-    """How a generation keeps it: what was added to `Sampling` later stands there only where it is set."""
+    """Return the settings as a generation stores them: those added to `Sampling` later only if they are set."""
     told: dict[str, object] = msgspec.json.decode(msgspec.json.encode(sampling))
     return dict.fromkeys(("temperature", "top_p", "top_k", "max_tokens", "seed")) | told
 
@@ -68,7 +68,7 @@ class Chat(Struct, frozen=True, kw_only=True, tag="chat"):
     """A request for text.
 
     Attributes:
-        shared: So many characters at the start of its messages are the same for other items; 0 where nobody knows.
+        shared: The number of characters at the start of its messages that are the same for other items; 0 if unknown.
     """
 
     messages: tuple[PromptMessage, ...]
@@ -81,11 +81,11 @@ class Scoring(Struct, frozen=True, kw_only=True, tag="scoring"):
 
     Attributes:
         query: The question (score and rerank), or the user's turn of a chat whose assistant says the one text
-            (classify, pooling); None where ``texts`` are whole inputs.
-        texts: What is to be scored.
+            (classify, pooling); None if ``texts`` are whole inputs.
+        texts: The texts to score.
         activate: Whether the server is to apply its activation (vLLM's ``use_activation``); None leaves it to the
             server, and nothing is sent.
-        likeliest: How many of the tokens that may follow are to be told (completions).
+        likeliest: How many of the tokens that may follow are to be reported (completions).
     """
 
     task: Numbers
@@ -99,14 +99,14 @@ Request = Chat | Scoring
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a call consumed; None is unknown, never 0.
+    """The tokens and cost of a call; None is unknown, never 0.
 
     Attributes:
         cached_tokens: Those of ``prompt_tokens`` that the server had in its cache.
-        written_tokens: Those of ``prompt_tokens`` that it put there; like the tier, only the cost is kept of it.
-        reasoning_tokens: Those of ``completion_tokens`` that were thought, not said.
-        tier: Which of its services the server says it was, such as ``"flex"``.
-        cost: In US dollars, as the server said or as the project's price list gives it.
+        written_tokens: Those of ``prompt_tokens`` that it cached; like the tier, only used for the cost.
+        reasoning_tokens: Those of ``completion_tokens`` that were reasoning.
+        tier: The service tier that the server reports, such as ``"flex"``.
+        cost: In US dollars, as the server reports or as the project's price list gives it.
     """
 
     prompt_tokens: int | None = None
@@ -122,7 +122,7 @@ class TokenChoice(Struct, frozen=True):
     """A token of a reply.
 
     Attributes:
-        likeliest: What might have stood there, itself among it, each with the logarithm of its probability.
+        likeliest: The likeliest tokens at its position, itself included, each with its log probability.
     """
 
     text: str
@@ -130,18 +130,18 @@ class TokenChoice(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An answer, read from the server's bytes.
+    """A reply, parsed from the server's bytes.
 
     Attributes:
-        text: What was said; "" for a `Scoring`.
-        reasoning: What was thought, where the server keeps it apart.
+        text: The text; "" for a `Scoring`.
+        reasoning: The reasoning, if the server separates it.
         finish_reason: ``"stop"``, ``"length"`` ... in OpenAI's words.
         scores: One raw number a text, in the order of `Scoring.texts`; a vector of several classes stays whole in
             ``vectors``.
-        activation: What the server applied to the scores (``"softmax"``, ``"none"`` ...), if it is known.
-        tokens: Of the text, thinking included, where they were asked for and the server tells them.
+        activation: The activation that the server applied to the scores (``"softmax"``, ``"none"`` ...), if known.
+        tokens: Of the text, reasoning included, if they were requested and the server reports them.
         model: The model that answered, as the server names it.
-        provider: Who ran it, where a router says so.
+        provider: The provider behind a router, if it names it.
     """
 
     text: str = ""
@@ -161,7 +161,7 @@ class CallFailed(Exception):
 
     Attributes:
         code: Why, as one of `FailureCode`.
-        detail: The server's or the client's words for a person.
+        detail: The server's or the client's message for a person.
     """
 
     def __init__(self, code: FailureCode, detail: str) -> None:
@@ -189,23 +189,23 @@ class Halt(Exception):
 
 
 class Deferred(Halt):
-    """The reply to a call comes later, with a batch: its item waits, and may ask what else it knows already."""
+    """The reply to a call comes later, with a batch: its item waits, and may make calls it knows already."""
 
     def __init__(self) -> None:
         super().__init__("cancelled", "The reply comes with a batch.")
 
 
 class Ask(Protocol):
-    """How a verifier asks a server about one item: cached, journalled, limited and retried by whoever gives it."""
+    """How a verifier calls a server about one item: the provider caches, journals, limits and retries."""
 
     async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
-        """The reply to a request.
+        """Return the reply to a request.
 
         Args:
-            request: What to ask; equal requests with equal ``sample`` are asked once, ever.
-            step: What the call is for, such as ``"analyse"``, for people who read the transcript.
+            request: The request; equal requests with equal ``sample`` are sent once, ever.
+            step: The call's purpose, such as ``"analyse"``, for people who read the transcript.
             role: Which of the verifier's servers to ask.
-            sample: Tells apart independent replies to the same request.
+            sample: Distinguishes independent replies to the same request.
 
         Raises:
             CallFailed: There will be no reply to this request.
@@ -234,10 +234,10 @@ _REFUSED: Final = frozenset({REFUSAL, "refused"})
 
 
 def ending(reply: Reply) -> Ending:
-    """How a reply ended, as its server says; one whose server says nothing is taken for whole.
+    """Return how a reply ended, as its server reports; one without a reason counts as complete.
 
-    Words that nobody knows (an abort, a call of a tool) are no end of a reply: what was to follow isn't there. Tool
-    calls alone are a whole reply without words.
+    Unknown reasons (an abort, a tool call) mean an incomplete reply: the rest is missing. Tool calls alone are a
+    complete reply without text.
     """
     reason = _plain(reply.finish_reason or "stop")
     if reason in _WHOLE or (reason in _TOOLS and not reply.text.strip()):
@@ -248,14 +248,15 @@ def ending(reply: Reply) -> Ending:
 
 
 def is_filtered(reason: str | None) -> bool:
-    """Whether a finish reason says that a filter or the model's refusal ended the reply."""
+    """Return whether a finish reason means that a filter or the model's refusal ended the reply."""
     return reason is not None and (_plain(reason) in _REFUSED or _FILTERED.fullmatch(_plain(reason)) is not None)
 
 
 @lru_cache(maxsize=64)
 def _plain(reason: str) -> str:
-    """A reason in one spelling (``EndTurn``, ``content-filter``), without what clients put around it
-    (``FinishReason.SAFETY``, ``FINISH_REASON_STOP``, ``content_filter: SAFETY``)."""
+    """Return a reason in one spelling (``EndTurn``, ``content-filter``), without the decoration of clients
+    (``FinishReason.SAFETY``, ``FINISH_REASON_STOP``, ``content_filter: SAFETY``).
+    """
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|[- ]", "_", reason.strip())
     return re.sub(r"^(?:finish|stop)_?reason[._]", "", apart.lower()).partition(":")[0]
 
@@ -264,14 +265,14 @@ def _plain(reason: str) -> str:
 
 
 class JournaledCall(Struct, frozen=True, kw_only=True):
-    """One request, as it is about to be sent.
+    """One request that is about to be sent.
 
     Attributes:
         key: sha256 of the canonical request, the server's place and the sample's index.
         server: That place: the server's name, or its address.
         request: sha256 of the canonical request.
-        body: The very bytes to send.
-        url: Where, without the key.
+        body: The exact bytes to send.
+        url: The address, without the key.
     """
 
     key: bytes
@@ -285,14 +286,14 @@ class JournaledCall(Struct, frozen=True, kw_only=True):
 
 
 class Response(Struct, frozen=True, kw_only=True):
-    """A successful response as it came.
+    """A successful response as received.
 
     Attributes:
         body: The raw bytes of the server's answer.
-        task: How the bytes are to be read: ``"chat"`` or one of `records.Task`.
+        task: How the bytes are to be parsed: ``"chat"`` or one of `records.Task`.
         usage: As read from the body, with the cost.
         ms: From sending to the last byte, in milliseconds.
-        origin: Where recorded replies come from, when a replay server says that these are such; else None.
+        origin: Where recorded replies come from, if a replay server reports that these are such; else None.
     """
 
     profile: str
@@ -304,11 +305,11 @@ class Response(Struct, frozen=True, kw_only=True):
 
 
 class RunUsed(Struct, frozen=True, kw_only=True):
-    """What a run has used up to now, over all its starts.
+    """Usage of a run up to now, over all its starts.
 
     Attributes:
         calls: Attempts that were sent, failed ones included.
-        possibly_paid: Attempts whose outcome nobody knows.
+        possibly_paid: Attempts whose outcome is unknown.
         tokens: Prompt and completion tokens.
         cost: US dollars, as far as known.
     """
@@ -328,32 +329,30 @@ class RunUsed(Struct, frozen=True, kw_only=True):
 
 
 class Journal(Protocol):
-    """Keeps calls; every coroutine returns when what it says is committed."""
+    """Records calls; every coroutine returns once its entry is committed."""
 
     def recall(self, key: bytes) -> Response | None:
-        """The response that was stored for a key, in whichever run, unless it is not to be used any more."""
+        """Return the stored response to a key, of any run, unless it is no longer to be used."""
         ...
 
     def refused(self, key: bytes) -> CallFailed | None:
-        """How a server refused a request of this run for what it says, in an earlier start; None if none did."""
+        """Return how a server rejected a request of this run for its content, in an earlier start; None if none did."""
         ...
 
-    def spent(self) -> RunUsed:
-        """What the run has used before this start."""
-        ...
+    def spent(self) -> RunUsed: ...
 
     async def begin(self, item: int, call: JournaledCall) -> int:
-        """Store an attempt that is about to be sent, with its time; returns its number."""
+        """Store an attempt that is about to be sent, with its time; return its number."""
         ...
 
     def fail(self, attempt: int, code: FailureCode, status: int | None, detail: str, *, sent: bool = True) -> None:
-        """Note how an attempt failed; committed with the next transaction.
+        """Record how an attempt failed; committed with the next transaction.
 
         Args:
-            sent: False when nothing has reached the server: nobody was there.
+            sent: False if no server was reached.
         """
         ...
 
     def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
-        """Note a successful response; it is committed before anything that comes after it in this journal."""
+        """Record a successful response; it is committed before anything that comes after it in this journal."""
         ...

@@ -1,4 +1,4 @@
-"""Which server to ask and how hard: what a run is told about it."""
+"""Model servers and the limits of a run on them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LONGEST = 2000
 
 
 def checked(url: str) -> str:
-    """A base URL as it is to be used.
+    """Return a base URL in normal form.
 
     Raises:
-        ValueError: It is no http(s) address of a server, or holds what belongs elsewhere (a name, a key).
+        ValueError: It is not an http(s) address of a server, or contains a user name or a key.
     """
     url = url.strip()
     try:
@@ -42,14 +42,14 @@ def checked(url: str) -> str:
 
 
 def endpoint(base: str, path: str, query: str = "") -> str:
-    """Where a call goes: the path after the base's own; the base's query, or else the given one, stays behind it."""
+    """Return the URL of a call: the path after the base's own; the base's query, or else the given one, at the end."""
     parts = urlsplit(base)
     query = parts.query or query
     return SplitResult(parts.scheme, parts.netloc, f"{parts.path.rstrip('/')}/{path}", query, "").geturl()
 
 
 def without_version(base: str) -> str:
-    """The base without a last ``/v1``, for servers that have calls outside of it."""
+    """Return the base without a final ``/v1``, for servers that have calls outside of it."""
     parts = urlsplit(base)
     return parts._replace(path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
 
@@ -58,7 +58,9 @@ _AZURE_PATH = re.compile(r"/openai(?:/deployments/[^/]+)?\Z")
 
 
 def azure_root(base: str) -> str:
-    """Azure's address for calls that name the model in their body: its version 1, or what a dated base has beside."""
+    """Return Azure's address for calls that name the model in their body: its version 1, or a dated base's
+    counterpart.
+    """
     parts = urlsplit(base)
     path = parts.path.rstrip("/")
     if not path.endswith("/openai/v1"):
@@ -67,7 +69,7 @@ def azure_root(base: str) -> str:
 
 
 def place_of(url: str, path: str = "") -> str:
-    """A server's place: its address without query, last ``/v1`` and, where one is given, the path of a call there.
+    """Return a server's place: its address without query, final ``/v1`` and, if one is given, the path of a call.
 
     ``http://h:8000``, ``http://h:8000/v1/`` and a call's ``http://h:8000/v1/chat/completions`` are one place.
     """
@@ -77,7 +79,6 @@ def place_of(url: str, path: str = "") -> str:
 
 
 def is_local(url: str) -> bool:
-    """Whether the host is this machine."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -92,16 +93,16 @@ DEFAULT_TIMEOUT_S = 600.0
 
 
 class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What goes along with requests beside what the server's profile says; it may change replies.
+    """Additions to requests beyond the server's profile; they may change replies.
 
     Attributes:
-        body: Fields of every chat's body; they go before all others.
-        headers: Of every call; ``$NAME`` stands for what the environment variable of that name holds.
-        reasoning_effort: How much a model is to think, in its maker's words.
-        max_tokens_field: What the longest reply is called in a chat's body.
-        fold_system: Whether words of the system open the user's message.
-        stream: Whether replies are asked for as streams; it changes none.
-        api: Which of OpenAI's calls is made; None leaves it to the model.
+        body: Fields of every chat's body; they override all others.
+        headers: Of every call; ``$NAME`` is replaced by that environment variable.
+        reasoning_effort: How much a model is to reason, in its maker's words.
+        max_tokens_field: The name of the maximum reply length in a chat's body.
+        fold_system: Whether the system prompt opens the user's message.
+        stream: Whether replies are requested as streams; this changes none.
+        api: Which of OpenAI's APIs is used; None leaves it to the model.
     """
 
     body: dict[str, Any] = {}
@@ -113,7 +114,7 @@ class RequestExtras(Struct, frozen=True, kw_only=True, omit_defaults=True):
     api: Api | None = None
 
     def config(self) -> dict[str, object]:
-        """What is set, as a part of a configuration; of a header with a variable's value only that it is there."""
+        """Return the settings as a part of a configuration; of a header from a variable only its presence."""
         said: dict[str, object] = {
             "extra_body": self.body,
             "extra_headers": {name: "$" if value.startswith("$") else value for name, value in self.headers.items()},
@@ -129,11 +130,11 @@ NO_EXTRAS = RequestExtras()
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """How a server is reached.
+    """The network route to a server.
 
     Attributes:
         ca_file: Certificates of the authorities that are trusted instead of the usual ones.
-        proxy: Where connections go through; `FROM_ENVIRONMENT` for what variables such as ``HTTPS_PROXY`` say.
+        proxy: The proxy of connections; `FROM_ENVIRONMENT` for variables such as ``HTTPS_PROXY``.
     """
 
     ca_file: str | None = None
@@ -149,7 +150,7 @@ class ModelServer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         profile: The server's kind, as `workbench.llm.profiles` lists them.
-        base_urls: Where it is, such as ``http://localhost:8000/v1``; several share the load.
+        base_urls: Its addresses, such as ``http://localhost:8000/v1``; several share the load.
         model: The model's name there.
         key_variable: The environment variable that holds the key; None for a server without keys. The key itself is
             read when a call is made, and neither stored nor logged.
@@ -157,8 +158,8 @@ class ModelServer(Struct, frozen=True, kw_only=True):
         name: A name for equal servers: those of one name share their replies, wherever they are.
         key_file: A file whose first line is the key.
         key_command: A program and its arguments; it is started without a shell, and prints the key.
-        extras: What goes along with every request.
-        route: How it is reached.
+        extras: Additions to every request.
+        route: The network route.
     """
 
     profile: str
@@ -174,7 +175,7 @@ class ModelServer(Struct, frozen=True, kw_only=True):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """What tells its replies apart from those of others: its name, or else its addresses."""
+        """Return the identity of its replies: its name, or else its addresses."""
         return (self.name,) if self.name else tuple(sorted({place_of(url) for url in self.base_urls}))
 
 
@@ -186,9 +187,9 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
     """US dollars a million tokens.
 
     Attributes:
-        cached_input: For prompt tokens from the server's cache; as ``input`` when None.
-        cache_write: For those that were put there; as ``input`` when None.
-        thought: For tokens of thoughts; as ``output`` when None.
+        cached_input: For prompt tokens from the server's cache; as ``input`` if None.
+        cache_write: For those that were cached; as ``input`` if None.
+        thought: For reasoning tokens; as ``output`` if None.
     """
 
     input: float
@@ -198,31 +199,30 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
     thought: float | None = None
 
     def halved(self) -> TokenPrices:
-        """Half of each."""
         rates = ((name, getattr(self, name)) for name in TokenPrices.__struct_fields__)
         return TokenPrices(**{name: rate / 2 for name, rate in rates if rate is not None})
 
 
 class Price(TokenPrices, frozen=True, kw_only=True):
-    """What a model costs.
+    """The price of a model.
 
     Attributes:
-        date: When somebody looked it up (``2026-11-01``).
-        others: Prices of prompts longer than so many tokens (0 for any), and of a tier ("" for the usual one).
+        date: When it was looked up (``2026-11-01``).
+        others: Prices of prompts longer than a number of tokens (0 for any), and of a tier ("" for the usual one).
     """
 
     date: str
     others: tuple[tuple[int, str, TokenPrices], ...] = ()
 
     def rates(self, prompt: int, tier: str | None) -> TokenPrices:
-        """What holds for a prompt of so many tokens, in a tier: of the longest length that it exceeds."""
+        """Return the prices for a prompt length and tier: those of the greatest length that it exceeds."""
         tiers = {name for _, name, _ in self.others}
         asked = tier if tier in tiers else ""
         fitting = [(above, rates) for above, name, rates in self.others if name == asked and prompt > above]
         return max(fitting, key=lambda one: one[0])[1] if fitting else self
 
     def in_batches(self) -> Price:
-        """What calls in batches cost: as the table lists it, else half, which is what all providers of batches take."""
+        """Return the price of calls in batches: as the table lists it, else half, which all providers charge."""
         usual = {0: TokenPrices(**{name: getattr(self, name) for name in TokenPrices.__struct_fields__})}
         usual |= {above: rates for above, tier, rates in self.others if tier == ""}
         listed = {above: rates for above, tier, rates in self.others if tier == BATCH}
@@ -234,7 +234,7 @@ class Price(TokenPrices, frozen=True, kw_only=True):
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """How much a run may ask; None is no limit.
+    """A run's limits; None is no limit.
 
     Attributes:
         concurrency: Calls in flight at most.
@@ -254,11 +254,11 @@ class Limits(Struct, frozen=True, kw_only=True):
 
 
 class StageLimits(Struct, frozen=True, kw_only=True):
-    """How much a part of a run may ask, beside what the whole may.
+    """Limits of a part of a run, in addition to those of the whole.
 
     Attributes:
         name: The part's.
-        roles: The servers that it asks.
+        roles: The roles of the servers it asks.
         goes_on: Whether a call beyond its budget fails by itself; else it ends the run.
     """
 

@@ -1,4 +1,4 @@
-"""JSON as servers write it: some write what no JSON holds, and their replies are replies all the same."""
+"""JSON as servers write it: some write invalid JSON, and their replies are replies all the same."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _BEHIND = re.compile(r"(?:[\s\x00]|:[^\n]*+(?:\n|\Z))*+\Z")
 
 
 def decoded_json(text: bytes | str) -> Any:
-    """What a text says as JSON.
+    """Decode JSON leniently.
 
-    ``NaN`` and infinities, numbers beyond a float, bytes that are no UTF-8, halves of characters and line ends within
-    texts (Python's and JavaScript's servers send them) are read: numbers as floats, broken characters as U+FFFD.
+    ``NaN`` and infinities, numbers beyond a float, invalid UTF-8, unpaired surrogates and line ends within
+    texts (Python's and JavaScript's servers send them) are accepted: numbers as floats, broken characters as U+FFFD.
 
     Raises:
-        ValueError: It is none.
-        RecursionError: Nor could anybody say what it is.
+        ValueError: It is not JSON.
+        RecursionError: It is nested too deeply.
     """
     try:
         return msgspec.json.decode(text)

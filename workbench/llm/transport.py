@@ -1,4 +1,4 @@
-"""One request over HTTP: bytes out, bytes back, within bounds of time and size.
+"""One request over HTTP: bytes out, bytes back, limited in time and size.
 
 httpx's own connection pool walks all connections at every request, so aiohttp carries the requests under httpx's
 interface (``bench/calling.py`` compares). The transport is called without httpx's client around it: that would add
@@ -62,7 +62,7 @@ class Transport:
     """Sends requests; open from ``async with`` on.
 
     Attributes:
-        awake: What its limits are reckoned by.
+        awake: The clock of its timeouts.
     """
 
     def __init__(self) -> None:
@@ -84,10 +84,10 @@ class Transport:
             await transport.aclose()
 
     def _routed(self, route: Route, url: str) -> httpx.AsyncBaseTransport:
-        """Connections of one way; those of different ways share nothing.
+        """Return the connections of one route; those of different routes share nothing.
 
         Raises:
-            AttemptFailed: The proxy is none.
+            AttemptFailed: The proxy is invalid.
             Halt: The authorities' certificates can't be read.
         """
         import aiohttp
@@ -128,18 +128,18 @@ class Transport:
         stream: bool = False,
         sink: BinaryIO | None = None,
     ) -> Received:
-        """A response, whatever its status; the body of a stream is what the server would send at once.
+        """Send a request and return the response, whatever its status; a stream is folded into one body.
 
         Args:
-            body: What to post; None gets. Of what is posted in pieces the headers say the length.
-            timeout_s: For all of it, in seconds in which this process was at work.
-            route: How to get there.
-            stream: The time is for each piece of a stream, which may be longer.
-            sink: Takes the body of a success in the place of the response.
+            body: The content to POST; None for GET. For a body in pieces the headers give the length.
+            timeout_s: For all of it, in seconds in which this process was running.
+            route: The network route.
+            stream: The timeout is for each piece of a stream, which may be longer.
+            sink: Receives the body of a successful response instead of the result.
 
         Raises:
-            AttemptFailed: There is none, or not a whole one (``timeout``, ``transport``, ``malformed``).
-            Halt: This process itself can't (no descriptor left, a full disk), whoever listens there.
+            AttemptFailed: There is no response, or an incomplete one (``timeout``, ``transport``, ``malformed``).
+            Halt: This process itself can't (no descriptor left, a full disk), whatever the server.
             OSError: A file of this program's own can't be used.
         """
         import aiohttp
@@ -195,7 +195,7 @@ class Transport:
 
 
 class _Within:
-    """A limit that fails in the transport's words; a class, since every call has one and a generator costs more."""
+    """A timeout that raises the transport's error; a class, since every call has one and a generator costs more."""
 
     def __init__(self, limit: AwakeTimeout, otherwise: str) -> None:
         self._limit, self._otherwise = limit, otherwise
@@ -226,7 +226,7 @@ def _lower(response: httpx.Response) -> dict[str, str]:
 
 
 def _environments_proxy(url: str) -> str | None:
-    """What the usual variables name for an address; None where they exclude it."""
+    """Return the proxy that the usual variables name for an address; None if they exclude it."""
     parts = urlsplit(url)
     return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
 
@@ -236,7 +236,7 @@ async def _content(
     longest: int,
     within: Callable[[], AbstractAsyncContextManager[None]] = nullcontext,
 ) -> bytes:
-    """The body in memory; of a refusal as much as can be read, since its status and headers say enough."""
+    """Return the body in memory; of an error as much as can be read, since its status and headers suffice."""
     import aiohttp
     import httpx
 
@@ -274,7 +274,7 @@ async def _take(
 
 
 class _Unpacking:
-    """Unpacks a body by what it looks like: gateways pack and unpack without saying so."""
+    """Decompresses a body by its content: gateways compress and decompress without declaring it."""
 
     def __init__(self, encoding: str) -> None:
         named = (name.strip() for name in encoding.lower().split(","))
@@ -287,10 +287,10 @@ class _Unpacking:
         return self._inner is None or self._inner.eof
 
     def take(self, packed: bytes, most: int) -> bytes:
-        """What the next bytes unpack to, but no more than so much.
+        """Decompress the next bytes, up to a maximum.
 
         Raises:
-            AttemptFailed: They can't be unpacked.
+            AttemptFailed: They can't be decompressed.
         """
         if packed and not self._began:
             self._began, self._inner = True, _unpacker(self._encoding, packed[0])
@@ -314,10 +314,10 @@ _PLAIN = b"{["
 
 
 def _unpacker(encoding: str, first: int) -> zlib._Decompress | None:
-    """What unpacks a body of which the first byte is there; None for one that is not packed.
+    """Return a decompressor for a body with this first byte; None for one that is not compressed.
 
     Raises:
-        AttemptFailed: It is packed in some other way.
+        AttemptFailed: It is compressed in another way.
     """
     is_gzip = first == _GZIP[0]
     if first in _PLAIN or (encoding in {"", "gzip", "x-gzip"} and not is_gzip):

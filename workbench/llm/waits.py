@@ -1,4 +1,4 @@
-"""How long a server asks to wait and how much it allows a minute, as its headers and words say it."""
+"""A server's rate limits and requested waits, from its headers and messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ _LONGEST_MINUTE_S: Final = 120.0
 
 
 def asked_wait(headers: Mapping[str, str], date: float) -> float | None:
-    """Seconds a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in (decimal) seconds or as a date.
+    """Return the seconds a server asks to wait: ``retry-after-ms``, or ``Retry-After`` in (decimal) seconds or as a
+    date.
 
     Args:
         headers: By lower-case name.
@@ -49,7 +50,7 @@ def asked_wait(headers: Mapping[str, str], date: float) -> float | None:
 
 
 def reset_wait(headers: Mapping[str, str], date: float) -> float | None:
-    """Seconds until the limits that are used up are whole again, which may be longer than is needed.
+    """Return the seconds until the limits that are used up are reset, which may be longer than needed.
 
     They are durations (``6m0s``, ``20ms``), RFC 3339, or seconds or milliseconds since 1970.
     """
@@ -58,13 +59,13 @@ def reset_wait(headers: Mapping[str, str], date: float) -> float | None:
 
 
 def wait_in_words(words: str) -> float | None:
-    """Seconds that an error's words ask to wait ("Please try again in 7m12s")."""
+    """Return the seconds that an error message asks to wait ("Please try again in 7m12s")."""
     found = _IN_WORDS.search(words)
     return None if found is None else duration(found[1])
 
 
 def duration(text: str) -> float | None:
-    """Seconds of a duration such as ``1m30s``, ``500ms``, ``37.5s`` or "20 seconds"."""
+    """Parse a duration such as ``1m30s``, ``500ms``, ``37.5s`` or "20 seconds" into seconds."""
     parts = list(_PART.finditer(text))
     if not parts or "".join(part[0] for part in parts).strip() != text.strip():
         return None
@@ -76,7 +77,7 @@ def _unit(name: str) -> float:
 
 
 def _moment(text: str, date: float) -> float | None:
-    """Seconds from now of a number, a duration, or a date in one of three forms."""
+    """Return seconds from now of a number, a duration, or a date in one of three forms."""
     number = _number(text)
     if number is not None:
         since_1970 = number / 1000 if number >= _EPOCH * 1000 else number
@@ -102,9 +103,9 @@ def _number(text: str | None) -> float | None:
 
 
 def minute_limit(headers: Mapping[str, str], what: str) -> float | None:
-    """How many ``requests`` or ``tokens`` a server allows a minute; None where it doesn't say.
+    """Return how many ``requests`` or ``tokens`` a server allows a minute; None if it doesn't report that.
 
-    ``x-ratelimit-limit-requests`` may be a day's (Groq): how long what was used takes to come back tells.
+    ``x-ratelimit-limit-requests`` may be a day's (Groq): the time in which used capacity comes back tells.
     """
     anthropic = headers.get(f"anthropic-ratelimit-{what}-limit", "")
     if _LIMIT.fullmatch(anthropic):

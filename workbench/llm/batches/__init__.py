@@ -1,7 +1,7 @@
-"""Calls that a provider answers together, within a day and at half the price.
+"""Batch APIs: calls that a provider answers together, within a day and at half the price.
 
-records: a batch, how it stands, what came of its calls. server: one provider's addresses, with the key and patience.
-files: providers that take and give files (OpenAI, Gemini, Mistral). anthropic: requests in the call itself.
+records: a batch, its status and results. server: one provider's addresses, with key and retries.
+files: providers that exchange files (OpenAI, Gemini, Mistral). anthropic: requests in the call itself.
 """
 
 from __future__ import annotations
@@ -26,5 +26,4 @@ BATCH_APIS: Final[Mapping[str, BatchApi]] = {
 
 
 def titles() -> str:
-    """Who has batches, in words."""
     return ", ".join(PROFILES[name].title for name in BATCH_APIS)

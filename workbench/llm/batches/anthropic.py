@@ -1,4 +1,4 @@
-"""Anthropic's message batches: the calls go along in one request, and a batch is known by what its calls are called.
+"""Anthropic's message batches: all calls are sent in one request, and a batch is identified by the names of its calls.
 
 Source: anthropic 2.12.0 ``resources/messages/batches.py`` and ``types/messages/message_batch*.py``.
 """
@@ -58,15 +58,13 @@ class AnthropicBatches:
     most_bytes: int = 256 * 10**6
 
     def line(self, call: str, body: bytes, path: str) -> bytes:
-        """See `BatchApi`."""
         return b'{"custom_id":%s,"params":%s}' % (msgspec.json.encode(call), body)
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
-        """See `BatchApi`."""
         return None
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """See `BatchApi`; only results show the names of calls, so that whatever may be it has to end first."""
+        """See `BatchApi`; only results show the names of calls, so every candidate has to end first."""
         after = ""
         for _ in range(_PAGES):
             page = await server.json(f"messages/batches?limit=100{after}")
@@ -89,13 +87,11 @@ class AnthropicBatches:
             return any(raw_line(line).custom_id.startswith(token) for line in lines_of(file))
 
     async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
-        """See `BatchApi`."""
         with TemporaryFile() as body:
             write_lines(body, (line.rstrip(b"\n") for line in lines_of(file)), b",", (b'{"requests":[', b"]}"))
             return name_in(await server.json("messages/batches", body))
 
     async def status(self, server: BatchServer, name: str) -> BatchStatus:
-        """See `BatchApi`."""
         received = await server.send(server.url(f"messages/batches/{name}"))
         data = mapping(decoded(received.body), "the batch")
         words = optional_text(data, "processing_status") or ""
@@ -108,11 +104,9 @@ class AnthropicBatches:
         )
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
-        """See `BatchApi`."""
         await server.send(server.url(f"messages/batches/{source}/results"), sink=sink)
 
     def result(self, line: bytes) -> BatchResult:
-        """See `BatchApi`."""
         found = raw_line(line)
         try:
             result = msgspec.json.decode(found.result, type=_Result)
@@ -127,7 +121,6 @@ class AnthropicBatches:
         return BatchResult(call=found.custom_id, failure=of_response(_status(result.error), {}, bytes(result.error)))
 
     async def cancel(self, server: BatchServer, name: str) -> None:
-        """See `BatchApi`."""
         await server.json(f"messages/batches/{name}/cancel", b"")
 
 
@@ -143,7 +136,7 @@ def _calls(batch: dict[str, Any]) -> int:
 
 
 def _made_at(batch: dict[str, Any]) -> float:
-    """Seconds since 1970; the present where it doesn't say, so that it is looked into."""
+    """Return seconds since 1970; the current time if the batch gives none, so that it is examined."""
     try:
         return datetime.fromisoformat(optional_text(batch, "created_at") or "").timestamp()
     except ValueError:

@@ -33,12 +33,10 @@ class OpenAIBatches:
     most_bytes: int = 200 * 10**6
 
     def line(self, call: str, body: bytes, path: str) -> bytes:
-        """See `BatchApi`."""
         name, url = msgspec.json.encode(call), msgspec.json.encode(f"/v1/{path}")
         return b'{"custom_id":%s,"method":"POST","url":%s,"body":%s}' % (name, url, body)
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
-        """See `BatchApi`."""
         boundary = f"workbench-{batch.token}"
         head = (
             f'--{boundary}\r\nContent-Disposition: form-data; name="purpose"\r\n\r\nbatch\r\n'
@@ -69,7 +67,6 @@ class OpenAIBatches:
         return None
 
     async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
-        """See `BatchApi`."""
         asked = {
             "input_file_id": input_file,
             "endpoint": f"/v1/{batch.path}",
@@ -79,7 +76,6 @@ class OpenAIBatches:
         return name_in(await server.json("batches", msgspec.json.encode(asked)))
 
     async def status(self, server: BatchServer, name: str) -> BatchStatus:
-        """See `BatchApi`."""
         received = await server.send(server.url(f"batches/{name}"))
         data = mapping(decoded(received.body), "the batch")
         words = optional_text(data, "status") or ""
@@ -97,25 +93,21 @@ class OpenAIBatches:
         )
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
-        """See `BatchApi`."""
         await server.send(server.url(f"files/{source}/content"), sink=sink)
 
     def result(self, line: bytes) -> BatchResult:
-        """See `BatchApi`."""
         return openai_result(line)
 
     async def cancel(self, server: BatchServer, name: str) -> None:
-        """See `BatchApi`."""
         await server.json(f"batches/{name}/cancel", b"")
 
 
 class GeminiBatches(OpenAIBatches):
-    """``/v1beta/openai/batches``; files go through the Files API beside it, which wants the key in another header."""
+    """``/v1beta/openai/batches``; files go through the Files API next to it, which wants the key in another header."""
 
     most_bytes: int = 2 * 10**9
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
-        """See `BatchApi`."""
         key = await _google_key(server)
         start = {
             **key,
@@ -133,7 +125,6 @@ class GeminiBatches(OpenAIBatches):
         return name_in(mapping(described, "the file"), "name")
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
-        """See `BatchApi`."""
         url = f"{server.origin}/download/v1beta/{source}:download?alt=media"
         await server.send(url, headers=await _google_key(server), sink=sink)
 
@@ -150,7 +141,6 @@ class MistralBatches(OpenAIBatches):
     _ENDED: ClassVar[frozenset[str]] = frozenset({"SUCCESS", "FAILED", "TIMEOUT_EXCEEDED", "CANCELLED"})
 
     def line(self, call: str, body: bytes, path: str) -> bytes:
-        """See `BatchApi`."""
         return b'{"custom_id":%s,"body":%s}' % (msgspec.json.encode(call), body)
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
@@ -166,7 +156,6 @@ class MistralBatches(OpenAIBatches):
         return None
 
     async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
-        """See `BatchApi`."""
         asked = {
             "input_files": [input_file],
             "model": batch.model,
@@ -176,7 +165,6 @@ class MistralBatches(OpenAIBatches):
         return name_in(await server.json("batch/jobs", msgspec.json.encode(asked)))
 
     async def status(self, server: BatchServer, name: str) -> BatchStatus:
-        """See `BatchApi`."""
         received = await server.send(server.url(f"batch/jobs/{name}"))
         data = mapping(decoded(received.body), "the job")
         words = optional_text(data, "status") or ""
@@ -191,15 +179,14 @@ class MistralBatches(OpenAIBatches):
         )
 
     async def cancel(self, server: BatchServer, name: str) -> None:
-        """See `BatchApi`."""
         await server.json(f"batch/jobs/{name}/cancel", b"")
 
 
 def name_in(data: dict[str, Any], field: str = "id") -> str:
-    """What something is called there; it becomes a part of paths.
+    """Return the provider's name of an object; it becomes a part of paths.
 
     Raises:
-        AttemptFailed: It has no name, or none that is one.
+        AttemptFailed: It has no name, or an invalid one.
     """
     name = data.get(field)
     if not isinstance(name, str) or not name.replace("/", "").replace("-", "").replace("_", "").isalnum():

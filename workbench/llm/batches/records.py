@@ -1,4 +1,4 @@
-"""A batch of calls, how it stands at its provider, and what came of each of its calls."""
+"""A batch of calls, its status at the provider, and the results of its calls."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ CANCELLED: Final = "the batch was cancelled before this request's turn came"
 
 
 class NewBatch(Struct, frozen=True, kw_only=True):
-    """A batch that is to be made.
+    """A batch that is to be created.
 
     Attributes:
-        token: Its own, which the names of its calls begin with.
+        token: Unique; the names of its calls begin with it.
         calls: How many there are.
-        since: Seconds since 1970, shortly before it was first tried to be made.
-        path: Where its calls would go by themselves, behind the base URL.
+        since: Seconds since 1970, shortly before the first attempt to create it.
+        path: Where its calls would go one by one, after the base URL.
     """
 
     token: str
@@ -34,14 +34,14 @@ class NewBatch(Struct, frozen=True, kw_only=True):
 
 
 class BatchStatus(Struct, frozen=True, kw_only=True):
-    """How a batch stands.
+    """The status of a batch.
 
     Attributes:
-        ended: Nothing more will come.
+        ended: No more results will come.
         words: The provider's word for it.
-        done: Calls that it has answered or failed, as far as it says.
-        results: What `BatchApi.results` reads.
-        problems: What was wrong with the whole batch, so that no call was made: code and words each.
+        done: Calls that it has answered or failed, if it reports them.
+        results: The sources that `BatchApi.fetch` reads.
+        problems: Faults of the whole batch, so that no call was made: code and message each.
         wait: Seconds that the provider asks to wait before the next look.
     """
 
@@ -54,7 +54,7 @@ class BatchStatus(Struct, frozen=True, kw_only=True):
 
     @property
     def of_the_rest(self) -> tuple[AttemptFailed, bool]:
-        """What became of calls without a result, and whether they were made."""
+        """Return the outcome of calls without a result, and whether they were made."""
         words = self.words.lower()
         if words in {"expired", "timeout_exceeded"}:
             return AttemptFailed("timeout", EXPIRED), False
@@ -64,11 +64,11 @@ class BatchStatus(Struct, frozen=True, kw_only=True):
 
 
 class BatchResult(Struct, frozen=True, kw_only=True):
-    """What came of one call.
+    """The result of one call.
 
     Attributes:
         call: Its name.
-        body: The reply's bytes, as they would have come by themselves.
+        body: The reply's bytes, as a single call would have returned them.
         failure: Why there is none.
         made: Whether the call was made: one that wasn't costs nothing.
     """
@@ -91,55 +91,53 @@ class BatchApi(Protocol):
     most_bytes: int
 
     def line(self, call: str, body: bytes, path: str) -> bytes:
-        """A call to a path as it stands in a batch, under a name."""
+        """Return a call to a path as a line of a batch, under a name."""
         ...
 
     async def upload(self, server: BatchServer, file: BinaryIO, batch: NewBatch) -> str | None:
-        """Put the lines there, which costs nothing; returns their name there, None where they go with `create`."""
+        """Upload the lines, which costs nothing; return their name, None if they are sent with `create`."""
         ...
 
     async def find(self, server: BatchServer, input_file: str | None, batch: NewBatch) -> str | None:
-        """The name of a batch that may have been made already; None where it wasn't.
+        """Return the name of a batch that may exist already; None if it doesn't.
 
         Raises:
-            NotYetKnown: That can't be told before another batch has ended.
+            NotYetKnown: It can't be determined before another batch has ended.
         """
         ...
 
     async def create(self, server: BatchServer, input_file: str | None, file: BinaryIO, batch: NewBatch) -> str:
-        """Have the calls made; returns the batch's name there. This is what is paid for."""
+        """Create the batch and return its name. This is the step that is charged."""
         ...
 
-    async def status(self, server: BatchServer, name: str) -> BatchStatus:
-        """How it stands."""
-        ...
+    async def status(self, server: BatchServer, name: str) -> BatchStatus: ...
 
     async def fetch(self, server: BatchServer, source: str, sink: BinaryIO) -> None:
         """Write one of `BatchStatus.results` into a file."""
         ...
 
     def result(self, line: bytes) -> BatchResult:
-        """What a line of it says.
+        """Parse a line of results.
 
         Raises:
-            AttemptFailed: Nothing.
+            AttemptFailed: It can't be parsed.
         """
         ...
 
     async def cancel(self, server: BatchServer, name: str) -> None:
-        """Have no more of its calls made; what was made is still answered."""
+        """Cancel the remaining calls; completed ones still have results."""
         ...
 
 
 class NotYetKnown(Exception):
-    """Whether a batch was made can't be told for now."""
+    """It can't be determined yet whether a batch was created."""
 
 
 # -- Lines of JSON, in files: a batch may be larger than what should be held.
 
 
 def lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """The lines that aren't empty, from the beginning."""
+    """Yield the non-empty lines, from the beginning."""
     file.seek(0)
     return (line for line in file if line.strip())
 
@@ -147,7 +145,6 @@ def lines_of(file: BinaryIO) -> Iterator[bytes]:
 def write_lines(
     file: BinaryIO, lines: Iterable[bytes], between: bytes = b"\n", ends: tuple[bytes, bytes] = (b"", b"\n")
 ) -> None:
-    """Write lines, one behind the other."""
     file.write(ends[0])
     for place, line in enumerate(lines):
         file.write(between + line if place else line)
@@ -155,7 +152,7 @@ def write_lines(
 
 
 class RawLine(Struct):
-    """A line whose parts are kept as they came."""
+    """A line whose parts are kept as received."""
 
     custom_id: str
     response: msgspec.Raw = msgspec.Raw(b"null")
@@ -164,10 +161,10 @@ class RawLine(Struct):
 
 
 def raw_line(line: bytes) -> RawLine:
-    """A line of results.
+    """Parse a line of results.
 
     Raises:
-        AttemptFailed: It is none.
+        AttemptFailed: It is invalid.
     """
     try:
         return msgspec.json.decode(line, type=RawLine)
@@ -176,7 +173,7 @@ def raw_line(line: bytes) -> RawLine:
 
 
 class RawResponse(Struct):
-    """OpenAI's part with the reply."""
+    """The part of OpenAI's line that contains the reply."""
 
     status_code: int = 200
     body: msgspec.Raw = msgspec.Raw(b"null")
@@ -190,10 +187,10 @@ _NOT_MADE: Final = {
 
 
 def openai_result(line: bytes) -> BatchResult:
-    """A line of OpenAI's output or error file, and of those of providers that took its form.
+    """Parse a line of OpenAI's output or error file, or of a provider with the same format.
 
     Raises:
-        AttemptFailed: It is none.
+        AttemptFailed: It is invalid.
     """
     found = raw_line(line)
     try:

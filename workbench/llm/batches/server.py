@@ -1,4 +1,4 @@
-"""A provider's addresses beside those of single calls: for files, batches and what came of them."""
+"""A provider's addresses other than those of single calls: for files, batches and their results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SLOWEST: Final = 64 * 1024
 
 
 class BatchServer:
-    """A role's server as its batches see it.
+    """An endpoint as its batches use it.
 
     Args:
         base: Which of its addresses.
@@ -36,17 +36,16 @@ class BatchServer:
 
     @property
     def origin(self) -> str:
-        """The scheme and host."""
         parts = urlsplit(self._base)
         return f"{parts.scheme}://{parts.netloc}"
 
     def url(self, path: str) -> str:
-        """A path behind the base URL; its query goes before the base's own."""
+        """Return the URL of a path after the base URL; its query goes before the base's own."""
         path, _, query = path.partition("?")
         return urls.endpoint(self._base, path, query)
 
     async def key(self) -> str:
-        """The server's key; empty for one without."""
+        """Return the server's key; "" if it needs none."""
         return (await self.lane.secrets(os.environ)).key or ""
 
     async def send(
@@ -56,16 +55,16 @@ class BatchServer:
         headers: Mapping[str, str] | None = None,
         sink: BinaryIO | None = None,
     ) -> Received:
-        """A response that is a success.
+        """Send a request and return its successful response.
 
         Args:
             url: On the server's own host: a key goes nowhere else.
-            body: What to post; None gets.
-            headers: They go before the usual ones.
-            sink: Takes the body.
+            body: The content to POST; None for GET.
+            headers: They override the usual ones.
+            sink: Receives the body.
 
         Raises:
-            AttemptFailed: It is none.
+            AttemptFailed: The response is an error.
             Halt: There is no key.
         """
         if not url.startswith(f"{self.origin}/"):
@@ -92,12 +91,11 @@ class BatchServer:
         return received
 
     async def json(self, path: str, body: bytes | BinaryIO | None = None) -> dict[str, Any]:
-        """The object that a path answers with; raises as `send` does."""
+        """Return the JSON object at a path; raises as `send` does."""
         received = await self.send(self.url(path), body)
         return mapping(decoded(received.body), "the reply")
 
     def date(self) -> float:
-        """Seconds since 1970, now."""
         return self._clock.date()
 
 

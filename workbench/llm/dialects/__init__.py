@@ -1,6 +1,6 @@
-"""What goes to a server and what its bytes say, by dialect: Anthropic's and scoring.
+"""Requests and replies by dialect: here Anthropic's and scoring.
 
-openai, responses: the two calls of OpenAI's. streams: replies that came piece by piece.
+openai, responses: the two APIs of OpenAI. streams: streamed replies.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _SOME: dict[str, Any] = {"temperature": 0.5, "top_p": 0.5, "top_k": 5, "max_toke
 
 
 class Built(Struct, frozen=True, kw_only=True):
-    """A request in a server's own form.
+    """A request in a server's format.
 
     Attributes:
-        task: How the answer is to be read: ``"chat"`` or one of `records.Task`.
-        path: Behind the base URL, or beside its ``/v1`` when ``beside_version``.
-        query: What follows the path's ``?`` unless the base URL says it already.
+        task: How the reply is to be parsed: ``"chat"`` or one of `records.Task`.
+        path: After the base URL, or next to its ``/v1`` if ``beside_version``.
+        query: The path's query unless the base URL has it already.
         body: The bytes to send; equal requests have equal bytes.
-        notes: What could not be sent as it was asked for, in words.
+        notes: Settings that could not be sent as requested, in words.
     """
 
     task: str
@@ -57,12 +57,12 @@ class Built(Struct, frozen=True, kw_only=True):
 
 
 def build(profile: Profile, model: str, request: Request, sample: int = 0, extras: RequestExtras = NO_EXTRAS) -> Built:
-    """A request for one server.
+    """Build a request for one server.
 
     Args:
-        profile: As `profiles.spoken_to` has it for the model.
+        profile: As `profiles.spoken_to` returns it for the model.
         sample: Added to the request's seed, if it has one.
-        extras: What goes along with it.
+        extras: Additional fields and headers.
 
     Raises:
         ValueError: The server has no such call.
@@ -91,7 +91,7 @@ CHAT_PATHS: Final[Mapping[Dialect, str]] = {
 
 
 def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
-    """Names of the settings that make no difference to what a server is sent."""
+    """Return the names of the settings that don't affect the request to a server."""
     whole = _settings(profile, model, sampling)
     return tuple(
         name
@@ -102,7 +102,7 @@ def unsent(profile: Profile, model: str, sampling: Sampling) -> tuple[str, ...]:
 
 
 def sendable(profile: Profile, model: str) -> tuple[str, ...]:
-    """Names of the settings that a server can be sent, each by itself."""
+    """Return the names of the settings that a server accepts, each by itself."""
     return tuple(name for name, value in _SOME.items() if not unsent(profile, model, Sampling(**{name: value})))
 
 
@@ -111,15 +111,15 @@ def _settings(profile: Profile, model: str, sampling: Sampling) -> bytes:
 
 
 def read(body: bytes, task: str, profile: str, count: int | None = None) -> Reply:
-    """What a server's bytes say.
+    """Parse a reply's bytes.
 
     Args:
         task: ``"chat"`` or one of `records.Task`.
         profile: The server's kind.
-        count: How many texts were to be scored, when that is known.
+        count: How many texts were to be scored, if known.
 
     Raises:
-        CallFailed: They are no such reply, or one that says that it is an error.
+        CallFailed: They are not such a reply, or report an error.
     """
     data = decoded(body)
     if (error := instead_of_reply(data)) is not None:
@@ -135,7 +135,7 @@ def read(body: bytes, task: str, profile: str, count: int | None = None) -> Repl
 
 
 def reread(response: Response) -> Reply:
-    """What a stored response says, with the usage that was stored; errors as with `read`."""
+    """Parse a stored response, with the usage that was stored; errors as with `read`."""
     return structs.replace(read(response.body, response.task, response.profile), usage=response.usage)
 
 
@@ -159,7 +159,7 @@ _REASONS = {
 def build_anthropic(
     profile: Profile, model: str, chat: Chat, notes: list[str], extras: RequestExtras = NO_EXTRAS
 ) -> bytes:
-    """The body of a call; what can't be sent as asked is said in ``notes``."""
+    """Build the body of a call; settings that can't be sent as requested are added to ``notes``."""
     plain = plain_model(model)
     messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     if messages[-1].role == "assistant":
@@ -204,10 +204,10 @@ def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str]) -> dic
 
 
 def read_anthropic(data: Any) -> Reply:
-    """What the decoded JSON says.
+    """Parse the decoded JSON.
 
     Raises:
-        AttemptFailed: It is no message.
+        AttemptFailed: It is not a message.
     """
     data = mapping(data, "the reply")
     blocks = [mapping(block, "a block of the content") for block in entries(data.get("content"), "content")]
@@ -247,7 +247,7 @@ Vector = tuple[float, ...]
 
 
 def build_scoring(profile: Profile, model: str, request: Scoring) -> tuple[bytes, str, bool]:
-    """The body of a call, its path, and whether that lies beside the base URL's ``/v1``.
+    """Build the body of a call, its path, and whether that is next to the base URL's ``/v1``.
 
     Raises:
         ValueError: The server has no such call or option, or the query is missing.
@@ -304,10 +304,10 @@ def _embeddings(profile: Profile, model: str, request: Scoring) -> tuple[bytes, 
 
 
 def read_scoring(data: Any, task: str, count: int | None) -> Reply:
-    """One number a text, in the order of the texts; of a vector the last value counts, and the whole is kept.
+    """Parse one number a text, in the order of the texts; of a vector the last value counts, and the whole is kept.
 
     Raises:
-        AttemptFailed: Scores are missing, too many or no numbers.
+        AttemptFailed: Scores are missing, too many or not numbers.
     """
     rows = [mapping(row, "a result") for row in _rows(data)]
     vectors = [_vector(row, task) for row in rows]

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, as most servers speak them; before them, careful looks into the JSON of any server."""
+"""OpenAI's chat completions, which most servers implement; and helpers that validate the JSON of any server."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _LONGEST_EXCERPT = 2000
 
 
 def decoded(body: bytes) -> Any:
-    """The JSON of a reply; blank and comment lines before it (keep-alives of OpenRouter) are passed over.
+    """Decode the JSON of a reply; blank and comment lines before it (OpenRouter's keep-alives) are skipped.
 
     Raises:
-        AttemptFailed: It is no JSON, or an object that reports an error.
+        AttemptFailed: It is not JSON, or an object that reports an error.
     """
     try:
         data = decoded_json(without_keep_alives(body))
@@ -55,14 +55,13 @@ def decoded(body: bytes) -> Any:
 
 
 def without_keep_alives(body: bytes) -> bytes:
-    """A body from where its JSON begins."""
     body = body.removeprefix(_BOM)
     found = _KEEP_ALIVES.match(body)
     return body[found.end() :] if found else body
 
 
 def mapping(data: Any, what: str) -> dict[str, Any]:
-    """An object.
+    """Return the data as an object.
 
     Raises:
         AttemptFailed: It is something else.
@@ -73,7 +72,7 @@ def mapping(data: Any, what: str) -> dict[str, Any]:
 
 
 def entries(data: Any, what: str) -> list[Any]:
-    """A list.
+    """Return the data as a list.
 
     Raises:
         AttemptFailed: It is something else.
@@ -84,7 +83,7 @@ def entries(data: Any, what: str) -> list[Any]:
 
 
 def number(data: Any, what: str) -> float:
-    """A number that a float holds.
+    """Return the data as a float.
 
     Raises:
         AttemptFailed: It is something else.
@@ -95,13 +94,12 @@ def number(data: Any, what: str) -> float:
 
 
 def optional_text(data: dict[str, Any], name: str) -> str | None:
-    """A text that is nice to have."""
     value = data.get(name)
     return value if isinstance(value, str) else None
 
 
 def optional_count(data: Any, name: str) -> int | None:
-    """A number of tokens, if there is a sensible one; a reply isn't lost for a bad count."""
+    """Return a number of tokens, if there is a plausible one; a reply isn't lost for a bad count."""
     value = data.get(name) if isinstance(data, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_TOKENS:
         return None
@@ -118,7 +116,7 @@ _CHARACTERS_A_TOKEN = 4
 def build(
     profile: Profile, model: str, chat: Chat, sample: int, notes: list[str], extras: RequestExtras = NO_EXTRAS
 ) -> bytes:
-    """The body of a call; what can't be sent as asked is said in ``notes``."""
+    """Build the body of a call; settings that can't be sent as requested are added to ``notes``."""
     plain = plain_model(model)
     messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     body: dict[str, Any] = {
@@ -135,7 +133,7 @@ def build(
 
 
 def chosen_fields(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
-    """The fields that say how much to think and that the reply is to be a stream, where somebody chose that."""
+    """Return the fields for reasoning effort and streaming, if they were set."""
     fields: dict[str, Any] = {}
     if (asked := extras.reasoning_effort) is not None:
         fields[profile.effort] = asked if profile.effort == "reasoning_effort" else {"effort": asked}
@@ -145,7 +143,7 @@ def chosen_fields(profile: Profile, extras: RequestExtras) -> dict[str, Any]:
 
 
 def folded(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:
-    """The messages with the system's words before the first of the user's, for models without a system turn."""
+    """Return the messages with the system prompt before the first user message, for models without a system role."""
     system = [message.content for message in messages if message.role == "system"]
     others = [message for message in messages if message.role != "system"]
     first = others[0].content if others else ""
@@ -155,7 +153,7 @@ def folded(messages: tuple[PromptMessage, ...]) -> tuple[PromptMessage, ...]:
 def prefilled(
     profile: Profile, plain: str, messages: tuple[PromptMessage, ...], notes: list[str]
 ) -> tuple[PromptMessage, ...]:
-    """The messages with a prefill in the form this model takes."""
+    """Return the messages with a prefill in the form this model accepts."""
     *before, last = messages
     if last.role != "assistant" or not before:
         return messages
@@ -170,7 +168,7 @@ def prefilled(
 def sampling_fields(
     profile: Profile, plain: str, chat: Chat, sample: int, notes: list[str], extras: RequestExtras
 ) -> dict[str, Any]:
-    """How the reply is to be drawn, in a chat's fields; what can't be sent as asked is said in ``notes``."""
+    """Return the sampling settings as fields of a chat; those that can't be sent unchanged are added to ``notes``."""
     asked = chat.sampling
     is_long = profile.long is not None and profile.long.match(plain)
     thinks = profile.thinking is not None and profile.thinking.match(plain)
@@ -193,7 +191,7 @@ def sampling_fields(
 
 
 def drop(fields: dict[str, Any], notes: list[str], whom: str) -> None:
-    """Take all fields out, and say so."""
+    """Remove all fields, and note it."""
     notes.extend(f"{name} is not sent: {whom} doesn't take it." for name, value in fields.items() if value is not None)
     fields.clear()
 
@@ -203,10 +201,10 @@ _BROKEN_OFF = {"error", "network_error", "insufficient_system_resource"}
 
 
 def read(data: Any) -> Reply:
-    """What the decoded JSON says.
+    """Parse the decoded JSON.
 
     Raises:
-        AttemptFailed: It is no chat completion, reports an error, or was broken off by the server.
+        AttemptFailed: It is not a chat completion, reports an error, or was interrupted by the server.
     """
     data = mapping(data, "the reply")
     choice = _choice(data)
@@ -233,10 +231,10 @@ def read(data: Any) -> Reply:
 
 
 def _choice(data: dict[str, Any]) -> dict[str, Any]:
-    """The choice of index 0.
+    """Return the choice of index 0.
 
     Raises:
-        AttemptFailed: There is none; what the server says instead may tell why.
+        AttemptFailed: There is none; other fields may tell why.
     """
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices:
@@ -248,10 +246,10 @@ def _choice(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_completion(data: Any) -> Reply:
-    """What the decoded JSON of OpenAI's older call says: the text that follows, and the likeliest tokens.
+    """Parse the decoded JSON of OpenAI's older API: the text, and the likeliest tokens.
 
     Raises:
-        AttemptFailed: It is no completion.
+        AttemptFailed: It is not a completion.
     """
     data = mapping(data, "the reply")
     choice = _choice(data)
@@ -276,7 +274,7 @@ def _older_tokens(logprobs: Any) -> Iterator[TokenChoice]:
 
 
 def tokens(logprobs: Any) -> Iterator[TokenChoice]:
-    """The tokens of a reply as far as they are told in OpenAI's form; a reply isn't lost for bad ones."""
+    """Yield the tokens of a reply that has them in OpenAI's format; a reply isn't lost for bad ones."""
     content = logprobs.get("content") if isinstance(logprobs, dict) else None
     for one in content if isinstance(content, list) else ():
         found = dict(filter(None, map(_likely, (one, *_listed(one, "top_logprobs")))))
@@ -311,10 +309,10 @@ def _reason(choice: dict[str, Any]) -> str | None:
 
 
 class _Parts(Struct, frozen=True):
-    """A message's words, by what they are.
+    """A message's texts, by kind.
 
     Attributes:
-        text: None where there is none at all: thinking took all tokens, or a refusal stands in its place.
+        text: None if there is none at all: reasoning took all tokens, or there is a refusal instead.
     """
 
     text: str | None
@@ -345,7 +343,7 @@ def _typed(part: Any) -> Any:
 
 
 def words(parts: list[Any], *kinds: str) -> str:
-    """The words of all parts of these types, which stand under ``text`` or the type's own name, perhaps in parts."""
+    """Return the text of all parts of these types, found under ``text`` or the type's own name, possibly nested."""
     said: list[str] = []
     for part in parts:
         if isinstance(part, dict) and part.get("type") in kinds:
@@ -355,7 +353,7 @@ def words(parts: list[Any], *kinds: str) -> str:
 
 
 def with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
-    """Counts that can't hold what was thought in plain sight, with an estimate of it: it was paid for too."""
+    """Add an estimate of visible reasoning to counts that can't include it: it was charged, too."""
     if counted.completion_tokens is None or counted.completion_tokens * _MOST_CHARACTERS >= len(text) + len(reasoning):
         return counted
     thought = len(reasoning) // _CHARACTERS_A_TOKEN
@@ -367,13 +365,13 @@ def with_shown_thoughts(counted: Usage, text: str, reasoning: str) -> Usage:
 
 
 def usage(data: Any, tier: Any = None) -> Usage:
-    """Tokens and, where the server says it, the cost in US dollars.
+    """Parse tokens and, if the server reports it, the cost in US dollars.
 
-    Thoughts are paid for as what is said is. Servers that leave them out of the completion's tokens count them in the
-    total, or in the details alone.
+    Reasoning is charged like output. Servers that exclude it from completion tokens count it in the total, or only in
+    the details.
 
     Args:
-        tier: Which of its services the reply says it was.
+        tier: The service tier that the reply names.
     """
     if not isinstance(data, dict):
         return Usage()
@@ -433,8 +431,9 @@ def _first_count(data: dict[str, Any], places: tuple[tuple[str | None, str], ...
 
 
 def _told_cost(data: dict[str, Any]) -> float | None:
-    """What a server says a reply costs: OpenRouter with what a key of one's own pays upstream, Perplexity, xAI,
-    DeepInfra."""
+    """Return the cost that a server reports: OpenRouter including upstream costs of a custom key, Perplexity, xAI,
+    DeepInfra.
+    """
     cost, ticks = data.get("cost", data.get("estimated_cost")), data.get("cost_in_usd_ticks")
     if isinstance(cost, dict):
         cost = cost.get("total_cost")
@@ -451,7 +450,7 @@ def _told_cost(data: dict[str, Any]) -> float | None:
 
 
 def dollars(cost: Any) -> float | None:
-    """A sensible cost in US dollars, as a number or as text; None for anything else."""
+    """Return a plausible cost in US dollars, from a number or text; None for anything else."""
     if isinstance(cost, str):
         try:
             cost = float(cost)

@@ -34,7 +34,7 @@ _SHORTEST: Final = 16
 
 
 def build(profile: Profile, model: str, chat: Chat, notes: list[str], extras: RequestExtras = NO_EXTRAS) -> bytes:
-    """The body of a call; what can't be sent as asked is said in ``notes``."""
+    """Build the body of a call; settings that can't be sent as requested are added to ``notes``."""
     plain = plain_model(model)
     messages = prefilled(profile, plain, folded(chat.messages) if extras.fold_system else chat.messages, notes)
     system = "\n\n".join(message.content for message in messages if message.role == "system")
@@ -60,8 +60,7 @@ def _sampling(profile: Profile, plain: str, chat: Chat, notes: list[str], extras
 
 
 def _with_own(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """A body with fields of one's own: they go into the objects that it has, and a chat's form of replies into its own
-    place."""
+    """Merge custom fields into a body: into existing objects, and a chat's response format into its counterpart."""
     given = dict(given)
     if isinstance(form := given.pop("response_format", None), dict):
         inner = form.get("json_schema")
@@ -78,7 +77,7 @@ def _with_own(body: dict[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_response(data: Any) -> bool:
-    """Whether decoded JSON is a response of this form, whoever was asked for what."""
+    """Return whether decoded JSON is a response of this API, whatever was requested."""
     if not isinstance(data, dict) or "choices" in data:
         return False
     return data.get("object") == "response" or isinstance(data.get("output"), list)
@@ -88,10 +87,10 @@ _REASONS: Final = {"max_output_tokens": "length"}
 
 
 def read(data: dict[str, Any]) -> Reply:
-    """What the decoded JSON says.
+    """Parse the decoded JSON.
 
     Raises:
-        AttemptFailed: It is no response, or one that was not brought to its end.
+        AttemptFailed: It is not a response, or an incomplete one.
     """
     reason = _reason(data)
     items = [mapping(item, "an item of the output") for item in entries(data.get("output"), "output")]
@@ -116,10 +115,10 @@ def read(data: dict[str, Any]) -> Reply:
 
 
 def _reason(data: dict[str, Any]) -> str:
-    """Why it ended, in the words of a chat.
+    """Return the finish reason in a chat's words.
 
     Raises:
-        AttemptFailed: It didn't.
+        AttemptFailed: It didn't finish.
     """
     status = optional_text(data, "status") or "completed"
     if status in {"failed", "cancelled"}:
@@ -138,8 +137,8 @@ class _OutputMessage:
     """A message of the output.
 
     Attributes:
-        is_commentary: What the model says on its way is none of its answer.
-        is_whole: Nothing says that it was broken off.
+        is_commentary: It is intermediate text, not part of the answer.
+        is_whole: Nothing indicates that it is incomplete.
     """
 
     def __init__(self, item: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Replies that came as a stream of events (SSE), folded into the body that the same server sends at once."""
+"""Replies streamed as server-sent events, folded into the body that the same server sends without streaming."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ _WORDS = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
 def unstreamed(body: bytes, content_type: str = "") -> bytes:
-    """A stream as the whole body, a chat completion or a response of OpenAI's form, or a message of Anthropic's; else
-    what came.
+    """Return a stream as one body, a chat completion or a response in OpenAI's format, or a message in Anthropic's;
+    else
+    the input.
 
-    What it looks like decides: gateways send plain bodies as streams, and streams as anything.
+    The content decides, not its type: gateways send plain bodies as streams, and streams as anything.
 
     Raises:
-        AttemptFailed: The stream can't be understood, or ended before its reply did.
+        AttemptFailed: The stream can't be parsed, or ended before its reply did.
     """
     rest = without_keep_alives(body)
     if not _FIELD.match(rest):
@@ -74,7 +75,7 @@ def _decoded(lines: list[str]) -> list[Any]:
 
 
 def _json(text: str) -> Any:
-    """None where a text is none."""
+    """Return None for text that is not JSON."""
     try:
         return decoded_json(text)
     except (ValueError, RecursionError):
@@ -82,7 +83,7 @@ def _json(text: str) -> Any:
 
 
 def _error(event: dict[str, Any]) -> Any:
-    """What an event says to have gone wrong; None for any other event."""
+    """Return the error that an event reports; None for any other event."""
     inner = event.get("error") or _besides(event, "error")
     if isinstance(inner, dict) and says_anything(inner.get("error")):
         return inner["error"]
@@ -97,7 +98,7 @@ def _besides(event: dict[str, Any], name: str) -> Any:
 
 
 class _Pieces:
-    """Words that came in pieces, by what they are."""
+    """Streamed pieces of text, by kind."""
 
     def __init__(self) -> None:
         self._pieces: dict[str, list[Any]] = {}
@@ -123,10 +124,10 @@ def _joined(pieces: list[Any]) -> Any:
 
 
 class _Completion:
-    """OpenAI's chunks, with whatever stands beside the choices; of several choices that of the lowest index.
+    """OpenAI's chunks, with all fields next to the choices; of several choices that of the lowest index.
 
     Args:
-        is_done: Whether the server says that it is through; some proxies of Gemini say that and no reason.
+        is_done: Whether the server reports the end; some proxies of Gemini report that without a reason.
     """
 
     def __init__(self, *, is_done: bool) -> None:
@@ -164,10 +165,10 @@ class _Completion:
         self._tokens += _objects(logprobs.get("content")) if isinstance(logprobs, dict) else []
 
     def whole(self) -> dict[str, Any]:
-        """The completion, or what was said in its place.
+        """Return the completion, or the error in its place.
 
         Raises:
-            AttemptFailed: It didn't come to its end.
+            AttemptFailed: It is incomplete.
         """
         if not self._choice and instead_of_reply(self._beside) is not None:
             return self._beside
@@ -217,10 +218,10 @@ class _Message:
             self._usage |= {name: count for name, count in data["usage"].items() if count is not None}
 
     def whole(self) -> dict[str, Any]:
-        """The message.
+        """Return the message.
 
         Raises:
-            AttemptFailed: It didn't come to its end.
+            AttemptFailed: It is incomplete.
         """
         if self._whole.get("stop_reason") is None:
             raise _cut_off()
@@ -249,10 +250,10 @@ class _Response:
                 self._whole = response
 
     def whole(self) -> dict[str, Any]:
-        """The response; some servers leave out of the last event what others before it have said.
+        """Return the response; some servers omit from the last event what earlier ones contained.
 
         Raises:
-            AttemptFailed: It didn't come to its end.
+            AttemptFailed: It is incomplete.
         """
         if self._whole is None:
             raise _cut_off()

@@ -7,7 +7,7 @@ QUICK := tests/test_hygiene.py tests/test_house.py tests/test_layers.py tests/go
 	$(addprefix tests/unit/,config core/final_answer core/text tables) $(wildcard tests/unit/core/test_*.py)
 INSTALL := $(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check soak lint bench schemas screenshot dist clean
+.PHONY: demo test check soak lint bench schemas site screenshot dist clean
 
 $(VENV)/run.stamp: pyproject.toml parts/core/pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -42,9 +42,13 @@ bench: $(VENV)/dev.stamp  ## one JSON line per figure
 schemas: $(VENV)/dev.stamp  ## write schemas/ from the records
 	$(BIN)/python -m workbench.app.schemas schemas
 
-screenshot: $(VENV)/dev.stamp  ## the README's picture, from the real app
+site: $(VENV)/dev.stamp  ## the documentation as a site, in build/site
+	$(BIN)/mkdocs build --quiet
+
+screenshot: $(VENV)/dev.stamp  ## every picture of the documentation, from the real app
 	$(BIN)/python docs/screenshot.py
 	$(BIN)/python docs/recording.py
+	$(BIN)/python docs/serve_screenshots.py
 
 dist: $(VENV)/dev.stamp  ## both distributions of this version as wheels, for an index
 	$(BIN)/python -m hatchling build --target wheel --directory dist

@@ -1,0 +1,136 @@
+"""The site's reference pages, generated from the declarations when the site is built (a hook of mkdocs)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from workbench.app.cli import root
+from workbench.app.tui.meanings import MEANINGS
+from workbench.app.tui.registry import every_screen
+from workbench.core.reasons import REASONS
+from workbench.verifiers.registry import Registry
+
+
+def cell(text: str) -> str:
+    """Escape what Markdown would read as markup, outside of code in backticks."""
+    parts = re.split(r"(`[^`]+`)", " ".join(text.split()))
+    return "".join(
+        part.replace("|", r"\|") if number % 2 else re.sub(r"([\\|<*_\[\]`])", r"\\\1", part)
+        for number, part in enumerate(parts)
+    )
+
+
+def prose(text: str) -> str:
+    """Keep the paragraphs of a help text, escaped."""
+    return "\n\n".join(cell(part) for part in text.replace("\b", "").split("\n\n"))
+
+
+def table(headings: list[str], rows: list[list[str]]) -> str:
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def leaves(command: click.Command, context: click.Context, path: str) -> Iterator[tuple[str, click.Command]]:
+    """Yield each command with its whole name, those of groups after the group."""
+    if path:
+        yield path, command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            inner = command.get_command(context, name)
+            if inner is not None and not inner.hidden:
+                yield from leaves(inner, click.Context(inner, context, name), f"{path} {name}".strip())
+
+
+def commands_page() -> str:
+    parts = ["# Commands\n\nEvery command and option of `workbench`, as `--help` shows them.\n"]
+    with click.Context(root, info_name="workbench") as context:
+        for path, command in leaves(root, context, ""):
+            inner = click.Context(command, context, path)
+            usage = " ".join(command.collect_usage_pieces(inner))
+            help_text = prose(command.help or command.short_help or "")
+            parts.append(f"\n## {path}\n\n```text\nworkbench {path} {usage}\n```\n\n{help_text}\n")
+            records = [each.get_help_record(inner) for each in command.get_params(inner)]
+            rows = [[f"`{name}`", cell(text)] for name, text in filter(None, records) if text and "--help" not in name]
+            if rows:
+                parts.append("\n" + table(["option", "meaning"], rows))
+    return "".join(parts)
+
+
+def verifiers_page() -> str:
+    parts = ["# Verifiers\n\nWhat `workbench verify DB NAME -o option=value` can run, with every option.\n"]
+    for kind in sorted(Registry().available(), key=lambda one: one.name):
+        parts.append(f"\n## {kind.name}\n\n{kind.description}\n")
+        rows = [[f"`{name}`", cell(text)] for name, text in kind.options.items()]
+        if rows:
+            parts.append("\n" + table(["option", "meaning"], rows))
+    return "".join(parts)
+
+
+def keys_page() -> str:
+    rows = [[" ".join(f"`{key}`" for key in one.keys.split(",")), cell(one.text)] for one in MEANINGS]
+    parts = ["# Actions and keys\n\n## What each key means\n\n", table(["key", "meaning"], rows)]
+    parts.append("\n## Actions\n\nThe id is what `[keymap]` in `workbench.toml` moves to other keys.\n")
+    for screen in sorted(every_screen(), key=lambda one: one.__name__):
+        actions = [[f"`{one.id}`", f"`{one.keys}`" if one.keys else "–", cell(one.help)] for one in screen.ACTIONS]
+        if actions:
+            title = actions[0][0].strip("`").partition(".")[0]
+            parts.append(f"\n### {title}\n\n" + table(["action", "keys", "help"], actions))
+    return "".join(parts)
+
+
+def reasons_page() -> str:
+    rows = [
+        [f"`{code}`", cell(one.title), *(cell(text) or "–" for text in (one.correct, one.incorrect, one.undecided))]
+        for code, one in sorted(REASONS.items())
+    ]
+    heading = "# Reason codes\n\nThe `reason` of a verdict, and what it says of each outcome.\n\n"
+    return heading + table(["code", "title", "correct", "incorrect", "abstain or error"], rows)
+
+
+API: Final = """\
+# Python API
+
+Everything that a notebook, a script or a trainer imports. [Python](../python.md) and [Rewards](../rewards.md) show it at work.
+
+## Projects
+
+::: workbench.open_project
+
+::: workbench.app.api.Project
+
+## Verdicts
+
+::: workbench.judge
+
+::: workbench.core.verdict.Verdict
+
+::: workbench.core.verdict.Outcome
+
+## Rewards
+
+::: workbench.reward
+
+::: workbench.Judge
+"""
+"""The public names; mkdocstrings fills them in."""
+
+PAGES: Final[dict[str, Callable[[], str]]] = {
+    "reference/commands.md": commands_page,
+    "reference/verifiers.md": verifiers_page,
+    "reference/actions.md": keys_page,
+    "reference/reasons.md": reasons_page,
+    "reference/api.md": lambda: API,
+}
+
+
+def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
+    """Add the generated pages to the site."""
+    for path, write in PAGES.items():
+        files.append(File.generated(config, path, content=write()))
+    return files

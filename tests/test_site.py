@@ -1,0 +1,54 @@
+"""The documentation builds as a site: every link leads somewhere, and the reference lists all that is declared."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from tests.documents import ROOT
+from workbench.app import verbs
+from workbench.app.tui.registry import every_screen
+from workbench.core.reasons import REASONS
+from workbench.verifiers.registry import Registry
+
+pytestmark = pytest.mark.xdist_group("site")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    line = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    built = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+def text_of(page: Path) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8")))
+
+
+def test_the_reference_is_made_from_the_declarations(site: Path) -> None:
+    commands = {name for group in verbs.GROUPS.values() for name in group}
+    verifiers = {kind.name for kind in Registry().available()}
+    actions = {action.id for screen in every_screen() for action in screen.ACTIONS}
+    declared = {"commands": commands, "verifiers": verifiers, "actions": actions, "reasons": set(REASONS)}
+    for page, names in declared.items():
+        words = set(re.findall(r"[\w.-]+", text_of(site / "reference" / f"{page}.html")))
+        assert sorted(names - words) == [], page
+
+
+def test_an_option_stands_in_the_reference_with_its_help(site: Path) -> None:
+    commands = text_of(site / "reference" / "commands.html")
+    assert re.search(r"--protocol \[[^]]+\]\s+\w+", commands)
+    assert "&para;" not in commands
+
+
+def test_the_public_names_are_documented(site: Path) -> None:
+    page = text_of(site / "reference" / "api.html")
+    for name in ("workbench.open_project", "workbench.judge", "workbench.reward", "workbench.Judge", "Raises:"):
+        assert name in page

@@ -51,7 +51,6 @@ CASES: Final = {
     "compare of two": Case(["compare", "DB", "rules", "rules-2"], _TABLE_S),
     "compare of two by model": Case(["compare", "DB", "rules", "rules-2", "--by", "model"], _TABLE_S),
     "compare of six": Case(["compare", "DB", "--all"], _ALL_PAIRS_S),
-    "ensemble": Case(["ensemble", "DB", *_FIVE], _TABLE_S),
     "validity": Case(["validity", "DB"], _TABLE_S),
     "best-of": Case(["best-of", "DB"], _TABLE_S),
     "disagreements": Case(["disagreements", "DB"], _TABLE_S),

@@ -3,11 +3,11 @@
 Usage: python -m bench.null_projects [--projects 500] [--seed 0] [--single]
 
 Each project is imported (``workbench import``, ``workbench verdicts import``) and asked (``accuracy``, ``compare``,
-``ensemble``, ``estimate``, ``downstream``, all ``--json``): 80 questions of geometric sizes, with ``--single`` 320 of
+``estimate``, ``downstream``, all ``--json``): 80 questions of geometric sizes, with ``--single`` 320 of
 one completion each, in four types of two subtypes each, of unequal frequency, with completions by three models of
 unequal frequency. Four verifiers are right with a chance of the question's own, three of them with the same in the
-mean; three more, which ``ensemble`` joins, guess, and half of gold is correct, so that no vote of theirs is right more
-often than one of them. For ``estimate`` gold is there for a third of the items, or of the questions; scores of models
+mean; three more guess, and half of gold is
+correct. For ``estimate`` gold is there for a third of the items, or of the questions; scores of models
 trained with them are random. A JSON line for each kind of p has the share of all that are at most .05, one for each
 kind of adjusted p the share of projects in which any is.
 """
@@ -39,7 +39,6 @@ _SINGLE: Final = 320
 """Questions where each has one completion: as many completions."""
 _CORRELATION: Final = 0.3
 _CORRECT: Final = 0.5
-"""The share of correct completions: with it no vote of verifiers that guess is right more often than one of them."""
 _LEVEL: Final = 0.05
 _GOAL: Final = 0.06
 
@@ -104,11 +103,6 @@ def _found(folder: Path, generator: np.random.Generator, single: bool) -> Iterat
     family = _asked("compare", whole, *ALIKE)["family"]
     yield _values("Holm's p of a family", family, "holm_p", adjusted=True)
     yield _values("q of a family", family, "q", adjusted=True)
-    together = _asked("ensemble", whole, "--weighted", *(word for name in GUESSING for word in ("--verifier", name)))
-    against = [row["against"] for row in together["rows"] if row["against"]]
-    for name, pairs in (("an ensemble", against), ("a member of one", [one["help"] for one in together["members"]])):
-        yield _values(f"permutation p of {name}", pairs, "permutation_p")
-    yield _values("q of ensembles", [row for row in together["rows"] if row["against"]], "q", adjusted=True)
     lines = [
         {"verifier": name, "benchmark": "random", "score": score}
         for name, score in zip(VERIFIERS, generator.random(len(VERIFIERS)).tolist(), strict=True)

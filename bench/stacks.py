@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from workbench.statistics.confusion import IntArray, grade
-from workbench.statistics.ensembles import fold_of
+from workbench.statistics.folds import fold_of
 from workbench.statistics.stack_search import Pool, StackSearch, best_alone, cross_fitted, most_accurate
 
 _MOST: Final = 0.2

@@ -173,7 +173,6 @@ READS: dict[str, str] = {
     "datasets list": "datasets DB list",
     "disagreements": "disagreements DB",
     "downstream": "downstream DB IN/downstream.jsonl",
-    "ensemble": "ensemble DB",
     "estimate": "estimate DB often",
     "exclude list": "exclude DB --list",
     "exclude candidates": "exclude DB --candidates",

@@ -152,7 +152,7 @@ def test_the_shown_combinations_of_verifiers_work(
         shown_commands("docs/combining.md") + shown_commands("docs/stacks.md"),
         in_process(monkeypatch, capfd),
     )
-    assert {command[1] for command in commands} == {"ensemble", "best-of", "cost", "downstream", "estimate", "stack"}
+    assert {command[1] for command in commands} == {"best-of", "cost", "downstream", "estimate", "stack"}
     for command in commands:
         code, _, said = call(*command[1:])
         assert code == 0, f"{command}: {said}"

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any, Final, NamedTuple, get_args
 
 from tests.auditing import shown
-from tests.auditing.plain import accuracy, agreement, calibration, code, compare, confusion, ensembles, estimates
+from tests.auditing.plain import accuracy, agreement, calibration, code, compare, confusion, estimates
 from tests.auditing.records import AuditDifference, AuditedFamily, AuditReport, Family
 from tests.auditing.store import frames
 from workbench.core.errors import UsageError
@@ -126,16 +126,6 @@ def _agreement(known: _Project) -> Iterator[Audited]:
             yield Audited(task, shown.agreement(known.project, task), agreement.figures(labels))
 
 
-def _ensembles(known: _Project) -> Iterator[Audited]:
-    names = tuple(known.judged)
-    if len(names) < 2:
-        return
-    for protocol in _PROTOCOLS:
-        if found := shown.ensembles(known.project, names, protocol):
-            plain = ensembles.figures([known.judged[name] for name in names], protocol)
-            yield Audited(protocol, found, plain)
-
-
 def _estimates(known: _Project) -> Iterator[Audited]:
     for name, own in known.judged.items():
         others = tuple(other for other in known.judged if other != name)
@@ -172,7 +162,6 @@ _FAMILIES: Final[dict[Family, Callable[[_Project], Iterator[Audited]]]] = {
     "confusion": _confusion,
     "compare": _compare,
     "agreement": _agreement,
-    "ensembles": _ensembles,
     "estimates": _estimates,
     "code": _code,
     "calibration": _calibration,
@@ -182,7 +171,6 @@ _WHY: Final[dict[Family, str]] = {
     "confusion": "no verifier has a complete run",
     "compare": "fewer than two verifiers have a complete run, or no gold",
     "agreement": "nobody has labelled",
-    "ensembles": "fewer than two verifiers, or too few questions to deal out",
     "estimates": "fewer than two verifiers, or no gold",
     "code": "no code problems with verdicts",
     "calibration": "no verifier with enough scores and gold of both kinds",

@@ -11,7 +11,6 @@ COVERED: Final[dict[Family, tuple[str, ...]]] = {
     "confusion": ("accuracy", "compare"),
     "compare": ("compare",),
     "agreement": ("agreement",),
-    "ensembles": ("ensemble",),
     "estimates": ("estimate",),
     "code": ("code passk", "code metrics"),
     "calibration": ("calibrate",),
@@ -37,7 +36,6 @@ class Uncovered(NamedTuple):
 
 UNCOVERED: Final = (
     Uncovered("intervals, p- and q-values, design effects, effective questions, detectable differences"),
-    Uncovered("baselines, best single verifiers, best k, weights and folds of ensembles, what each member adds"),
     Uncovered("accuracy without label noise (--label-noise), at another --prevalence or --accept-rate"),
     Uncovered("comparisons by group (--by), joint errors by gold or that chance would give"),
     Uncovered("agreement by group, of other levels or of a file; AC2, prevalence, what was left out and why"),

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-Family = Literal["accuracy", "confusion", "compare", "agreement", "ensembles", "estimates", "code", "calibration"]
+Family = Literal["accuracy", "confusion", "compare", "agreement", "estimates", "code", "calibration"]
 """What figures are of; a module of the plain implementation each."""
 
 

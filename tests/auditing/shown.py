@@ -100,18 +100,6 @@ def agreement(project: Project, task: Any) -> Figures:
     return found
 
 
-def ensembles(project: Project, members: tuple[str, ...], protocol: Protocol3) -> Figures:
-    """Every k of n; nothing where there are too few questions to deal out."""
-    from workbench.measuring.combining import ensemble
-
-    try:
-        report = ensemble(project, members, protocol=protocol)
-    except UsageError:
-        return {}
-    rows = [row for row in report.rows if row.kind == "k_of_n"]
-    return {key: value for row in rows for key, value in named(row, _RATES, f"{row.k} of {len(members)} | ").items()}
-
-
 def estimates(project: Project, verifier: str, others: tuple[str, ...]) -> Figures:
     """Accuracy and the share of correct items, over all and by type."""
     from workbench.measuring.estimating import estimate

@@ -42,7 +42,6 @@ _FIGURES = (
     "compare rules math-verify --by type",
     "compare --all",
     "compare --errors",
-    "ensemble --verifier rules --verifier exact --verifier math-verify",
     "best-of",
     "validity",
     "estimate rules",

@@ -28,9 +28,9 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import OutcomeCode
 from workbench.measuring.combined import combined_as
-from workbench.measuring.combining import ensemble
 from workbench.measuring.downstream import downstream
 from workbench.measuring.estimating import estimate
+from workbench.measuring.judged import everybody
 from workbench.measuring.selecting import best_of
 
 NAMES = ("good", "fair", "poor")
@@ -87,29 +87,20 @@ async def shown(app: WorkbenchApp, pilot: Pilot[None]) -> list[str]:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_ensembles_and_their_members(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_picks_are_the_first_question(tmp_path: Path, size: tuple[int, int]) -> None:
     project = project_of_three(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         screen = await asked(app, pilot, *":m", "enter")
         assert screen.found is not None
-        report = ensemble(project, weighted=True)
+        report = best_of(project)
         assert screen.found.report == report
         lines = await shown(app, pilot)
-        assert set(lines) <= {row.rule for row in report.rows}
+        assert set(lines) <= {row.verifier for row in report.rows}
         table = screen.query_one(VirtualTable)
-        assert report.rows[table.selected_id or 0].rule == report.headline == "weighted"
+        assert report.rows[table.selected_id or 0].n == 2
         assert table.selected_id in table.visible_ids
-        assert words(app).startswith("weighted · n 60 · accuracy")
-        assert "best single verifier" in words(app)
-        assert "Best single in 5 folds" in words(app)
-        assert "[1 Ensembles]" in text_of(app, "#combine-tabs")
+        assert "[1 Best of n]" in text_of(app, "#combine-tabs")
         assert "protocol strict, gold final" in text_of(app, "#combine-head")
-        await press(pilot, "w")
-        assert await shown(app, pilot) == list(NAMES)
-        assert "table 2 of 2" in text_of(app, "#combine-caption")
-        assert "the same without good" in words(app)
-        await press(pilot, "down")
-        assert words(app).startswith("fair · votes on")
 
 
 async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
@@ -117,47 +108,40 @@ async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await asked(app, pilot, *":m", "enter")
         first = text_of(app, "#combine-head").splitlines()[0]
-        assert re.fullmatch(
-            r"Of \d+ against the best single verifier: \d+ better, \d+ worse, \d+ not told apart\.", first
-        )
+        assert re.fullmatch(r"Of \d+ against a random pick: \d+ better, \d+ worse, \d+ not told apart\.", first)
 
 
-async def test_space_takes_members_out(tmp_path: Path) -> None:
+async def test_space_takes_verifiers_out(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
         await press(pilot, *":m", "enter", "v")
         await asked(app, pilot, "space", "enter")
         found = screen_of(app).found
         assert found is not None
-        assert found.report == ensemble(project, ("fair", "poor"), weighted=True)
-        await press(pilot, "v")
-        await pilot.press("2")
-        await press(pilot, "enter")
-        assert screen_of(app).found is None
-        assert "An ensemble has 2 to" in words(app)
-        assert text_of(app, "#combine-head") == ""
-        assert not notices(app)
+        assert found.report == best_of(project, tuple(everybody(project)[1:]))
         await press(pilot, "v")
         await asked(app, pilot, "asterisk", "enter")
-        assert "good, fair, poor" in text_of(app, "#combine-head")
+        assert screen_of(app).found is not None
+        assert not notices(app)
 
 
 async def test_the_switches_count_anew(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter", "p", "h", "b")
+        screen = await asked(app, pilot, *":m", "enter", "2", "p", "b")
         assert screen.found is not None
-        assert screen.found.report == ensemble(project, protocol="forced", by="type")
+        assert screen.found.report == estimate(project, "good", protocol="forced", by="type")
         assert "by type" in screen.query_one(TitleBar).remark
         await press(pilot, "g")
-        assert "5 folds need as many questions" in words(app)
+        assert "has gold" in words(app)
         assert screen_of(app).found is None
         await press(pilot, "g", "f")
         await typed(pilot, "colour=red")
         assert isinstance(app.screen, FilterLine)
         await typed(pilot, "type=A")
-        assert screen.found.report == ensemble(
-            project, protocol="forced", gold="imported", by="type", selection=Selection((parse_condition("type=A"),))
+        selection = Selection((parse_condition("type=A"),))
+        assert screen.found.report == estimate(
+            project, "good", protocol="forced", gold="imported", by="type", selection=selection
         )
         await press(pilot, "escape")
         assert screen.asked.conditions == ()
@@ -165,34 +149,34 @@ async def test_the_switches_count_anew(tmp_path: Path) -> None:
         assert type(app.screen).__name__ == "HomeScreen"
 
 
-async def test_the_cursor_stays_with_its_rule_where_the_rules_stay(tmp_path: Path) -> None:
+async def test_the_cursor_stays_with_its_row_where_the_rows_stay(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
         await asked(app, pilot, *":m", "enter")
-        await pilot.press("home", "down")
+        await pilot.press("home", "down", "down", "down")
         await settle(pilot)
-        assert words(app).startswith("fair")
+        before = words(app).split(" ·")[0]
         await press(pilot, "p")
-        assert words(app).startswith("fair")
-        await press(pilot, "h")
-        assert words(app).startswith("best k of 3")
+        assert words(app).split(" ·")[0] == before != "good"
+        await press(pilot, "v", "space", "enter")
+        assert "n 2" in words(app)
 
 
-async def test_rules_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
+async def test_rows_stay_sorted_when_it_counts_anew(tmp_path: Path) -> None:
     async with opened(project_of_three(tmp_path)) as (app, pilot):
         await asked(app, pilot, *":m", "enter")
         await pilot.click(VirtualTable, offset=(2, 0))
-        for keys in ("p", "h", "b", "r"):
+        for keys in ("p", "r"):
             await press(pilot, keys)
             lines = await shown(app, pilot)
             assert lines == sorted(lines)
-        await press(pilot, "w", "b")
+        await press(pilot, "2", "w", "b")
         assert screen_of(app).table.sort is None
 
 
 async def test_best_of_n(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter", "2")
+        screen = await asked(app, pilot, *":m", "enter")
         assert screen.found is not None
         assert screen.found.report == best_of(project)
         assert words(app).startswith("good · verdict · n 2")
@@ -210,7 +194,7 @@ async def test_best_of_n(tmp_path: Path) -> None:
 async def test_an_estimate_for_the_chosen_verifier(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (app, pilot):
-        screen = await asked(app, pilot, *":m", "enter", "3")
+        screen = await asked(app, pilot, *":m", "enter", "2")
         assert screen.found is not None
         assert screen.found.report == estimate(project, "good")
         assert "good is right on" in words(app)
@@ -234,7 +218,7 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
     path.write_text("\n".join(map(json.dumps, [*lines, {}])), encoding="utf-8")
     (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
     async with opened(project) as (app, pilot):
-        await press(pilot, *":m", "enter", "4")
+        await press(pilot, *":m", "enter", "3")
         screen = screen_of(app)
         assert "takes a file" in words(app)
         await press(pilot, "a")
@@ -255,13 +239,11 @@ async def test_downstream_asks_for_a_file(tmp_path: Path) -> None:
 async def test_the_table_in_sight_is_saved(tmp_path: Path) -> None:
     project = project_of_three(tmp_path)
     async with opened(project) as (_, pilot):
-        await press(pilot, *":m", "enter")
+        await press(pilot, *":m", "enter", "2")
         await pilot.press("w", "e", "1")
-        saved = tmp_path / "p-members-strict-final.csv"
+        saved = tmp_path / "p-mix-strict-final.csv"
         await until(pilot, saved.exists)
-        assert saved.read_text(encoding="utf-8") == combined_as(
-            ensemble(project, weighted=True), 1, TableForm(format="csv")
-        )
+        assert saved.read_text(encoding="utf-8") == combined_as(estimate(project, "good"), 1, TableForm(format="csv"))
 
 
 async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,8 +266,7 @@ async def test_while_it_counts_no_other_figures_are_in_sight(tmp_path: Path, mon
 async def test_without_a_run_it_says_so_for_every_question(tmp_path: Path) -> None:
     async with opened(make_project(tmp_path, [{"gold": True}])) as (app, pilot):
         await press(pilot, *":m", "enter")
-        assert "An ensemble has 2 to" in words(app)
-        for key in ("2", "3"):
+        for key in ("r", "2"):
             await press(pilot, key)
             assert "No verifier has a complete run" in words(app)
             await press(pilot, "v")
@@ -298,8 +279,8 @@ async def test_hostile_names_are_only_text(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await press(pilot, *":m", "enter", "home")
         assert words(app).startswith("[bold]x[/]")
-        assert "␛[31m" in text_of(app, "#combine-head")
-        await press(pilot, "w", "v", "escape", "3", "V", "escape", "f")
+        assert "\x1b" not in text_of(app, "#combine-head")
+        await press(pilot, "w", "v", "escape", "2", "V", "escape", "f")
         await typed(pilot, "verdict:[/]=\x1b")
         assert "\x1b" not in str(app.screen.query_one(".trouble", Static).content)
         assert not notices(app)

@@ -46,9 +46,6 @@ def test_null_projects_go_through_the_commands(
         assert cells == found[f"null projects with any q of accuracy by {table} <= .05"]["tests"]
         assert len(groups) <= cells <= verifiers * len(groups)
     assert found["size of permutation p of two"]["tests"] == 1
-    # 1, 2 and 3 of 3, the best k and weights.
-    assert found["size of permutation p of an ensemble"]["tests"] == 5
-    assert found["size of permutation p of a member of one"]["tests"] == len(null_projects.GUESSING)
     if single:
         assert found["size of McNemar's p of two"]["tests"] == 1
     assert found["null projects with any Holm's p of a family <= .05"]["tests"] == 3

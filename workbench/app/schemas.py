@@ -63,7 +63,6 @@ from workbench.statistics.records.combined import (
     BestOfReport,
     DownstreamLine,
     DownstreamReport,
-    EnsembleReport,
     EstimateReport,
     TrainedModelLine,
 )
@@ -148,7 +147,6 @@ DOCUMENTS: dict[str, tuple[type, str]] = {
     "compare-family": (FamilyReport, "`workbench compare --json` of several verifiers."),
     "compare-errors": (JointErrorReport, "`workbench compare --errors --json`."),
     "what-if": (WhatIfReport, "`workbench what-if --json`."),
-    "ensemble": (EnsembleReport, "`workbench ensemble --json`."),
     "cost": (CostReport, "`workbench cost --json`."),
     "stack": (StackReport, "`workbench stack --json`."),
     "trainings": (Trainings, "`workbench training --json`."),

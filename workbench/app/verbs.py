@@ -66,7 +66,6 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "report": ("figures", "Write a page with tables, plots and examples; figures, too."),
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
-        "ensemble": ("combined", "Let verifiers vote, against the best of them."),
         "cost": ("combined", "Show accuracy beside tokens, seconds and dollars: who leads?"),
         "stack": ("stacks", "Find the best stack of verifiers; what one is worth and takes."),
         "best-of": ("combined", "Let verifiers pick one of n completions."),
@@ -145,6 +144,11 @@ WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
     },
 }
 """A command that has commands of its own -> those, likewise."""
+
+REMOVED: Final[dict[str, str]] = {
+    "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB",
+}
+"""A command that is no more -> what to use instead, behind ``workbench``."""
 
 NOT_IN_APP: Final[dict[str, str]] = {
     "open": "the app is open; lists lead to their items",

@@ -9,9 +9,9 @@ Accuracy
 Code
     testing: pass@1, solutions in order, tests that all or none pass.
 Verifiers against each other, and together
-    comparing, comparing_tables: two. family: several. combining: votes. selecting: the best of n.
+    comparing, comparing_tables: two. family: several. selecting: the best of n.
     stacking, stack_choosing, stack_tables: one behind the other.
-    estimating: from few labels. combined: these four as tables and sentences.
+    estimating: from few labels. combined: these and downstream as tables and sentences.
     downstream: models trained with them. downstream_lines: their scores as files. trained: measured by completions.
     training_steps: scores by step. watching, watching_tables: what a verifier accepts while it rewards.
 Scores and bias

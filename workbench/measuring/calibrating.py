@@ -85,7 +85,7 @@ def _rows(items: ItemScores, folds: int) -> Iterator[CalibrationRow]:
     import numpy as np
 
     from workbench.statistics.calibration import cross_fitted, odds
-    from workbench.statistics.ensembles import fold_of
+    from workbench.statistics.folds import fold_of
 
     correct, score = int(items.gold.sum()), items.score
     questions = len(np.unique(items.question))

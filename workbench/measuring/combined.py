@@ -1,4 +1,4 @@
-"""Ensembles, best of n, estimates and downstream scores: rows with what each says in words, and every format."""
+"""Best of n, estimates and downstream scores: rows with what each says in words, and every format."""
 
 from __future__ import annotations
 
@@ -9,32 +9,24 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 from msgspec import Struct, structs
 
 from workbench.core.options import TableForm
-from workbench.core.text.figures import p_value
-from workbench.measuring.combining import BEST, ensemble_head, headline_row, members_table, rules_table
-from workbench.measuring.comparing_tables import is_clear, told
 from workbench.measuring.downstream import associations_table, downstream_head, scores_table
 from workbench.measuring.estimating import estimate_head, estimate_table, mix_table, verdict
 from workbench.measuring.selecting import best_of_head, best_of_table
 from workbench.measuring.trained import averages_table
 from workbench.measuring.training_steps import is_curved, steps_table
 from workbench.statistics.records.combined import (
-    ENSEMBLES,
     BestOfReport,
     BestOfRow,
     DownstreamPoint,
     DownstreamReport,
     DownstreamRow,
-    EnsembleReport,
-    EnsembleRow,
     EstimateReport,
     EstimateRow,
-    MemberRow,
 )
-from workbench.statistics.records.comparison import LEVEL, PairedFigures
 from workbench.tables.document import Table
 from workbench.tables.files import figures_csv, flat, with_counting, written
 
-CombinedReport: TypeAlias = EnsembleReport | BestOfReport | EstimateReport | DownstreamReport
+CombinedReport: TypeAlias = BestOfReport | EstimateReport | DownstreamReport
 Record = TypeVar("Record", bound=Struct)
 Standing = Literal["", "better", "worse", "not told apart"]
 
@@ -73,8 +65,6 @@ class CombinedTable(Struct, frozen=True, kw_only=True):
 def head(report: CombinedReport) -> str:
     """What is counted, and how: two or three lines."""
     match report:
-        case EnsembleReport():
-            return ensemble_head(report)
         case BestOfReport():
             return best_of_head(report)
         case EstimateReport():
@@ -109,12 +99,6 @@ def headings(table: Table) -> Iterator[str]:
 
 def _parts(report: CombinedReport) -> Iterator[CombinedTable]:
     match report:
-        case EnsembleReport():
-            rules = _part("ensembles", rules_table(report), report.rows, of_rule)
-            yield structs.replace(rules, against=BEST, begin=headline_row(report))
-            say = partial(_of_member, report.headline)
-            members = _part("members", members_table(report), report.members, say)
-            yield structs.replace(members, against="the same without the member")
         case BestOfReport():
             picks = _part("best-of", best_of_table(report), report.rows, _of_pick)
             choosing = next((place for place, one in enumerate(report.rows) if one.n > 1), 0)
@@ -137,39 +121,6 @@ def _part(name: str, table: Table, records: Sequence[Record], say: Callable[[Rec
 
 
 # -- what rows say ---------------------------------------------------------------------------------
-
-
-def of_rule(one: EnsembleRow) -> RowWords:
-    """A rule against the best single verifier: better or worse only where both tests, the interval and q say so."""
-    missing = tuple(_undefined(one))
-    if one.kind not in ENSEMBLES:
-        return RowWords(words=missing)
-    if one.against is None:
-        return RowWords(words=(*missing, f"No item counts for both {one.rule} and {BEST}."))
-    chance = is_clear(one.against) and (one.q is None or one.q >= LEVEL)
-    doubt = () if not chance else (f"Among all comparisons of the table it may be chance: q {p_value(one.q or 1)}.",)
-    return RowWords(_standing(one.against, possible=not chance), (told(one.against, one.rule, BEST), *doubt, *missing))
-
-
-def _undefined(one: EnsembleRow) -> Iterator[str]:
-    if not one.n:
-        yield "No item counts here under this protocol."
-    elif one.fpr is None:
-        yield "All gold here is “correct”: there is no balanced accuracy and no FPR."
-    elif one.fnr is None:
-        yield "All gold here is “incorrect”: there is no balanced accuracy and no FNR."
-
-
-def _of_member(headline: str, one: MemberRow) -> RowWords:
-    if one.help is None:
-        return RowWords(words=(f"No item counts for {headline} both with and without it.",))
-    return RowWords(_standing(one.help), (told(one.help, headline, f"the same without {one.verifier}"),))
-
-
-def _standing(figures: PairedFigures, *, possible: bool = True) -> Standing:
-    if not (possible and is_clear(figures)):
-        return "not told apart"
-    return "better" if figures.difference > 0 else "worse"
 
 
 def _of_pick(one: BestOfRow) -> RowWords:

@@ -23,8 +23,8 @@ from workbench.tables.table import column, count, ends, figure, table, word
 from workbench.tables.table_text import plain_table
 
 if TYPE_CHECKING:
+    from workbench.statistics.best_of import Picks
     from workbench.statistics.confusion import FloatArray
-    from workbench.statistics.ensembles import Picks
 
 
 _MOST_POWERS = 10
@@ -102,7 +102,7 @@ def _scores(known: Columns, found: JudgedSelection, wanted: Selection) -> list[F
 def _rows(
     found: JudgedSelection, scores: Sequence[FloatArray | None], sizes: tuple[int, ...], protocol: Protocol3
 ) -> Iterator[BestOfRow]:
-    from workbench.statistics.ensembles import best_of, keys_of, ranked
+    from workbench.statistics.best_of import best_of, keys_of, ranked
 
     for judge, outcome, score in zip(found.judges, found.outcomes, scores, strict=True):
         usable, key = keys_of(outcome, score, found.gold, protocol)
@@ -112,7 +112,7 @@ def _rows(
 
 
 def _row(judge: VerifierRun, picks_by: PicksBy, n: int, picks: Picks) -> BestOfRow:
-    from workbench.statistics.ensembles import mean_interval
+    from workbench.statistics.best_of import mean_interval
     from workbench.statistics.intervals import student_interval
 
     there, completions = len(picks.size) > 0, int(picks.size.sum())

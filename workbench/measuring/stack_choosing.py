@@ -63,7 +63,7 @@ def best_stacks(
     protocol = protocol or protocol_of(project)
     import numpy as np
 
-    from workbench.statistics.ensembles import SEED
+    from workbench.statistics.folds import SEED
     from workbench.statistics.intervals import compact
     from workbench.statistics.stack_search import best_alone, cheapest_not_worse, cross_fitted, front, most_accurate
 
@@ -148,7 +148,7 @@ def _is_known(items: StackItems, price: Price) -> bool:
 def _search(items: StackItems, price: Price, folds: int, most_stages: int, protocol: Protocol3) -> StackSearch:
     import numpy as np
 
-    from workbench.statistics.ensembles import fold_of
+    from workbench.statistics.folds import fold_of
     from workbench.statistics.stack_search import Pool, StackSearch
 
     return StackSearch(
@@ -211,7 +211,7 @@ class _Desk:
     def _paired(self, a: IntArray, b: IntArray) -> PairedFigures | None:
         from workbench.statistics.compare import compare_graded
         from workbench.statistics.confusion import grade
-        from workbench.statistics.ensembles import chosen_apart
+        from workbench.statistics.folds import chosen_apart
 
         one, other = (grade(outcome, self._items.gold, self._protocol) for outcome in (a, b))
         figures = compare_graded(one, other, self._items.question)

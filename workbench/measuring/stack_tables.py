@@ -12,7 +12,6 @@ from msgspec import Struct
 from workbench.core.options import TableForm
 from workbench.core.text.figures import NONE, counted
 from workbench.core.text.inert import inert
-from workbench.measuring.combining import BEST
 from workbench.measuring.comparing_tables import told
 from workbench.measuring.judged import counting
 from workbench.measuring.records.stack import Price, SimulatedStack, StackChoice, StackReport, StageRow, Took
@@ -188,7 +187,7 @@ def _told(one: StackChoice, report: StackReport) -> str:
     if one.wanted == "not_worse" and one.not_worse and one.against_reference is None:
         return f"{head} It is {inert(report.reference or '')} itself."
     if one.wanted != "not_worse" or one.against_reference is None:
-        return f"{head} {told(one.against_best, 'It', BEST)}" if one.against_best else head
+        return f"{head} {told(one.against_best, 'It', 'the best single verifier')}" if one.against_best else head
     ends_ = one.against_reference.ci
     points = f"{100 * report.margin:g} point{'' if report.margin == 0.01 else 's'}"
     between = f"{100 * ends_[0]:+.1f} to {100 * ends_[1]:+.1f} points at 95 %"

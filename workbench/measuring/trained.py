@@ -73,7 +73,7 @@ class TrainedModels:
     def _average(self, line: TrainedModelLine, benchmark: str, rows: IntArray) -> Iterator[ModelAverage]:
         import numpy as np
 
-        from workbench.statistics.ensembles import mean_interval
+        from workbench.statistics.best_of import mean_interval
 
         said, undecided = self._said[rows], self._undecided[rows]
         counts = (said >= 0) & ~(undecided & self._decided)

@@ -31,7 +31,6 @@ from workbench.statistics.subgroups import benjamini_hochberg
 # -- The exact paired permutation test, counted from the few angles of a Fourier transform that add anything.
 
 
-_LEVEL = 0.05
 _SMALLEST_P = 1e-12
 """Below this the sums of a Fourier transform are rounding."""
 _DECIMALS = 14
@@ -213,51 +212,6 @@ def compare_graded(a: Graded, b: Graded, question: IntArray) -> PairedFigures | 
     """Run `compare` on the items that count for both verifiers; None where none does."""
     table = _by_question(a.right, b.right, a.counted & b.counted, question)
     return _paired(table) if len(table) else None
-
-
-def against_each(rule: Graded, members: Sequence[Graded], question: IntArray, *, fitted: bool) -> float:
-    """The chance of being ahead of, or behind, the best of several as far, whichever of them that is.
-
-    That a rule is right more often than the best member is that it is more often than each: the greatest p of the
-    paired permutation tests tells (Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics
-    24, 1982). That it is less often is that it is than one of them: the least p times their number (Bonferroni). A rule
-    that was fitted to other items of the same data is behind by chance more often than those tests take into account:
-    of such a one it is that it is less often right than each. Neither depends on which member looks best: with one
-    chosen outside each fold, items are no longer independent, and a tenth of null tests were below .05.
-
-    Args:
-        rule: Where the rule counts and is right.
-        members: The same of each member.
-        fitted: Whether the rule was fitted.
-    """
-    tables = [_by_question(rule.right, one.right, rule.counted & one.counted, question) for one in members]
-    sums = [table[:, 2] - table[:, 1] for table in tables if len(table)]
-    ahead = [int(one.sum()) for one in sums]
-    chances = [permutation(one) for one in sums]
-    if all(one > 0 for one in ahead) or (fitted and all(one < 0 for one in ahead)):
-        return max(chances, default=1.0)
-    if fitted:
-        return 1.0
-    return min([1.0, *(len(sums) * p for p, one in zip(chances, ahead, strict=True) if one < 0)])
-
-
-def one_is_best(candidates: Sequence[Graded], question: IntArray) -> bool:
-    """Whether one candidate is right more often than each of the others beyond chance, so that no luck chooses it.
-
-    By the paired permutation test with each, at .05.
-
-    Args:
-        candidates: Where each counts and is right.
-        question: Each item's question.
-    """
-
-    def is_beyond(one: Graded, other: Graded) -> bool:
-        table = _by_question(one.right, other.right, one.counted & other.counted, question)
-        ahead = table[:, 2] - table[:, 1]
-        return int(ahead.sum()) > 0 and permutation(ahead) < _LEVEL
-
-    best, *others = sorted(candidates, key=lambda one: -int((one.right & one.counted).sum()))
-    return all(is_beyond(best, other) for other in others)
 
 
 def compare_groups(

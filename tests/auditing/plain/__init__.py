@@ -1,5 +1,5 @@
 """Figures counted plainly: loops, pandas and scipy, and nothing of the code that is checked.
 
-accuracy, confusion, compare, agreement, ensembles, estimates, code, calibration: a family each.
+accuracy, confusion, compare, agreement, estimates, code, calibration: a family each.
 rates: figures of one list of verdicts.
 """

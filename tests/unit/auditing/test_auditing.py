@@ -109,12 +109,11 @@ FAULTS: dict[Family, tuple[str, Callable[[Any], Any]]] = {
     "confusion": ("workbench.statistics.joint_errors.divided", lambda found: found + 1e-6),
     "compare": ("workbench.measuring.comparing._cells", lambda cells: cells._replace(only_a=cells.only_b)),
     "agreement": ("workbench.statistics.agreement.figures.alpha", lambda found: found + 1e-6),
-    "ensembles": ("workbench.statistics.ensembles.at_least", lambda outcome: outcome % 2),
     "estimates": (
         "workbench.statistics.prediction_powered.powered",
         lambda found: structs.replace(found, power=found.power / 2),
     ),
-    "code": ("workbench.statistics.ensembles.pass_at", lambda shares: shares * 0.999999),
+    "code": ("workbench.statistics.best_of.pass_at", lambda shares: shares * 0.999999),
     "calibration": ("workbench.statistics.calibration.calibration_error", one_more),
 }
 

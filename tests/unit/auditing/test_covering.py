@@ -16,7 +16,7 @@ from workbench.app.verbs import every_verb, verb_of
 from workbench.coding.records.figures import PassReport
 from workbench.statistics.records.agreement import AgreementReport
 from workbench.statistics.records.calibration import CalibrationReport
-from workbench.statistics.records.combined import EnsembleReport, EstimateReport
+from workbench.statistics.records.combined import EstimateReport
 from workbench.statistics.records.comparison import CompareReport, JointErrorReport
 from workbench.statistics.records.ranking import RankingReport
 from workbench.statistics.records.report import AccuracyReport
@@ -76,7 +76,6 @@ AUDITED: Final[dict[type, tuple[str, ...]]] = {
     JointErrorReport: ("n", "agreement", "kappa", "both_wrong", "phi", "yules_q"),
     AgreementReport: (*shown._AGREED, "agreement", "kappa", "n"),
     CalibrationReport: ("auroc", "ece", "brier", "accuracy"),
-    EnsembleReport: shown._RATES,
     EstimateReport: shown._ESTIMATED,
     RankingReport: shown._RANKED,
     PassReport: ("value",),
@@ -96,7 +95,6 @@ SAID: Final[dict[str, str]] = {
     "highest_accuracy conflicts_per_1000": "ceilings",
     "saved": "labels are saved",
     "pairwise rate mean": "bins of reliability, pairs",
-    "intercept accepts refuses without voted": "weights and folds of ensembles, what each member adds",
     "r2 mae": "MAE and R² of rankings",
     "values average delta gain": "by model",
     "difference": "best single verifiers",

@@ -1,4 +1,4 @@
-"""Ensembles, picks, estimates and scores as plain rows: each with what it says, and why a figure is missing."""
+"""Picks, estimates and scores as plain rows: each with what it says, and why a figure is missing."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
-from msgspec import structs
 
 from tests.helpers import make_project
 from tests.tui.stage import add_run
 from workbench.core.options import TableForm, TableFormat
 from workbench.core.project import Project
-from workbench.core.verdict import Outcome, OutcomeCode
+from workbench.core.verdict import OutcomeCode
 from workbench.measuring.combined import (
     CombinedReport,
     CombinedTable,
@@ -24,10 +23,8 @@ from workbench.measuring.combined import (
     combined_name,
     head,
     headings,
-    of_rule,
     parts,
 )
-from workbench.measuring.combining import ensemble, ensemble_text
 from workbench.measuring.downstream import downstream, downstream_text
 from workbench.measuring.estimating import estimate
 from workbench.measuring.selecting import best_of
@@ -75,7 +72,6 @@ def project(tmp_path: Path) -> Project:
 
 def reports(project: Project, folder: Path) -> dict[str, CombinedReport]:
     return {
-        "ensembles": ensemble(project, weighted=True, by="type"),
         "best-of": best_of(project, sizes=(1, 2, 64)),
         "estimate": estimate(project, "good", by="type"),
         "scores": downstream(project, scores_file(folder)),
@@ -94,7 +90,6 @@ def standings(part: CombinedTable) -> dict[str, str]:
 def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(project: Project, tmp_path: Path) -> None:
     found = reports(project, tmp_path)
     assert {name: len(parts(report)) for name, report in found.items()} == {
-        "ensembles": 2,
         "best-of": 1,
         "estimate": 2,
         "scores": 2,
@@ -106,48 +101,6 @@ def test_every_row_of_every_table_says_as_many_cells_as_there_are_headings(proje
             assert {len(row.cells) for row in sheet.table.rows} == {len([*headings(sheet.table)])}
             assert len(sheet.said) == len(sheet.table.rows)
             assert bool(sheet.against) == any(said.standing for said in sheet.said)
-
-
-def test_a_rule_is_better_or_worse_only_where_q_says_so_too(project: Project) -> None:
-    report = ensemble(project, weighted=True)
-    rules, members = parts(report)
-    assert texts(rules)[rules.begin][0] == report.headline == "weighted"
-    stands = standings(rules)
-    assert (stands["good"], stands["best single"], stands["3 of 3"]) == ("", "", "worse")
-    for line, row in zip(rules.said, report.rows, strict=True):
-        if line.standing in ("better", "worse"):
-            assert row.q is not None
-            assert row.q < 0.05
-    assert "the same without good" in members.said[0].words[0]
-    first, *others = report.members
-    assert first.help is not None
-    surely = structs.replace(first, help=structs.replace(first.help, ci=(0.05, 0.3)))
-    (_, members) = parts(structs.replace(report, members=[surely, *others]))
-    assert first.verifier == "good"
-    assert standings(members)["good"] == "better"
-
-
-def test_a_difference_that_only_q_doubts_is_said_to_be_in_doubt(project: Project) -> None:
-    row = next(row for row in ensemble(project).rows if row.rule == "3 of 3")
-    doubted = of_rule(structs.replace(row, q=0.2))
-    assert doubted.standing == "not told apart"
-    assert "q 0.200" in doubted.words[1]
-
-
-def test_a_verifier_called_like_an_ensemble_is_not_the_headline(project: Project) -> None:
-    add_run(project, "weighted", dict.fromkeys(range(1, ITEMS + 1), Outcome.CORRECT))
-    report = ensemble(project, weighted=True)
-    (rules, _) = parts(report)
-    assert report.rows[rules.begin].kind == "weighted"
-    last = " ".join(ensemble_text(report).split("\n\n")[-1].split())
-    assert "the best single verifier" in last
-
-
-@pytest.mark.parametrize(("value", "missing"), [(True, "FPR"), (False, "FNR")])
-def test_figures_that_one_class_of_gold_leaves_undefined(tmp_path: Path, value: bool, missing: str) -> None:
-    project = project_of(tmp_path, dict.fromkeys(range(ITEMS), value))
-    rules = parts(ensemble(project))[0]
-    assert all(f"no balanced accuracy and no {missing}" in line.words[-1] for line in rules.said)
 
 
 def test_picks_without_figures_say_why(project: Project) -> None:
@@ -197,14 +150,13 @@ def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Proje
 
 def test_csv_has_figures_in_full_and_no_formula(project: Project, tmp_path: Path) -> None:
     found = reports(project, tmp_path)
-    rules = list(csv.DictReader(io.StringIO(combined_as(found["ensembles"], 0, TableForm(format="csv")))))
-    (row,) = [row for row in ensemble(project).rows if row.rule == "2 of 3"]
-    (line,) = [line for line in rules if line["rule"] == "2 of 3" and not line["group"]]
-    assert float(line["accuracy"]) == row.accuracy
-    assert row.against is not None
-    assert float(line["against_ci_low"]) == row.against.ci[0]
+    picks = list(csv.DictReader(io.StringIO(combined_as(found["best-of"], 0, TableForm(format="csv")))))
+    (row,) = best_of(project, ("good",), sizes=(2,)).rows
+    (line,) = [line for line in picks if line["verifier"] == "good" and line["n"] == "2"]
+    assert row.ci is not None
+    assert (float(line["accuracy"]), float(line["ci_low"])) == (row.accuracy, row.ci[0])
     assert (line["protocol"], line["gold"]) == ("strict", "final")
-    assert {line["rule"] for line in rules if "script" in line["rule"]} == {"'=1+1|`<script>␛[31m_x_"}
+    assert {line["verifier"] for line in picks if "script" in line["verifier"]} == {"'=1+1|`<script>␛[31m_x_"}
     assert "steps" in combined_as(found["scores"], 1, TableForm(format="csv"))
 
 
@@ -220,4 +172,4 @@ def test_every_table_has_every_format_and_a_name_for_its_file(
             assert "nan" not in text
             assert as_ == "csv" or "(protocol strict, gold final)" in " ".join(text.split())
             named.append(combined_name(report, place).removesuffix("-strict-final"))
-    assert named == ["ensembles", "members", "best-of", "estimate", "mix", "scores", "downstream"]
+    assert named == ["best-of", "estimate", "mix", "scores", "downstream"]

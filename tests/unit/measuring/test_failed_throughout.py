@@ -14,7 +14,6 @@ from workbench.core.project import Project
 from workbench.core.selection import Selection, parse_condition
 from workbench.core.verdict import Outcome, OutcomeCode, Protocol3
 from workbench.measuring.accuracy import accuracy
-from workbench.measuring.combining import ensemble, ensemble_text
 from workbench.measuring.comparing import compare, joint_errors
 from workbench.measuring.estimating import estimate
 from workbench.measuring.family import errors_text, family, family_text
@@ -65,14 +64,6 @@ class TestEveryFigure:
         assert {pair.errors.n for pair in found.errors if "down" in (pair.a, pair.b)} == {0}
         assert found.failed == {"down": ITEMS}
         assert SAID in " ".join(errors_text(found).split())
-
-    def test_it_has_no_vote(self, project: Project, protocol: Protocol3) -> None:
-        found = ensemble(project, protocol=protocol)
-        assert {one.verifier for one in found.members} == {"good", "fair"}
-        assert (found.items, found.failed) == (ITEMS, {"down": ITEMS})
-        assert SAID in " ".join(ensemble_text(found).split())
-        with pytest.raises(UsageError, match="down failed on all"):
-            ensemble(project, ("good", "fair", "down"), protocol=protocol)
 
     def test_it_picks_nothing(self, project: Project, protocol: Protocol3) -> None:
         rows = [row for row in best_of(project, protocol=protocol).rows if row.verifier == "down"]

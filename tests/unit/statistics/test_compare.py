@@ -21,7 +21,6 @@ from tests.unit.statistics.clustered import by_hand
 from workbench.core.verdict import OutcomeCode, Protocol3
 from workbench.statistics.accuracy import AccuracyColumns, count_clusters
 from workbench.statistics.compare import (
-    against_each,
     compare,
     compare_counted,
     compare_graded,
@@ -298,43 +297,3 @@ def test_a_comparison_on_no_items_is_refused() -> None:
 @pytest.mark.parametrize("only_a", [30, 34, 37])
 def test_a_tiny_p_has_no_digits_of_the_transforms_rounding(only_a: int) -> None:
     assert permutation(np.ones(only_a, dtype=np.int64)) == max(round(2.0 ** (1 - only_a), 14), 1e-12)
-
-
-def _graded(right: list[int]) -> Graded:
-    return Graded(np.ones(len(right), dtype=np.bool_), np.array(right, dtype=np.bool_))
-
-
-def test_a_rule_is_held_against_each_member_and_not_against_the_one_that_looks_best() -> None:
-    """Of 20 questions the first member misses 8, the second 12; each p by the binomial distribution."""
-    question = np.arange(20)
-    first, second = [0] * 8 + [1] * 12, [1] * 8 + [0] * 12
-    always, never = [1] * 20, [0] * 20
-
-    def chance(rule: list[int], *, fitted: bool = False) -> float:
-        return against_each(_graded(rule), [_graded(first), _graded(second)], question, fitted=fitted)
-
-    ahead = mcnemar(8, 0)
-    assert chance(always) == chance(always, fitted=True) == pytest.approx(ahead)
-    assert chance(never) == pytest.approx(2 * mcnemar(0, 12))
-    assert chance(never, fitted=True) == pytest.approx(mcnemar(0, 8))
-    # Ahead of the second one and behind the first: a rule that is fitted is neither.
-    between = [0] * 9 + [1] * 11
-    assert chance(between) == 1.0
-    assert chance([0] * 16 + [1] * 4) == pytest.approx(2 * mcnemar(0, 8))
-    assert chance(between, fitted=True) == 1.0
-
-
-def test_where_no_vote_is_better_than_a_member_p_is_seldom_low() -> None:
-    """Three that guess, 120 questions: with the best one chosen outside each fold .10 of p were below .05."""
-    draw = np.random.default_rng(3)
-    low = []
-    for _ in range(200):
-        gold = (draw.random(120) < 0.5).astype(np.int8)
-        said = [(draw.random(120) < 0.5).astype(np.int8) for _ in range(3)]
-        votes = np.sum(said, axis=0)
-        members = [_graded((one == gold).tolist()) for one in said]
-        for k in (1, 2, 3):
-            low.append(
-                against_each(_graded(((votes >= k) == gold).tolist()), members, np.arange(120), fitted=False) <= 0.05
-            )
-    assert np.mean(low) <= 0.05

@@ -14,7 +14,7 @@ from scipy.special import stdtrit
 
 from tests.unit.statistics.clustered import by_hand, design_effect
 from workbench.core.verdict import OutcomeCode, Protocol3
-from workbench.statistics.ensembles import Picks, best_of, keys_of, mean_interval, pass_at, ranked
+from workbench.statistics.best_of import Picks, best_of, keys_of, mean_interval, pass_at, ranked
 from workbench.statistics.intervals import wilson
 
 NAN = float("nan")

@@ -10,7 +10,7 @@ import pytest
 from bench.stacks import noise
 from workbench.core.verdict import Outcome
 from workbench.statistics.confusion import grade
-from workbench.statistics.ensembles import fold_of
+from workbench.statistics.folds import fold_of
 from workbench.statistics.stack_search import (
     BOTH,
     CandidateStage,

@@ -1,4 +1,4 @@
-"""``workbench ensemble``, ``best-of``, ``validity``, ``estimate``, ``correlate``, ``pairs``, ``calibrate`` ...."""
+"""``workbench best-of``, ``validity``, ``estimate``, ``correlate``, ``pairs``, ``calibrate`` ...."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from workbench.core.options import (
     TableForm,
     Verifiers,
     Where,
-    Whole,
     argument,
     option,
 )
@@ -27,40 +26,6 @@ from workbench.core.selection import selection_of
 from workbench.core.text.emphasis import what_marks_mean, with_mark
 from workbench.core.text.figures import counted
 from workbench.statistics.records.report import CorrelationReport
-
-
-class EnsembleOptions(Options, frozen=True, kw_only=True):
-    verifiers: Annotated[
-        tuple[str, ...], option("A member (repeatable); all that have run if none.", "--verifier", metavar="NAME")
-    ] = ()
-    k: Annotated[Whole | None, option("Only this number of acceptances instead of every one.", metavar="K")] = None
-    weighted: Annotated[bool, option("Weigh votes by what they have been worth, too (logistic regression).")] = False
-    folds: Annotated[int, option("Parts of the questions.", ge=2, le=1_000)] = 5
-    by: Annotated[str | None, option("Break down, as in: workbench accuracy.", metavar="FIELD[,FIELD]")] = None
-    basis: Basis = Basis()
-
-
-@verb
-def ensemble_command(project: Project, options: EnsembleOptions) -> Output:
-    """Let verifiers vote: accept where k of n do, or where weighted votes say so.
-
-    Each ensemble is compared with the best single verifier. What is best is chosen, and weights are fitted, on four
-    fifths of the questions and judged on the rest, in turn (--folds), for the single verifier too. Abstaining and
-    failing are no votes: a rule abstains where the votes that are missing could still turn it.
-    """
-    from workbench.measuring.combining import ensemble, ensemble_text
-
-    report = ensemble(
-        project,
-        options.verifiers,
-        k=options.k,
-        weighted=options.weighted,
-        folds=options.folds,
-        by=options.by,
-        **options.basis.arguments,
-    )
-    return Output(report, ensemble_text)
-
 
 # -- ``workbench cost DB``
 

@@ -40,7 +40,7 @@ DESTINATIONS: Final = {
         Destination("compare", "c", "Compare", "two verifiers on the same items"),
         Destination("disagreements", "r", "Disagreements", "what verifiers, gold and people differ on"),
         Destination("triage", "w", "Triage", "why verifiers err, case by case, a cause a key"),
-        Destination("combine", "m", "Combine", "verifiers that vote, pick, or predict gold"),
+        Destination("combine", "m", "Combine", "verifiers that pick, or predict gold"),
         Destination("validity", "t", "Validity", "what verdicts follow besides correctness"),
         Destination("trainings", "k", "Trainings", "what verifiers accept while they reward"),
         Destination("code", "o", "Code", "problems, their solutions against their tests"),

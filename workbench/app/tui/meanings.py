@@ -196,7 +196,7 @@ MEANINGS: Final = (
             f"Number {place} of what is listed.",
             f"matter-{place} cause-{place} step-{place} {verb}",
         )
-        for place, verb in enumerate(("ensembles", "best-of", "estimate", "downstream", *[""] * 5), 1)
+        for place, verb in enumerate(("best-of", "estimate", "downstream", *[""] * 6), 1)
     ),
 )
 

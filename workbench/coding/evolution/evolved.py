@@ -107,7 +107,7 @@ def mean_pass_at(k: int, pairs: Iterable[tuple[int, int]]) -> float | None:
     """
     import numpy as np
 
-    from workbench.statistics.ensembles import pass_at
+    from workbench.statistics.best_of import pass_at
 
     enough = [pair for pair in pairs if pair[0] >= k]
     if not enough:

@@ -212,7 +212,7 @@ def _rows(counts: Counts, sizes: Sequence[int]) -> list[PassRow]:
 def _row(dataset: str, k: int, counts: Iterable[tuple[int, int]]) -> PassRow:
     import numpy as np
 
-    from workbench.statistics.ensembles import mean_interval, pass_at
+    from workbench.statistics.best_of import mean_interval, pass_at
 
     size, right = np.array(list(counts), dtype=np.int64).T
     enough = size >= k

@@ -1,4 +1,4 @@
-"""``ensemble``, ``best-of``, ``downstream`` and ``estimate`` on the command line: one JSON document each, or words."""
+"""``best-of``, ``downstream`` and ``estimate`` on the command line: one JSON document each, or words."""
 
 from __future__ import annotations
 
@@ -54,18 +54,11 @@ def document(name: str, *arguments: str, code: int = 0) -> Any:
     return found
 
 
-def test_ensemble(database: str) -> None:
-    members = [f"--verifier={name}" for name in ("rules", "exact", "math-verify")]
-    found = document("ensemble", database, *members, "--weighted", "--folds", "4", "--by", "type")
-    assert [row["rule"] for row in found["rows"] if row["group"] is None] == [
-        *("rules", "exact", "math-verify", "always-incorrect", "best single"),
-        *("1 of 3", "2 of 3", "3 of 3", "best k of 3", "weighted"),
-    ]
-    assert (found["items"], len(found["folds"]), len(found["members"])) == (35, 4, 3)
-    only = document("ensemble", database, *members, "--k", "2", "--protocol", "strict", "--where", "type=A")
-    assert [row["rule"] for row in only["rows"]][-1] == "2 of 3"
-    assert (only["protocol"], only["headline"], only["intercept"]) == ("strict", "2 of 3", None)
-    assert "best k of 3" in printed("ensemble", database, *members)
+def test_a_command_that_was_removed_names_what_to_use(database: str) -> None:
+    result = CliRunner().invoke(root, ["ensemble", database, "--weighted"])
+    assert result.exit_code == 2
+    assert "'ensemble' has been removed" in result.stderr
+    assert "workbench verify DB judge-panel" in result.stderr
 
 
 def test_best_of(database: str) -> None:
@@ -121,11 +114,10 @@ def test_estimate(database: str) -> None:
 
 def test_what_can_not_be_done_is_said(database: str) -> None:
     for arguments, words in (
-        (("ensemble", database, "--verifier", "rules"), "2 to 39 verifiers"),
         (("best-of", database, "--verifier", "nobody"), "No complete run of 'nobody'"),
         (("estimate", database, "rules", "--predictor", "rules"), "itself"),
         (("estimate", database, "rules", "--where", "gold=none"), "has gold"),
-        (("ensemble", database, "--by", "colour"), "colour"),
+        (("estimate", database, "rules", "--by", "colour"), "colour"),
     ):
         with pytest.raises(UsageError, match=words):
             CliRunner().invoke(root, list(arguments), catch_exceptions=False)

@@ -23,7 +23,6 @@ TABLES = (
     "compare judge other third",
     "compare --all --against judge",
     "compare --errors",
-    "ensemble",
     "best-of",
     "estimate judge",
     "estimate other",
@@ -84,6 +83,6 @@ def test_nobody_is_marked_where_nobody_chose(command: str, unmarked: str) -> Non
     assert "†" not in printed(command, unmarked)
 
 
-@pytest.mark.parametrize("command", ["compare judge other", "compare --errors", "ensemble", "best-of", "pairs judge"])
+@pytest.mark.parametrize("command", ["compare judge other", "compare --errors", "best-of", "pairs judge"])
 def test_json_names_them(command: str, database: str) -> None:
     assert json.loads(printed(command, database, "--json"))["selection_judges"] == ["judge"]

@@ -150,7 +150,7 @@ def test_no_command_makes_a_database_of_what_is_none(call: Call, tmp_path: Path,
 
 READING = {
     "accuracy", "agreement", "annotators", "assign", "calibrate", "checks", "compare", "conflicts", "correlate",
-    "disagreements", "doctor", "downstream", "ensemble", "best-of", "estimate", "flags", "guidelines", "history",
+    "disagreements", "doctor", "downstream", "best-of", "estimate", "flags", "guidelines", "history",
     "labels", "list", "models", "pairs", "plan", "preview", "questions", "runs", "selected-by", "sets", "show",
     "status", "threshold", "transcripts", "validity", "verdicts", "verifiers", "what-if",
 }  # fmt: skip

@@ -23,7 +23,6 @@ FIGURES = [
     ["compare", "DB", "half", "silent", "always-incorrect"],
     ["compare", "DB", "--errors"],
     ["cost", "DB"],
-    ["ensemble", "DB", "--verifier", "half", "--verifier", "silent"],
     ["best-of", "DB"],
     ["estimate", "DB", "half", "--predictor", "silent"],
     ["stack", "DB", "--stages", "half:correct, silent"],

@@ -80,18 +80,12 @@ def test_no_item_at_all_leaves_everything_undefined(database: str) -> None:
     assert [row[name] for name in names] == [None] * len(names)
 
 
-def test_comparisons_ensembles_and_thresholds_say_so_too(database: str) -> None:
+def test_comparisons_and_thresholds_say_so_too(database: str) -> None:
     wrong = ("--where", "dataset=wrong")
     metrics = {one["metric"]: one for one in document("compare", database, "third", "fourth", *wrong)["metrics"]}
     for metric in ("balanced_accuracy", "mcc"):
         assert [metrics[metric][key] for key in ("a", "b", "difference", "ci")] == [None] * 4
     assert "MCC  –" in re.sub(" +", "  ", run("compare", database, "third", "fourth", *wrong).stdout)
-
-    members = ("--verifier", "third", "--verifier", "fourth")
-    rows = document("ensemble", database, *members, *wrong)["rows"]
-    assert {row["mcc"] for row in rows} == {None} == {row["balanced_accuracy"] for row in rows}
-    rows = document("ensemble", database, *members, "--where", "dataset=mixed")["rows"]
-    assert {row["mcc"] for row in rows if row["rule"] == "always-incorrect"} == {0}
 
     found = run("threshold", database, "third", "--on", "dataset=mixed", "--where", "dataset=wrong", "--json")
     assert '"mcc": 0' not in found.stdout

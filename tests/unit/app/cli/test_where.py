@@ -43,7 +43,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "disagreements": ("DB",),
     "downstream": ("DB", "FILE"),
     "duel": ("DB", "often", "seldom"),
-    "ensemble": ("DB",),
     "estimate": ("DB", "often"),
     "exclude": ("DB", "--list"),
     "flags": ("DB",),

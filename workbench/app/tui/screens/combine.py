@@ -1,4 +1,4 @@
-"""Combine: verifiers that vote, that pick, that predict gold, and what is trained with them."""
+"""Combine: verifiers that pick, that predict gold, and what is trained with them."""
 
 from __future__ import annotations
 
@@ -39,22 +39,20 @@ from workbench.measuring.combined import (
     headings,
     parts,
 )
-from workbench.measuring.combining import ensemble
 from workbench.measuring.downstream import downstream
 from workbench.measuring.estimating import estimate
 from workbench.measuring.judged import BASELINE, everybody
 from workbench.measuring.selecting import best_of, read_sizes
 from workbench.tables.document import Cell, Table
 
-Task = Literal["ensembles", "best-of", "estimate", "downstream"]
+Task = Literal["best-of", "estimate", "downstream"]
 
 
 class CombinedQuery(FigureQuery, frozen=True, kw_only=True):
     """What is asked for.
 
     Attributes:
-        verifiers: Who votes, or picks; empty for all that have a complete run.
-        weighted: Ensembles with weights, too.
+        verifiers: Who picks; empty for all that have a complete run.
         sizes: Of how many completions one is picked; empty for 1, 2, 4 ...
         subject: Whose accuracy is estimated; None for the first one.
         predictors: Whose verdicts predict gold; empty for all others.
@@ -62,9 +60,8 @@ class CombinedQuery(FigureQuery, frozen=True, kw_only=True):
         by: What rows are grouped by; None for all items only.
     """
 
-    task: Task = "ensembles"
+    task: Task = "best-of"
     verifiers: tuple[str, ...] = ()
-    weighted: bool = True
     sizes: tuple[int, ...] = ()
     subject: str | None = None
     predictors: tuple[str, ...] = ()
@@ -92,10 +89,6 @@ def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
     return wanted.subject or next((name for name in names if name != BASELINE), names[0])
 
 
-def _ensemble(project: Project, wanted: CombinedQuery) -> CombinedReport:
-    return ensemble(project, wanted.verifiers, weighted=wanted.weighted, by=wanted.by, **counting(wanted))
-
-
 def _best_of(project: Project, wanted: CombinedQuery) -> CombinedReport:
     return best_of(project, wanted.verifiers, sizes=wanted.sizes, **counting(wanted))
 
@@ -115,7 +108,6 @@ def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
 
 
 _READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
-    "ensembles": _ensemble,
     "best-of": _best_of,
     "estimate": _estimate,
     "downstream": _downstream,
@@ -123,7 +115,6 @@ _READERS: dict[Task, Callable[[Project, CombinedQuery], CombinedReport]] = {
 
 
 _TASKS: Final[dict[Task, str]] = {
-    "ensembles": "Ensembles",
     "best-of": "Best of n",
     "estimate": "Estimate",
     "downstream": "Downstream",
@@ -150,12 +141,11 @@ _READ = "combine"
 _COUNTING = "counting …"
 
 _ONLY_FOR: dict[str, tuple[Task, ...]] = {
-    "choose_verifiers": ("ensembles", "best-of", "estimate"),
-    "weights": ("ensembles",),
+    "choose_verifiers": ("best-of", "estimate"),
     "choose_subject": ("estimate",),
     "sizes": ("best-of",),
     "file": ("downstream",),
-    "next_group": ("ensembles", "estimate", "downstream"),
+    "next_group": ("estimate", "downstream"),
 }
 """Action -> what it is for."""
 
@@ -173,15 +163,13 @@ class CombineScreen(FilterScreen, FigureScreen):
     PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
     asked: CombinedQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("combine.ensembles", "1", "task('ensembles')", "Ensembles", "Let verifiers vote.", footer=False),
-        Action("combine.best-of", "2", "task('best-of')", "Best of n", "Let them pick one of n.", footer=False),
-        Action("combine.estimate", "3", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
-        Action("combine.downstream", "4", "task('downstream')", "Downstream", "Set scores beside accuracy.", False),
-        Action("combine.table", "w", "next_table", "Table", "Show the next table: members, the mix of labels …"),
+        Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let them pick one of n.", footer=False),
+        Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
+        Action("combine.downstream", "3", "task('downstream')", "Downstream", "Set scores beside accuracy.", False),
+        Action("combine.table", "w", "next_table", "Table", "Show the next table: the mix of labels, curves …"),
         Action("combine.file", "a", "file", "File", "Name the file of downstream scores."),
         Action("combine.subject", "V", "choose_subject", "Of whom", "Choose whose accuracy is estimated."),
-        Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who votes, picks or predicts."),
-        Action("combine.weights", "h", "weights", "Weights", "Weighted votes, too, or k of n only."),
+        Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who picks or predicts."),
         Action("combine.sizes", "at", "sizes", "Of how many", "Say of how many completions one is picked."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
         Action("combine.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
@@ -337,9 +325,7 @@ class CombineScreen(FilterScreen, FigureScreen):
             present = self.asked.predictors or without_baseline(others)
             self.app.push_screen(ManyMenu("Whose verdicts predict gold?", others, present), self._predictors_chosen)
             return
-        title = "Who votes?" if self.asked.task == "ensembles" else "Who picks?"
-        present = self.asked.verifiers or (without_baseline(names) if self.asked.task == "ensembles" else names)
-        self.app.push_screen(ManyMenu(title, names, present), self._verifiers_chosen)
+        self.app.push_screen(ManyMenu("Who picks?", names, self.asked.verifiers or names), self._verifiers_chosen)
 
     def _predictors_chosen(self, names: tuple[str, ...] | None) -> None:
         if names is not None:
@@ -359,10 +345,6 @@ class CombineScreen(FilterScreen, FigureScreen):
             self.change(subject=name, predictors=tuple(other for other in self.asked.predictors if other != name))
 
     # -- how ---------------------------------------------------------------------------------------
-
-    def action_weights(self) -> None:
-        """Weighted votes, too, or k of n only."""
-        self.change(weighted=not self.asked.weighted)
 
     def action_next_group(self, step: int) -> None:
         """Break down by the next property; after the last one by none."""
@@ -486,7 +468,7 @@ def read(project: Project, wanted: CombinedQuery) -> CombinedView:
     """Count.
 
     Raises:
-        UsageError: See `ensemble`, `best_of`, `estimate` and `downstream`.
+        UsageError: See `best_of`, `estimate` and `downstream`.
         FormatError: The file of scores can't be read.
     """
     report = _READERS[wanted.task](project, wanted)

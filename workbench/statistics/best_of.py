@@ -1,0 +1,159 @@
+"""A verifier as a selector: how often the completion it picks of n is correct, over all sets of n there are."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from workbench.core.verdict import OutcomeCode, Protocol3
+from workbench.statistics.confusion import BoolArray, FloatArray, IntArray
+from workbench.statistics.intervals import FEWEST, Ends, alone, intervals
+
+
+class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
+    """Completions in levels: those of a question that a selector can't tell apart.
+
+    Attributes:
+        question: Each level's question, as a place in ``size``.
+        below: Completions of the question on lower levels.
+        level: Completions on the level.
+        correct: Those of them that are correct.
+        size: Completions of each question.
+        right: Correct completions of each question.
+    """
+
+    question: IntArray
+    below: IntArray
+    level: IntArray
+    correct: IntArray
+    size: IntArray
+    right: IntArray
+
+
+class Picks(Struct, frozen=True, kw_only=True, eq=False):
+    """Chances that a completion is correct, one value a question with at least n completions.
+
+    Attributes:
+        size: Completions of the question.
+        mixed: Whether some are correct and some are not.
+        picked: The one the selector picks of n.
+        random: Any one.
+        oracle: At least one of n.
+    """
+
+    size: IntArray
+    mixed: BoolArray
+    picked: FloatArray
+    random: FloatArray
+    oracle: FloatArray
+
+
+def keys_of(
+    outcome: IntArray, score: FloatArray | None, gold: IntArray, protocol: Protocol3
+) -> tuple[BoolArray, FloatArray]:
+    """Which completions can be picked, and what a selector ranks them by, higher being better.
+
+    The score where there are scores; else 1 for "correct" and 0 for "incorrect". What has neither ranks last under
+    ``forced`` (as "incorrect" does), against its gold under ``strict``, and can't be picked under ``decided``.
+
+    Args:
+        outcome: One outcome a row, -1 for none: such rows can't be picked.
+        score: One score a row, NaN for none; None for a verifier without scores.
+        gold: 1 correct, 0 incorrect, -1 none: such rows can't be picked either.
+    """
+    if score is None:
+        key, undecided = (outcome == OutcomeCode.CORRECT).astype(np.float64), outcome >= OutcomeCode.ABSTAIN
+        worst, best = 0.0, 1.0
+    else:
+        key, undecided, worst, best = score, np.isnan(score), -np.inf, np.inf
+    usable = (gold >= 0) & (outcome >= 0)
+    if protocol == "decided":
+        return usable & ~undecided, key
+    against = best if protocol == "strict" else worst
+    return usable, np.where(undecided, np.where(gold == 1, worst, against), key)
+
+
+def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> RankedLevels:
+    """Put each question's completions into levels.
+
+    Args:
+        key: What they are ranked by, higher being better; no NaN.
+        gold: 1 correct, 0 incorrect.
+        question: Each completion's question.
+    """
+    order = np.lexsort((key, question))
+    key, question, correct = key[order], question[order], (gold[order] == 1).astype(np.int64)
+    new_question = np.ones(len(key), dtype=bool)
+    new_question[1:] = np.diff(question) != 0
+    begins = new_question.copy()
+    begins[1:] |= key[1:] != key[:-1]
+    first, start = np.flatnonzero(new_question), np.flatnonzero(begins)
+    place = np.cumsum(new_question)[start] - 1
+    return RankedLevels(
+        question=place,
+        below=start - first[place],
+        level=np.diff(start, append=len(key)),
+        correct=np.add.reduceat(correct, start) if len(start) else start,
+        size=np.diff(first, append=len(key)),
+        right=np.add.reduceat(correct, first) if len(first) else first,
+    )
+
+
+def best_of(levels: RankedLevels, n: int) -> Picks:
+    """What becomes of n completions drawn without replacement, as an expectation over all sets of n.
+
+    A set's best completion is on a level with b completions below it and t on it with chance
+    (C(b + t, n) - C(b, n)) / C(M, n), M being all of them; it is then any of the t, each as likely as the others, so
+    that ties need no rule.
+    """
+    enough = levels.size >= n
+    size = levels.size[levels.question]
+    chance = _none_outside(levels.below + levels.level, size, n) - _none_outside(levels.below, size, n)
+    picked = np.bincount(levels.question, weights=chance * levels.correct / levels.level, minlength=len(levels.size))
+    size, right = levels.size[enough], levels.right[enough]
+    return Picks(
+        size=size,
+        mixed=(right > 0) & (right < size),
+        picked=np.clip(picked[enough], 0, 1),
+        random=right / size,
+        oracle=pass_at(n, size, right),
+    )
+
+
+def pass_at(n: int, size: IntArray, right: IntArray) -> FloatArray:
+    """The chance that at least one of n drawn without replacement is correct: 1 - C(M - c, n) / C(M, n).
+
+    That is the unbiased pass@n of Chen et al., "Evaluating large language models trained on code", arXiv 2107.03374,
+    section 2.1, as a product of n fractions, so that nothing overflows.
+
+    Args:
+        size: M, all there are of each question, at least n.
+        right: c, the correct ones of them.
+    """
+    return 1 - _none_outside(size - right, size, n)
+
+
+def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
+    """C(inside, n) / C(size, n): the chance that all n are among some; 0 where they are too few."""
+    chance = np.ones(len(inside))
+    for drawn in range(n):
+        chance *= np.maximum(inside - drawn, 0) / np.maximum(size - drawn, 1)
+    return chance
+
+
+def mean_interval(share: FloatArray, completions: int) -> Ends | None:
+    """A 95 % interval for the mean of one share a question, that of `share_ends` for items that would vary as much.
+
+    With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but never more than
+    there are completions; G where p is 0 or 1. Where few questions are wrong, or right, those many count as one trial
+    each: five questions, all right, are [.478, 1]. Fewer than two questions can't say: None.
+    """
+    questions = len(share)
+    if questions < FEWEST:
+        return None
+    p = float(share.mean())
+    items = float(questions)
+    if 0 < p < 1:
+        variance = float(share.var(ddof=1)) / questions
+        items = min(completions, p * (1 - p) / variance) if variance else float(completions)
+    return intervals(np.array([p * items]), np.array([items]), alone(questions))[0]

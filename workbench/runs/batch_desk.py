@@ -1,7 +1,7 @@
-"""A run's batches at their providers: sent, looked at, and read when they have ended.
+"""A run's batches at their providers: sent, polled, and read when they have ended.
 
-A batch is in the database before its provider hears of it. One that may have been made is looked for there first, so
-that whoever goes on after a kill has nothing made twice.
+A batch is in the database before it is sent to its provider. One that may exist already is searched for there first, so
+that a restart after a kill creates nothing twice.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class BatchDesk:
     """A run's batches at their providers.
 
     Attributes:
-        most: Calls in a batch, once a provider has refused more; None before.
+        most: Calls in a batch, once a provider has rejected more; None before.
     """
 
     def __init__(self, database: Database, lease: Lease, run: int, client: Client) -> None:
@@ -60,11 +60,11 @@ class BatchDesk:
         self.most: int | None = None
 
     def due(self) -> float:
-        """When the next batch is to be looked at, in seconds since 1970."""
+        """Return when the next batch is to be polled, in seconds since 1970."""
         return min((batch.look_at for batch in self._unended()), default=0.0)
 
     async def attend(self) -> bool:
-        """See to the batches that are due; whether one has ended, or none is left."""
+        """Process the batches that are due; return whether one has ended, or none is left."""
         unended = self._unended()
         ended = not unended
         for batch in unended:
@@ -73,7 +73,7 @@ class BatchDesk:
         return ended
 
     def _waits(self, batch: BatchRow, unended: Sequence[BatchRow]) -> bool:
-        """Whether a batch is to be sent when those before it have ended, since its provider takes no more."""
+        """Return whether a batch waits for earlier ones to end, since its provider accepts no more."""
         return self.most is not None and batch.state == "gathered" and batch.id != unended[0].id
 
     async def _see_to(self, batch: BatchRow) -> bool:
@@ -116,11 +116,11 @@ class BatchDesk:
     # -- sending
 
     async def _send(self, batch: BatchRow) -> None:
-        """Have a batch made, unless it was already.
+        """Create a batch at its provider, unless it exists already.
 
         Raises:
-            AttemptFailed: It wasn't, or nobody knows.
-            NotYetKnown: Nobody can know now.
+            AttemptFailed: It wasn't created, or that is unknown.
+            NotYetKnown: It can't be known now.
         """
         server, api = self._server(batch)
         now = self._caller.clock.date()
@@ -228,7 +228,7 @@ class BatchDesk:
         self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=made)
 
     def _take_refusal(self, batch: BatchRow, status: BatchStatus) -> None:
-        """None of a batch's calls was made.
+        """Record that none of a batch's calls was made.
 
         Raises:
             Halt: None would be, however often it is sent.
@@ -262,7 +262,7 @@ class BatchDesk:
             self._caller.warn(f"Of batch {batch.name} some calls are asked again: {words}.")
 
     async def cancel(self) -> None:
-        """Have no more calls made; what was made is fetched when the run is resumed."""
+        """Cancel the remaining calls; completed ones are fetched when the run is resumed."""
         for batch in self._unended():
             if batch.state == "open" and batch.name is not None:
                 server, api = self._server(batch)

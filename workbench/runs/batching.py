@@ -1,8 +1,8 @@
-"""A run whose calls are asked in batches: gathered in rounds, sent, waited for, and read like any other reply.
+"""A run through a batch API: calls are gathered in rounds, sent, waited for, and read like any other reply.
 
-A round judges each item by the replies that are stored, and puts the first call of each that none is stored for into a
-batch. A batch and its calls are in the database before its provider hears of them, so that whoever goes on after a kill
-finds it there, and asks for nothing twice.
+A round judges each item by the stored replies, and puts the first missing call of each item into a batch. A batch and
+its calls are in the database before they are sent to its provider, so that a restart after a kill finds them, and
+requests nothing twice.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _LONGEST_NAME: Final = "x" * 40
 
 
 def require_batches(verifier: AnyVerifier) -> None:
-    """Make sure that a verifier's calls can be asked in batches.
+    """Make sure that a verifier's calls can be sent in batches.
 
     Raises:
         UsageError: They can't.
@@ -74,14 +74,14 @@ def judge_in_batches(
     chunks: Callable[[], Iterable[list[VerifierInput]]],
     check: Callable[[], None],
 ) -> int:
-    """Judge every item; returns how many verdicts were stored.
+    """Judge every item; return how many verdicts were stored.
 
     Args:
         chunks: Reads the items without a verdict, each time anew.
-        check: Raises whatever ends the work early.
+        check: Raises to end the work early.
 
     Raises:
-        Postponed: The run waits for a batch, and another run doesn't.
+        Postponed: The run waits for a batch, and another run is ready.
         Halt: No call can succeed now; items without a verdict stay so.
         Exception: Whatever ``check`` raises.
     """
@@ -145,7 +145,7 @@ class _BatchedRun:
 
 
 class _Rounds:
-    """Judges items by replies that are stored; gathers the calls that none is stored for."""
+    """Judges items by stored replies, and gathers the missing calls."""
 
     def __init__(
         self, database: Database, lease: Lease, servers: RunServers, verifier: ServedVerifier, client: Client
@@ -162,10 +162,10 @@ class _Rounds:
         self._short: str | None = None
 
     async def judge(self, chunks: Iterable[list[VerifierInput]], most: int | None) -> None:
-        """Store the verdicts that can be reached, and gather the calls that the others wait for.
+        """Store the verdicts that stored replies determine, and gather the calls that the others wait for.
 
         Args:
-            most: Calls in a batch, where the provider takes no more.
+            most: Calls in a batch, if the provider limits it.
 
         Raises:
             Halt: Every call has failed, in a way that is no item's own.
@@ -194,16 +194,16 @@ class _Rounds:
         await self._journal.flush()
 
     def require_affordable(self) -> None:
-        """Make sure that nothing was left out for want of money.
+        """Make sure that no call was left out because of the budget.
 
         Raises:
-            Halt: Something was.
+            Halt: One was.
         """
         if self._short is not None:
             raise used_up(self._short)
 
     async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply:
-        """The reply to a request if it is stored; see `Client.call`.
+        """Return the stored reply to a request; see `Client.call`.
 
         Raises:
             CallFailed: There will be none.
@@ -262,7 +262,7 @@ class _Rounds:
         return bool(used.answered or used.reused or self._caller.reused)
 
     def _halt(self) -> None:
-        """Every call has failed: resuming asks again.
+        """Halt because every call has failed: resuming asks again.
 
         Raises:
             Halt: Always.
@@ -273,7 +273,7 @@ class _Rounds:
 
 
 def _final(before: Sequence[AskedBefore]) -> AttemptFailed | None:
-    """Why a call failed for good in batches; None while it may be asked again."""
+    """Return why a call failed for good in batches; None while it may be repeated."""
     failed = [one for one in before if one.state in ("failed", "unsent") and one.code != "cancelled"]
     said = [one for one in failed if one.state == "failed" or one.code == "timeout"]
     if not said:
@@ -286,7 +286,7 @@ def _final(before: Sequence[AskedBefore]) -> AttemptFailed | None:
 
 
 class _Gathering:
-    """One role's calls on their way into batches: stored in groups, in a new batch where one is full."""
+    """One role's calls before they are sent: stored in groups, in a new batch when one is full."""
 
     def __init__(
         self,

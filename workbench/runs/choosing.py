@@ -1,4 +1,4 @@
-"""Which verifier is meant: a kind, or a name that ``workbench.toml`` or the database gives kind and options for."""
+"""Resolving a verifier: a kind, or a name that ``workbench.toml`` or the database gives kind and options for."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _FILLED_IN: Final = frozenset({MEMBERS_MADE, STAGES_MADE})
 
 
 class VerifierChoice(Struct, frozen=True, kw_only=True):
-    """A verifier as it is to be made.
+    """A verifier to construct.
 
     Attributes:
         kind: The registered kind.
         options: Option values by name.
         name: The name of the configuration.
-        own: Whether all of it is the caller's own word, and nothing comes from a file or the database.
-        place: ``FILE:verifiers.NAME`` for what the settings file configures, else None.
+        own: Whether the caller gave all of it, and nothing comes from a file or the database.
+        place: ``FILE:verifiers.NAME`` for one configured in the settings file, else None.
         given: Names of the options that the caller gave.
     """
 
@@ -61,16 +61,16 @@ class VerifierChoice(Struct, frozen=True, kw_only=True):
 
 
 def choose(project: Project, kind: str, options: Mapping[str, str], name: str | None = None) -> VerifierChoice:
-    """The verifier that is meant.
+    """Return the verifier that a kind or name refers to.
 
     Args:
-        kind: A registered kind, or the name of a verifier in the settings file or the database. No file can give
-            the name of a kind another meaning; between file and database the file decides.
-        options: Option values; over a name they stand before its own.
-        name: The configuration's name; what ``kind`` says by default.
+        kind: A registered kind, or the name of a verifier in the settings file or the database. No file can redefine
+            the name of a kind; the settings file takes precedence over the database.
+        options: Option values; they override those of a name.
+        name: The configuration's name; ``kind`` by default.
 
     Raises:
-        UsageError: The name is none, or the settings file's entry of that name is wrong.
+        UsageError: The name is unknown, or the settings file's entry of that name is wrong.
     """
     if name is not None:
         require_name(name)
@@ -160,17 +160,17 @@ def _configured_kind(project: Project, name: str) -> str | None:
 
 
 def require_name(name: str) -> None:
-    """Refuse what can't be the name of a verifier or the like.
+    """Reject an invalid name of a verifier or similar.
 
     Raises:
-        UsageError: It can't.
+        UsageError: It is invalid.
     """
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
 
 
 def require_runnable(stored: ConfiguredVerifier | None) -> None:
-    """Refuse a verifier whose verdicts came in a file, and what only writes texts.
+    """Reject a verifier whose verdicts were imported, and one that only writes texts.
 
     Raises:
         UsageError: It is one of them.
@@ -188,11 +188,11 @@ def require_runnable(stored: ConfiguredVerifier | None) -> None:
 
 
 def make(choice: VerifierChoice) -> AnyVerifier:
-    """The verifier of a choice.
+    """Construct the verifier of a choice.
 
     Raises:
         UsageError: There is no such kind or option, or a value is wrong; the message names the file and the field
-            if it stands there.
+            if it comes from one.
         VerifierError: It can't be used.
     """
     try:
@@ -204,10 +204,10 @@ def make(choice: VerifierChoice) -> AnyVerifier:
 
 
 def written(project: Project, kinds: Iterable[VerifierKind]) -> tuple[list[NamedVerifier], list[UsageError]]:
-    """The verifiers that the settings file configures, and what is wrong with the others there.
+    """Return the verifiers that the settings file configures, and the errors of invalid entries.
 
     Args:
-        project: Whose file.
+        project: The project with the file.
         kinds: The registered kinds.
     """
     options = {kind.name: kind.options for kind in kinds}

@@ -1,7 +1,7 @@
-"""Nodes of a Ray cluster as one executor: work goes out in leases, and this process alone stores what comes back.
+"""Nodes of a Ray cluster as one executor: work is assigned in leases, and only this process stores results.
 
-Each node has one actor, which holds that node's own workers. A node that dies loses its leases, and others are asked
-for them again; what it had answered is stored. Nodes that come are taken in. Nothing of Ray's is imported but here.
+Each node has one actor, which holds that node's own workers. A node that dies loses its leases, and they are assigned
+to others; its earlier answers are stored. New nodes are used as they appear. Only this module imports Ray.
 """
 
 from __future__ import annotations
@@ -49,25 +49,23 @@ Key = TypeVar("Key")
 
 
 class ClusterSink(Protocol):
-    """What the work on a cluster needs of the runner besides storing."""
+    """The runner's interface for work on a cluster, in addition to storing."""
 
     def check(self) -> None:
-        """Show life, and raise whatever ends the work early."""
+        """Show life, and raise to end the work early."""
         ...
 
-    def note_cluster(self, use: ClusterUse) -> None:
-        """Keep what the nodes have done."""
-        ...
+    def note_cluster(self, use: ClusterUse) -> None: ...
 
 
 def require_cluster(address: str, workers: int | None) -> None:
-    """See to it that a cluster can be meant by an address, and by nothing else that was asked for.
+    """Check that an address can be a cluster's, and that no conflicting option was given.
 
     Args:
-        workers: How many were asked for; None where nobody said.
+        workers: The requested number of workers; None if it wasn't given.
 
     Raises:
-        UsageError: It is none, Ray is not installed, or workers were asked for.
+        UsageError: It can't be one, Ray is not installed, or workers were requested.
     """
     if address != "ray" and not address.startswith("ray://"):
         raise UsageError(f"{address!r} is nowhere to judge.", "Write ray, or ray://HOST:PORT.")
@@ -79,7 +77,7 @@ def require_cluster(address: str, workers: int | None) -> None:
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Ray, connected to a cluster that is there; none is started.
+    """Connect Ray to an existing cluster; none is started.
 
     Raises:
         RunError: There is none.
@@ -115,7 +113,7 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def own_signals() -> None:
-    """Have signals do again what this process wants; for the main thread, where another one has connected.
+    """Restore this process's signal handlers; for the main thread, after another one has connected.
 
     Ray's own handler, which the kernel calls before Python's, ends the process three seconds after SIGTERM.
     """
@@ -128,10 +126,10 @@ def _logged(data: Mapping[str, Any], ignore_prefix: bool) -> None:
 
 
 def _require_listener(address: str) -> None:
-    """See to it that somebody listens at an address: Ray itself would wait for minutes.
+    """Check that a server listens at an address: Ray itself would wait for minutes.
 
     Raises:
-        OSError: Nobody does.
+        OSError: None does.
     """
     from ray._private.services import canonicalize_bootstrap_address
 
@@ -145,11 +143,11 @@ class _Node:
     """A node with its actor.
 
     Attributes:
-        use: What it has done.
-        ready: Whether it has said what it is, and may be given work.
-        served: Whether anything has come back.
-        calls: Calls that have not come back.
-        held: What it was given, by number, and has not done.
+        use: Its work so far.
+        ready: Whether it has described itself, and may get work.
+        served: Whether it has returned anything.
+        calls: Calls in flight.
+        held: Its unfinished work, by number.
     """
 
     def __init__(self, id: str, actor: Any, use: NodeUse) -> None:
@@ -161,14 +159,14 @@ class _Node:
 
 
 class Nodes:
-    """The nodes of a cluster at work on one run.
+    """The nodes of a cluster that work on one run.
 
     Args:
         ray: The library, connected.
-        made: Makes what works on a node, of how many processors it has.
-        refusal: Why a node may not work, of what it says of itself; "" where it may.
-        use: What nodes did in earlier starts of the run; it is kept up to date.
-        look_s: How long nodes are waited for before a look at what else there is.
+        made: Makes a node's worker, given its number of processors.
+        refusal: Returns why a node may not work, given its description; "" if it may.
+        use: The work of nodes in earlier starts of the run; it is kept up to date.
+        look_s: How long to wait for nodes between checks of other conditions.
     """
 
     def __init__(
@@ -208,14 +206,14 @@ class Nodes:
                 self._note(at_once=True)
 
     def first(self) -> NodeAbout:
-        """What the first node that may work says of itself; waits for it."""
+        """Wait for a node that may work, and return its description."""
         while True:
             for found in self._turn():
                 if isinstance(found, NodeAbout):
                     return found
 
     def drop(self, is_gone: Callable[[Any], bool]) -> None:
-        """Give up work that nobody waits for any more, wherever it is.
+        """Cancel work that is no longer needed, wherever it is.
 
         Args:
             is_gone: Whether a piece of work is such, by its key.
@@ -229,7 +227,7 @@ class Nodes:
                 node.actor.drop.remote(gone)
 
     def attend(self) -> None:
-        """Take in nodes that have come, and see which have gone, while there is no work.
+        """Add new nodes, and remove lost ones, while there is no work.
 
         Raises:
             Halt: None is left.
@@ -237,10 +235,10 @@ class Nodes:
         self._turn()
 
     def work(self, feed: Feed[Key, Payload], heed: Callable[[], None]) -> Generator[list[tuple[Key, Any]], None, None]:
-        """Have all work done: keys, each with what came of it, some together, in the order they end.
+        """Execute all work: yield keys and results, possibly several together, in the order they end.
 
         Raises:
-            Halt: No node is left, or several have died over the same piece; what was done is stored.
+            Halt: No node is left, or several have died over the same piece; earlier results are stored.
         """
         self._feed = feed
         try:
@@ -380,7 +378,7 @@ class Nodes:
 
 
 def _able_nodes(ray: Any) -> dict[str, tuple[str, int]]:
-    """The names of the nodes that do work, and their processors, by id; a head that does none has no processors."""
+    """Return names and processors of the working nodes, by id; a head that doesn't work has no processors."""
     return {
         one["NodeID"]: (f"{one['NodeManagerHostname']}/{one['NodeID'][:8]}", int(one["Resources"]["CPU"]))
         for one in ray.nodes()
@@ -394,7 +392,7 @@ def _on_node(ray: Any, id: str) -> Callable[[Any], Any]:
 
 
 def asked_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tuple[str, Answer | RunError]]:
-    """What a function of ours says on every node of a cluster, all at a time: names, and the answers or why not.
+    """Call a function on every node of a cluster in parallel: yield names, and the answers or errors.
 
     Raises:
         UsageError: The address can't be a cluster's, or Ray is not installed.
@@ -416,14 +414,14 @@ def asked_on_nodes(address: str, question: Callable[[], Answer]) -> Iterator[tup
 
 
 class _Found(NamedTuple):
-    """What has come of work: keys with results, and what was given back."""
+    """Results of work by key, and work that was returned."""
 
     done: list[tuple[Any, Any]]
     back: list[WorkPiece[Any, Any]]
 
 
 class _Lost(NamedTuple):
-    """What a node had that died, and whether that may be to blame: it had done nothing before."""
+    """The work of a node that died, and whether it may be to blame: the node had finished nothing before."""
 
     pieces: list[WorkPiece[Any, Any]]
     blamed: bool
@@ -439,7 +437,7 @@ def _refusal(verifier: AnyVerifier, about: NodeAbout) -> str:
 
 
 class ReadingSink(VerdictSink, ClusterSink, Protocol):
-    """What judging texts on a cluster needs of the runner."""
+    """The runner's interface for judging texts on a cluster."""
 
 
 def judge_on_cluster(
@@ -454,7 +452,7 @@ def judge_on_cluster(
     """Judge as `runs.local.judge_locally` does, on the nodes of a cluster.
 
     Args:
-        has_room: Whether more items may be taken while others are under way.
+        has_room: Whether more items may be started while others are in progress.
 
     Raises:
         RunError: There is no such cluster, or no node of it may work.

@@ -1,4 +1,4 @@
-"""The sandboxes of all nodes of a cluster as one pool: for a run, or for the process that calls."""
+"""The sandboxes of all nodes of a cluster as one pool: for a run, or for the calling process."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class ClusterPool:
     """The sandboxes of all nodes, as one `SandboxPool`.
 
     Args:
-        level: How solutions are kept in; a node where that doesn't hold is refused.
-        settings: What they get.
-        use: What nodes did before; it is kept up to date.
+        level: The isolation level; nodes that don't support it are rejected.
+        settings: Settings of the sandboxes.
+        use: Earlier work of nodes; it is kept up to date.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class ClusterPool:
         self._nodes.__exit__(kind, error, trace)
 
     def provenance(self) -> Provenance:
-        """What the outcomes depend on besides the texts: the same on every node that works."""
+        """Return what the outcomes depend on besides the texts: the same on every node that works."""
         if self._first is None:
             self._nodes.first()
         assert self._first is not None
@@ -72,21 +72,17 @@ class ClusterPool:
 
     @property
     def is_ready(self) -> bool:
-        """Whether a node has answered that may work."""
         return self._first is not None
 
     def drop(self, is_gone: Callable[[Any], bool]) -> None:
-        """See `Nodes.drop`."""
         self._nodes.drop(is_gone)
 
     def attend(self) -> None:
-        """See `Nodes.attend`."""
         self._nodes.attend()
 
     def run(
         self, jobs: Iterable[tuple[Key, Program]], heed: Callable[[], None] | None = None
     ) -> Generator[tuple[Key, Execution], None, None]:
-        """See `SandboxPool.run`."""
         for found in self._nodes.work(Feed(jobs, _characters, PROGRAMS), heed or _nothing):
             yield from found
 
@@ -109,7 +105,7 @@ class ClusterPool:
 def pools_on(
     ray: Any, verifier: SandboxedVerifier, level: Level, use: ClusterUse, sink: ClusterSink
 ) -> Callable[[int], ClusterPool]:
-    """What makes the pool of a hash seed, for `runs.executing.judge_by_execution`."""
+    """Return a function that makes the pool of a hash seed, for `runs.executing.judge_by_execution`."""
     return lambda seed: ClusterPool(ray, level, verifier.settings(seed), use, sink)
 
 
@@ -122,11 +118,11 @@ def cluster_sandbox(
     *,
     look_s: float | None = None,
 ) -> Iterator[ClusterPool]:
-    """The sandboxes of a cluster, for work in the process that calls.
+    """Open the sandboxes of a cluster for work in the calling process.
 
     Args:
-        use: The cluster; what its nodes do is kept there.
-        run: Where that is kept too.
+        use: The cluster; the work of its nodes is recorded there.
+        run: A run that records it, too.
         look_s: See `Nodes`.
 
     Raises:
@@ -143,18 +139,18 @@ def cluster_sandbox(
 
 
 class NamedRun(NamedTuple):
-    """A run of a database that the process that calls works for; it may not have begun yet."""
+    """A run that the calling process works for; it may not have begun yet."""
 
     database: Database
     name: str
 
     def found(self) -> RunRow | None:
-        """It, once there is one."""
+        """Return the run, or None before it has begun."""
         return stored_runs.newest_of(self.database.reader(), self.name)
 
 
 class _Caller:
-    """Stands where a run has its runner: whoever calls ends the work by an exception."""
+    """Replaces the runner for a calling process, which ends the work by an exception."""
 
     def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:
         self._run = run
@@ -166,7 +162,6 @@ class _Caller:
         """Nothing but the caller ends it."""
 
     def note_cluster(self, use: ClusterUse) -> None:
-        """See `ClusterSink`."""
         if self._run is not None and (row := self._run.found()) is not None:
             with self._run.database.write() as connection:
                 stored_runs.put_cluster(connection, row.id, use)

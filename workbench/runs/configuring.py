@@ -1,4 +1,4 @@
-"""Adding a verifier that asks a model server: what a form asks for, and keeping what was filled in."""
+"""Adding a verifier that calls a model server: the form's fields, and storing the values."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ _REQUIRED: Final = frozenset({"base_url", "members", "model", "stages"})
 
 
 class FormOption(Struct, frozen=True, kw_only=True):
-    """One option a form asks for.
+    """One option of a form.
 
     Attributes:
-        about: What it does.
-        choices: The values it may have and what they mean; empty for one that is typed.
-        strategies: The strategies that use it; empty where all do.
-        required: Nothing goes without it.
+        about: Its description.
+        choices: Its values and their descriptions; empty for one that is typed.
+        strategies: The strategies that use it; empty if all do.
+        required: It must be filled in.
     """
 
     name: str
@@ -51,15 +51,14 @@ class FormOption(Struct, frozen=True, kw_only=True):
     required: bool = False
 
     def is_used(self, values: Mapping[str, str]) -> bool:
-        """Whether it matters beside these other values."""
         return not self.strategies or values.get(_STRATEGY, "") in self.strategies
 
 
 class FormSection(Struct, frozen=True, kw_only=True):
-    """Options that belong together.
+    """A group of options.
 
     Attributes:
-        folded: Most people leave them as they are.
+        folded: Most people leave them unchanged.
     """
 
     title: str
@@ -68,7 +67,7 @@ class FormSection(Struct, frozen=True, kw_only=True):
 
 
 class VerifierForm(Struct, frozen=True, kw_only=True):
-    """What one kind of verifier is asked."""
+    """The options of one kind of verifier."""
 
     kind: str
     description: str
@@ -76,13 +75,13 @@ class VerifierForm(Struct, frozen=True, kw_only=True):
 
 
 def forms() -> list[VerifierForm]:
-    """The kinds of verifiers that ask model servers, judges first, each with its options in sections."""
+    """Return the kinds of verifiers that call model servers, judges first, each with its options in sections."""
     kinds = [kind for kind in Registry().available() if kind.isolation == "served" and kind.broken is None]
     return [_form(kind) for kind in sorted(kinds, key=lambda kind: (kind.name not in _FIRST, kind.name))]
 
 
 def form_of(kind: str) -> tuple[FormSection, ...]:
-    """What a kind of verifier is asked, in sections; nothing where it has no options.
+    """Return the options of a kind of verifier in sections; empty if it has none.
 
     Raises:
         UsageError: There is no such kind.
@@ -100,20 +99,20 @@ def form_of(kind: str) -> tuple[FormSection, ...]:
 
 
 def require_options(project: Project, kind: str, options: Mapping[str, str]) -> None:
-    """Make sure that a kind of verifier takes these options.
+    """Make sure that a kind of verifier accepts these options.
 
     Raises:
-        OptionError: An option is wrong; the error says which.
+        OptionError: An option is wrong; the error names it.
         VerifierError: The kind can't be used.
     """
     Registry().load(kind, with_template_inside(project, options))
 
 
 def require_free_name(project: Project, kind: str, options: Mapping[str, str], name: str | None) -> None:
-    """Make sure that a verifier can be started under a name: it is free, or stands for the same options.
+    """Make sure that a verifier can be started under a name: it is unused, or bound to the same options.
 
     Raises:
-        OptionError: It stands for others; the error is the option ``name``'s, and says a name that is free.
+        OptionError: It is bound to others; the error is the option ``name``'s, and suggests an unused name.
         UsageError: As with `workbench.runs.choosing.choose`.
         VerifierError: The kind can't be used.
     """
@@ -130,7 +129,7 @@ def require_free_name(project: Project, kind: str, options: Mapping[str, str], n
 
 
 def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> None:
-    """Make sure that a verifier's calls can be asked in batches.
+    """Make sure that a verifier's calls can be sent in batches.
 
     Raises:
         OptionError: They can't; the error is the option ``batch``'s.
@@ -147,17 +146,17 @@ def require_batches(project: Project, kind: str, options: Mapping[str, str]) -> 
 
 
 def changeable(kind: str) -> tuple[FormOption, ...]:
-    """The options of a kind that may change a verdict, those that cost nothing to change first."""
+    """Return the options of a kind that may change a verdict, those that cost nothing to change first."""
     sections = (one for one in form_of(kind) if one.title not in ("Server", "Limits")) if Registry().knows(kind) else ()
     options = [option for section in sections for option in section.options]
     return tuple(sorted(options, key=lambda option: option.name not in _FREE))
 
 
 def check(project: Project, name: str, kind: str, options: Mapping[str, str]) -> None:
-    """Make sure that a verifier could be kept like this.
+    """Make sure that a verifier could be stored like this.
 
     Raises:
-        OptionError: The name or an option is wrong, or the name is taken; the error says which option it is.
+        OptionError: The name or an option is wrong, or the name is taken; the error names the option.
         UsageError: The settings file or a template can't be read.
         VerifierError: The kind can't be used.
     """
@@ -172,7 +171,7 @@ def check(project: Project, name: str, kind: str, options: Mapping[str, str]) ->
 
 
 def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> Path:
-    """Keep a verifier in ``workbench.toml``; who fills in a form accepts the server and the template in it.
+    """Store a verifier in ``workbench.toml``; filling in a form approves the server and the template in it.
 
     Returns:
         The settings file.
@@ -189,16 +188,16 @@ def save(project: Project, name: str, kind: str, options: Mapping[str, str]) -> 
 
 
 def preview(project: Project, kind: str, options: Mapping[str, str], completion: str | None) -> list[PreviewedCall]:
-    """What a verifier would ask about an item; arguments and errors as with `preview_calls`.
+    """Return a verifier's requests about an item; arguments and errors as with `preview_calls`.
 
     Raises:
-        OptionError: An option is wrong; the error says which.
+        OptionError: An option is wrong; the error names it.
     """
     return preview_calls(project, kind, with_template_inside(project, options), completion)
 
 
 def with_template_inside(project: Project, options: Mapping[str, str]) -> dict[str, str]:
-    """The options with the whole path of a template or a folder of prompts.
+    """Return the options with the absolute path of a template or a folder of prompts.
 
     Raises:
         OptionError: It is outside the project's folder.
@@ -263,7 +262,7 @@ def _users(strategies: Mapping[str, Kind], option: str) -> set[str]:
 
 
 def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
-    """Values and their meanings, by option; the options of all kinds that have a few values only."""
+    """Return values and their descriptions, by option; for options of any kind that have a few values only."""
     from workbench.llm.profiles import PROFILES, Api
     from workbench.llm.records import Task
     from workbench.verifiers.judges.mcts import subtasks as mcts
@@ -302,16 +301,16 @@ def _choices(strategies: Mapping[str, Kind]) -> dict[str, dict[str, str]]:
 
 
 def bound_run(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
-    """The run of a verifier at its version under a name, made if need be; errors as with `bind`."""
+    """Return the run of a verifier at its version under a name, creating it if needed; errors as with `bind`."""
     bound = bind(connection, name, verifier, options)
     found = stored_runs.find(connection, bound, verifier.version)
     return stored_runs.add(connection, bound, verifier.version) if found is None else found.id
 
 
 def bind(connection: sqlite3.Connection, name: str, verifier: Identified, options: dict[str, str]) -> int:
-    """Bind a name to a configuration, unless it is bound to it already; returns the configured verifier's row id.
+    """Bind a name to a configuration, unless it is bound to it already; return the configured verifier's row id.
 
-    Options that change no verdict (a budget, how long to wait) may differ: the ones given last are kept.
+    Options that change no verdict (a budget, a timeout) may differ: the ones given last are kept.
 
     Raises:
         UsageError: The name is bound to another configuration.
@@ -337,7 +336,7 @@ def bind(connection: sqlite3.Connection, name: str, verifier: Identified, option
 
 
 def require_same(bound: ConfiguredVerifier, verifier: Identified) -> None:
-    """Make sure that what a name is bound to is this.
+    """Make sure that a name is bound to this verifier.
 
     Raises:
         UsageError: The name is bound to another configuration.
@@ -356,14 +355,13 @@ def _place(bound: ConfiguredVerifier) -> str | None:
 
 
 def difference(bound: ConfiguredVerifier, verifier: Identified) -> str:
-    """In what a verifier is not the one that a name is bound to, setting by setting."""
+    """Describe how a verifier differs from the one that a name is bound to, setting by setting."""
     if bound.kind != verifier.name:
         return f"it is {bound.kind}, not {verifier.name}"
     return settings_apart(bound.config, verifier.config())
 
 
 def settings_apart(before: Mapping[str, object], after: Mapping[str, object]) -> str:
-    """In which settings a configuration is not another one."""
     keys = sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))
     return ", ".join(f"{key} is {_in_words(before.get(key))}, not {_in_words(after.get(key))}" for key in keys)
 

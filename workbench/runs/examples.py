@@ -1,4 +1,4 @@
-"""Drawing a judge's few-shot examples from the settled items of a project, once: a run goes on with what was drawn."""
+"""Drawing a judge's few-shot examples from a project's adjudicated items, once: later starts use the same ones."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _SPARE: Final = 1
 
 
 def with_examples(project: Project, options: Mapping[str, str], bound: Mapping[str, str]) -> dict[str, str]:
-    """A judge's options with the examples they ask for.
+    """Return a judge's options with the examples they request.
 
     Args:
-        bound: The options that its name is bound to, with what was drawn then.
+        bound: The options that its name is bound to, with the examples drawn then.
 
     Raises:
-        OptionError: The project has too few settled items.
+        OptionError: The project has too few adjudicated items.
     """
     asked = {name: value for name, value in options.items() if name != EXAMPLES_DRAWN}
     try:

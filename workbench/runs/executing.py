@@ -1,4 +1,4 @@
-"""Solutions judged by running them: each comes with its problem, goes to the sandbox, and has its verdict stored."""
+"""Judging solutions by running them: each is loaded with its problem, runs in the sandbox, and gets a verdict."""
 
 from __future__ import annotations
 
@@ -37,23 +37,21 @@ Key = tuple[int, str]
 
 
 class ExecutionSink(Protocol):
-    """What the work needs of the runner."""
+    """The runner's interface for this work."""
 
     def store_executed(self, judged: Sequence[tuple[int, Judged]], results: Sequence[TestResult]) -> None:
         """Commit verdicts by the item's row id, together with the outcomes they rest on."""
         ...
 
-    def note_provenance(self, provenance: Provenance) -> None:
-        """Say what the outcomes to come depend on."""
-        ...
+    def note_provenance(self, provenance: Provenance) -> None: ...
 
     def check(self) -> None:
-        """Show life, and raise whatever ends the work early."""
+        """Show life, and raise to end the work early."""
         ...
 
 
 class ProgramPool(Protocol):
-    """What runs programs against their tests, as `SandboxPool` does."""
+    """Runs programs against their tests, as `SandboxPool` does."""
 
     def __enter__(self) -> Self: ...
 
@@ -61,14 +59,12 @@ class ProgramPool(Protocol):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None, /
     ) -> None: ...
 
-    def provenance(self) -> Provenance:
-        """What the outcomes depend on besides the texts."""
-        ...
+    def provenance(self) -> Provenance: ...
 
     def run(
         self, jobs: Iterable[tuple[K, Program]], heed: Callable[[], None] | None = None
     ) -> Iterator[tuple[K, Execution]]:
-        """Each job's key and what came of it, in the order they end; ``heed`` is called while there is nothing."""
+        """Yield each job's key and result, in the order they end; ``heed`` is called while there is none."""
         ...
 
 
@@ -84,9 +80,9 @@ def judge_by_execution(
     """Judge a project's items by running them: their problems and tests come from its database.
 
     Args:
-        level: How solutions are kept in.
+        level: The isolation level.
         workers: How many of them run at a time, under each hash seed.
-        made: Makes what runs them under a hash seed; by default a pool of sandboxes on this machine.
+        made: Makes the pool of a hash seed; by default sandboxes on this machine.
     """
     judge_solutions(verifier, level, workers, _works(database, verifier.suites, chunks, sink), sink, made)
 
@@ -101,13 +97,13 @@ def judge_solutions(
     *,
     has_room: Callable[[], bool] = always,
 ) -> None:
-    """Judge solutions by running them; nothing that was started for it lives afterwards, however it ends.
+    """Judge solutions by running them; every started process has ended afterwards, however this ends.
 
     Args:
-        level: How they are kept in.
+        level: The isolation level.
         workers: How many of them run at a time, under each hash seed.
-        made: Makes what runs them under a hash seed; by default a pool of sandboxes on this machine.
-        has_room: Whether more of them may be taken while others are under way; asked once what is done is stored.
+        made: Makes the pool of a hash seed; by default sandboxes on this machine.
+        has_room: Whether more of them may be started while others are in progress; called once results are stored.
     """
 
     def on_this_machine(seed: int) -> ProgramPool:
@@ -124,13 +120,13 @@ def judge_solutions(
 
 
 class SolutionWork(Struct):
-    """One solution on its way.
+    """One solution in progress.
 
     Attributes:
-        form: What its text is, if that is known.
+        form: The form of its text, if known.
         problem: None for an item that is no code.
-        missing: Programs whose outcomes have not come.
-        runs: What came of its programs by suite, for each hash seed.
+        missing: Programs without a result.
+        runs: Results of its programs by suite, for each hash seed.
     """
 
     item: VerifierInput
@@ -142,7 +138,7 @@ class SolutionWork(Struct):
 
 
 class _SolutionDispatcher:
-    """Hands solutions out to the pools, and what came of them to the sink in groups."""
+    """Assigns solutions to the pools, and passes results to the sink in groups."""
 
     def __init__(
         self, verifier: SandboxedVerifier, level: Level, sink: ExecutionSink, has_room: Callable[[], bool]

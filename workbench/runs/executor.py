@@ -1,8 +1,8 @@
 """A verifier on call: judges single items for callers in any thread, as a run judges them.
 
-The first stage works where it is called. What it leaves, and all items of verifiers that may hang or crash, goes to
-worker processes, which one thread looks after: nothing that happens to a caller (a signal, an exception, a timeout of
-its own) can lose or cross another one's answer.
+The first stage runs in the calling thread. Deferred items, and all items of verifiers that may hang or crash, go to
+worker processes, which one thread manages: nothing that happens to a caller (a signal, an exception, a timeout of its
+own) can lose or mix up another one's answer.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _LONGEST_REMEMBERED = 1_000
 
 
 class ExecutorClosed(Exception):
-    """It was closed before the item was judged."""
+    """The executor was closed before the item was judged."""
 
 
 TOO_LONG = Verdict(outcome=Outcome.ABSTAIN, reason="timeout")
@@ -50,7 +50,7 @@ UNSENDABLE = failure("a text has characters that UTF-8 lacks")
 
 
 class _WaitingItem(Struct, frozen=True):
-    """An item that somebody waits for."""
+    """An item with a waiting caller."""
 
     item: VerifierInput
     deferred: LeftToWorker
@@ -65,7 +65,7 @@ class LocalExecutor:
         spec: Its kind and options, for the workers.
         workers: Worker processes.
         deadline: Seconds an item may take in a worker; by default the verifier's allowance, as in a run.
-        yielding: Workers leave the processor to this process where both want it.
+        yielding: Workers have a lower priority than this process.
     """
 
     def __init__(
@@ -93,11 +93,10 @@ class LocalExecutor:
 
     @property
     def isolation(self) -> Isolation:
-        """Where the verifier works."""
         return self._verifier.isolation
 
     def first(self, item: VerifierInput) -> FirstAnswer:
-        """The verdict if it can be had at once, else what `later` needs."""
+        """Return the verdict if it is immediate, else the input of `later`."""
         if not is_text(item):
             return UNSENDABLE
         if self.isolation == "process":
@@ -105,13 +104,13 @@ class LocalExecutor:
         return self.recalled(first_stage(self._verifier, item))
 
     def recalled(self, answer: FirstAnswer) -> FirstAnswer:
-        """What `first_stage` answered, here or in another process, filled in where its comparison was made before."""
+        """Complete an answer of `first_stage`, from here or another process, if its comparison was made before."""
         if isinstance(answer, Verdict) or answer.key is None or (found := self._known.get(answer.key)) is None:
             return answer
         return filled_in(answer.known, found)
 
     def later(self, item: VerifierInput, deferred: LeftToWorker) -> Future[Verdict]:
-        """Have a worker judge an item that `first` left; the future can't be cancelled.
+        """Have a worker judge an item that `first` deferred; the future can't be cancelled.
 
         Raises:
             ExecutorClosed: It is closed.
@@ -126,14 +125,14 @@ class LocalExecutor:
         return answer
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """The verdicts on several items, in their order; waits for all of them.
+        """Return the verdicts on several items, in their order; waits for all of them.
 
         Args:
-            deadline: Seconds that all of them may take by the clock; what has none then is the abstention "timeout".
+            deadline: Seconds for all of them, by the clock; items without a verdict then abstain with "timeout".
 
         Raises:
             VerifierError: The workers can't start.
-            ExecutorClosed: It was closed meanwhile.
+            ExecutorClosed: It was closed in the meantime.
         """
         ends = None if deadline is None else time.monotonic() + deadline
         answers = self._first(items)
@@ -144,7 +143,7 @@ class LocalExecutor:
         return [within(one, ends) if isinstance(one, Future) else one for one in waiting]
 
     def _first(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """What `first` says of several, read by all cores where they are many."""
+        """Return what `first` returns for several items, using all cores for many."""
         if self.isolation != "staged" or not self._reading.acquire(blocking=False):
             return [self.first(item) for item in items]
         try:
@@ -161,7 +160,7 @@ class LocalExecutor:
                 self._begin()
 
     def close(self) -> None:
-        """End the workers at once; what waits for them fails with `ExecutorClosed`."""
+        """End the workers at once; waiting callers get `ExecutorClosed`."""
         with self._lock:
             self._closed = True
             thread = self._thread
@@ -232,21 +231,21 @@ class LocalExecutor:
 
 
 def within(answer: Future[Verdict], ends: float | None) -> Verdict:
-    """The verdict that is waited for until some moment of `time.monotonic`; then the abstention "timeout"."""
+    """Wait for a verdict until a time of `time.monotonic`; then return the abstention "timeout"."""
     # Not by a timeout of `result`: callers are interrupted by a TimeoutError of their own.
     wait([answer], None if ends is None else max(0.0, ends - time.monotonic()))
     return answer.result() if answer.done() else TOO_LONG
 
 
 class RecentVerdicts:
-    """What workers found lately, by key; a bounded memory that any thread may use."""
+    """Recent results of workers by key; a bounded cache that any thread may use."""
 
     def __init__(self) -> None:
         self._found: OrderedDict[bytes, Verdict] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: bytes) -> Verdict | None:
-        """What was found for a key; it has cost no time now."""
+        """Return the result for a key, with a time of 0."""
         with self._lock:
             if (found := self._found.get(key)) is None:
                 return None
@@ -254,7 +253,6 @@ class RecentVerdicts:
             return structs.replace(found, ms=0.0)
 
     def put(self, found: Mapping[bytes, Verdict]) -> None:
-        """Remember what is short."""
         with self._lock:
             for key, verdict in found.items():
                 texts = (verdict.detail, verdict.reference_final, verdict.candidate_final)
@@ -265,7 +263,7 @@ class RecentVerdicts:
 
 
 def is_text(item: VerifierInput) -> bool:
-    """Whether workers, files and the database could hold it: Python's strings may have lone surrogates."""
+    """Return whether workers, files and the database can hold the item: Python's strings may have lone surrogates."""
     if item.completion.isascii() and item.reference.isascii() and item.question.isascii():
         return True
     try:

@@ -1,4 +1,4 @@
-"""Work taken from its source: as long as there is room for what comes of it, and in leases for those who do it."""
+"""Work read from its source only while there is room for its results, and assigned to workers in leases."""
 
 from __future__ import annotations
 
@@ -24,15 +24,14 @@ Key = TypeVar("Key")
 
 
 def always() -> bool:
-    """There is room."""
     return True
 
 
 class PacedIterator(Iterator[T]):
-    """What a source gives; nothing for now while there is no room, and more later: unlike others it may go on then.
+    """Yields from a source; stops while there is no room, but unlike other iterators may continue later.
 
     Args:
-        has_room: False at most as long as something of what was taken is under way.
+        has_room: False at most as long as something that was taken is in progress.
     """
 
     def __init__(self, source: Iterable[T], has_room: Callable[[], bool]) -> None:
@@ -45,11 +44,11 @@ class PacedIterator(Iterator[T]):
 
 
 class WorkPiece(Struct, Generic[Key, Payload]):
-    """Something to do.
+    """A piece of work.
 
     Attributes:
-        key: What it is called here.
-        tries: Nodes that died over it, before they had done anything at all.
+        key: Its identity here.
+        tries: Nodes that died over it before they had finished anything at all.
     """
 
     key: Key
@@ -58,13 +57,14 @@ class WorkPiece(Struct, Generic[Key, Payload]):
 
 
 class Feed(Generic[Key, Payload]):
-    """Work in leases, taken from its source as nodes get free.
+    """Work in leases, taken from its source as nodes become free.
 
-    The last of it goes out in ever smaller leases, so that no node is still at work on much when the others have none.
+    The last of it is assigned in ever smaller leases, so that no node is still busy with a lot when the others have
+    none.
 
     Args:
-        source: Keys and what is to be done.
-        characters: How long it is.
+        source: Keys and work.
+        characters: The length of a piece of work.
         most: Pieces of a lease for each worker of a node.
     """
 
@@ -75,19 +75,17 @@ class Feed(Generic[Key, Payload]):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing is left of it."""
         return not self._ahead
 
     def give_back(self, pieces: Sequence[WorkPiece[Key, Payload]]) -> None:
-        """Take back what was not done; it goes out first."""
+        """Return unfinished work; it is assigned next."""
         self._ahead.extendleft(reversed(pieces))
 
     def drop(self, is_gone: Callable[[Key], bool]) -> None:
-        """Leave out what need not be done any more."""
         self._ahead = deque(piece for piece in self._ahead if not is_gone(piece.key))
 
     def take(self, workers: int, nodes: int) -> list[WorkPiece[Key, Payload]]:
-        """The next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
+        """Return the next lease for a node of so many workers, of so many nodes; empty if nothing is left."""
         size = min(self._most * workers, _MOST)
         if len(self._ahead) < _LAST * self._most:
             size = min(size, -(-len(self._ahead) // (2 * AHEAD * nodes)))

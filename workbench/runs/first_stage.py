@@ -1,8 +1,8 @@
-"""The first stage of judging on this machine: what a verifier says at once, and what it leaves to workers.
+"""The first stage of judging on this machine: verdicts that a verifier reaches at once, and items deferred to workers.
 
-It is made here, in processes beside the caller (many items), or in processes instead of it (long texts). Messages are
-those of `workbench.verifiers.wire`: some items, and what was said of each. A process ends when its socket does, so none
-outlives the one that started it.
+It runs in the caller with helper processes (many items), or in processes instead of the caller (long texts). Messages
+are those of `workbench.verifiers.wire`: some items, and the answers to each. A process ends when its socket does, so
+none outlives the one that started it.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _BOOT = (
 
 
 class LeftToWorker(Struct, frozen=True):
-    """What the first stage leaves to a worker.
+    """An item that the first stage defers to a worker.
 
     Attributes:
         key: Items of equal keys get the same answer; None: this one gets its own.
-        known: What the first stage knows of the item; None if there was none, and the worker's verdict is all.
+        known: The first stage's result so far; None if there was none, and the worker's verdict is all.
     """
 
     key: bytes | None
@@ -66,7 +66,7 @@ _WHOLE = LeftToWorker(None, None)
 
 
 def first_stage(verifier: Verifier, item: VerifierInput) -> Verdict | LeftToWorker:
-    """What a verifier says that can neither hang nor crash; one that may do either leaves every item whole."""
+    """Return a verdict that can neither hang nor crash; a verifier that may do either defers every item whole."""
     if verifier.isolation == "process":
         return _WHOLE
     if verifier.isolation != "staged":
@@ -86,7 +86,7 @@ class _ReadRequest(Struct, frozen=True):
 
 
 class _FirstStageAnswer(Struct, frozen=True):
-    """What the first stage said of an item: one of both."""
+    """The first stage's answer to an item: one of both."""
 
     verdict: Verdict | None = None
     deferred: LeftToWorker | None = None
@@ -97,7 +97,7 @@ class _ReadReply(Struct, frozen=True):
 
 
 def serve(kind: str, options: dict[str, str], descriptor: int, niceness: int) -> None:
-    """Be such a process: answer until the socket ends."""
+    """Run as such a process: answer until the socket ends."""
     os.nice(niceness)
     verifier = Registry().local(kind, options)
     with socket.socket(fileno=descriptor) as sock, sock.makefile("rb") as stream:
@@ -115,10 +115,10 @@ _ENDED = "A process that reads texts has ended."
 
 
 def _said(body: bytes, count: int) -> list[FirstAnswer]:
-    """The answers on so many items in a message.
+    """Decode the answers to a number of items from a message.
 
     Raises:
-        VerifierError: It holds others.
+        VerifierError: The message is malformed.
     """
     try:
         said = msgspec.msgpack.decode(body, type=_ReadReply).said
@@ -131,7 +131,7 @@ def _said(body: bytes, count: int) -> list[FirstAnswer]:
 
 
 class ReaderProcess:
-    """A process that makes the first stage of one verifier.
+    """A process that runs the first stage of one verifier.
 
     Raises:
         VerifierError: It can't start.
@@ -143,11 +143,10 @@ class ReaderProcess:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     def ask(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """What it says of each item; from any thread, by one at a time.
+        """Return the answer to each item; from any thread, by one at a time.
 
         Raises:
             VerifierError: It has ended.
@@ -160,12 +159,12 @@ class ReaderProcess:
         return _said(body or b"", len(items))
 
     def end(self) -> None:
-        """End it; whoever asks it is told."""
+        """End the process; a waiting caller gets an error."""
         self._process.kill()
         self._process.wait()
 
     def close(self) -> None:
-        """End it and let go of its socket; nobody may be asking."""
+        """End the process and close its socket; no call may be in progress."""
         self.end()
         self._stream.close()
         self._sock.close()
@@ -208,20 +207,20 @@ _Done = SimpleQueue["tuple[_SharedBatch, list[FirstAnswer] | None]"]
 
 
 class _SharedBatch(NamedTuple):
-    """Some items, and where it goes with what is said of them; None where nothing was."""
+    """Some items, and the destination of their answers; None if there were no answers."""
 
     items: list[VerifierInput]
     done: _Done
 
 
 class Readers:
-    """Processes that help the caller with the first stage of one verifier.
+    """The first-stage worker pool: processes that help the caller with the first stage of one verifier.
 
-    They are started once `MANY` items were read, by whoever has more than one batch of them. What a process had that
-    ended is read by the caller.
+    They are started once `MANY` items were read, by a caller that has more than one batch of them. The batch of a
+    process that ended is read by the caller.
 
     Args:
-        processes: How many; with 0 the caller reads alone, as it does where there is no first stage.
+        processes: How many; with 0 the caller reads alone, as it does without a first stage.
     """
 
     def __init__(self, verifier: Verifier, spec: Spec, processes: int) -> None:
@@ -243,12 +242,11 @@ class Readers:
 
     @property
     def pids(self) -> list[int]:
-        """Ids of the processes that help."""
         with self._lock:
             return [process.pid for process in self._processes]
 
     def answers(self, items: Iterable[VerifierInput]) -> Iterator[tuple[VerifierInput, FirstAnswer]]:
-        """Each item with what `first_stage` says of it, in no order; for one caller at a time."""
+        """Yield each item with `first_stage`'s answer, in no order; for one caller at a time."""
         left = iter(items)
         done: _Done = SimpleQueue()
         given = 0
@@ -271,7 +269,6 @@ class Readers:
                 return
 
     def close(self) -> None:
-        """End the processes."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -300,7 +297,7 @@ class Readers:
             self._changed.notify()
 
     def _taken(self) -> _SharedBatch | None:
-        """The next batch for a process; None when this is closed."""
+        """Return the next batch for a process; None once this is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._batches or self._closed)
             return None if self._closed else self._batches.popleft()
@@ -329,7 +326,7 @@ class Readers:
             process.close()
 
     def _started(self) -> ReaderProcess | None:
-        """One process more; None where none can start, or this is closed."""
+        """Start one process more; None if none can start, or this is closed."""
         with self._lock, suppress(VerifierError):
             if not self._closed:
                 self._processes.append(ReaderProcess(self._spec))
@@ -341,10 +338,10 @@ class Readers:
 
 
 class AsyncReaderProcess(asyncio.Protocol):
-    """A process that makes the first stage of one verifier, asked from an event loop; it answers in turn.
+    """A process that runs the first stage of one verifier, called from an event loop; it answers in turn.
 
     Attributes:
-        long: How many long items it was asked of.
+        long: How many long items it was sent.
 
     Raises:
         VerifierError: It can't start.
@@ -359,20 +356,18 @@ class AsyncReaderProcess(asyncio.Protocol):
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     @property
     def lives(self) -> bool:
-        """Whether it can be asked."""
         ended = self._transport is not None and self._transport.is_closing()
         return not ended and self._process.poll() is None
 
     async def ask(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """What it says of each item; several may be asked at a time.
+        """Return the answer to each item; several calls may be in progress.
 
         Raises:
-            VerifierError: It has ended, or they can't be sent.
+            VerifierError: It has ended, or the items can't be sent.
         """
         self.long += sum(item.characters > LONG for item in items)
         try:
@@ -391,7 +386,7 @@ class AsyncReaderProcess(asyncio.Protocol):
         return await answer
 
     def close(self) -> None:
-        """End it; whoever asks it is told."""
+        """End the process; waiting callers get an error."""
         self._process.kill()
         self._process.wait()
         if self._transport is None:
@@ -400,11 +395,9 @@ class AsyncReaderProcess(asyncio.Protocol):
             self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Be asked over this."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
-        """Give those who asked first what it says."""
         self._incoming += data
         while (body := message(self._incoming)) is not None and self._asked:
             count, answer = self._asked.popleft()
@@ -416,7 +409,6 @@ class AsyncReaderProcess(asyncio.Protocol):
                 answer.set_exception(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Tell whoever asked."""
         while self._asked:
             _, answer = self._asked.popleft()
             if not answer.done():
@@ -424,10 +416,10 @@ class AsyncReaderProcess(asyncio.Protocol):
 
 
 class AsyncReaders:
-    """A few processes that make the first stage of one verifier; used from one event loop.
+    """A few processes that run the first stage of one verifier; used from one event loop.
 
     Args:
-        processes: How many; they start when they are needed, and stand back for the loop.
+        processes: How many; they start on demand, with a lower priority than the loop.
     """
 
     def __init__(self, spec: Spec, processes: int) -> None:
@@ -441,33 +433,31 @@ class AsyncReaders:
 
     @property
     def free(self) -> int:
-        """Processes that have loaded, and that nobody waits for."""
         return len(self._free)
 
     @property
     def wanted(self) -> bool:
-        """Whether somebody waits for a process."""
         return self._busy > self._most
 
     def prepare(self, processes: int) -> None:
-        """Have so many there soon, as far as they may be; nobody waits for them."""
+        """Have a number of processes ready soon, up to the maximum; no caller waits for them."""
         for _ in range(min(processes, self._most) - self.free - self._busy - len(self._starting)):
             starting = asyncio.ensure_future(self._start())
             self._starting.add(starting)
             starting.add_done_callback(self._starting.discard)
 
     async def answers(self, items: Sequence[VerifierInput]) -> list[FirstAnswer]:
-        """What `first_stage` says of each item.
+        """Return `first_stage`'s answer to each item.
 
         Raises:
-            VerifierError: The process ended before it said anything.
+            VerifierError: The process ended before it answered.
         """
         async with self.process() as process:
             return await process.ask(items)
 
     @asynccontextmanager
     async def process(self) -> AsyncIterator[AsyncReaderProcess]:
-        """A process that nobody else asks meanwhile; it is ended where the block fails, or nobody waits for it.
+        """Lend a process exclusively; it is ended if the block fails, or no caller needs it.
 
         Raises:
             VerifierError: None can start.
@@ -509,7 +499,7 @@ class AsyncReaders:
         return None
 
     async def close(self) -> None:
-        """End the processes that nobody waits for, and the others once nobody does."""
+        """End the idle processes, and the others once they are idle."""
         self._closed = True
         for starting in self._starting:
             starting.cancel()

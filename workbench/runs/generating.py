@@ -1,8 +1,8 @@
-"""Calls to model servers that are about no item: texts that are written for whoever asks, in synchronous code.
+"""Calls to model servers that are about no item: texts written for a caller in synchronous code.
 
 They go through a run's journal as a judge's do: each attempt is stored before it is sent, each reply for ever, and
-equal requests are asked once. A thread of its own keeps the calls going and shows life while the caller does other
-things, such as executing what was written.
+equal requests are sent once. A separate thread makes the calls and shows life while the caller does other things, such
+as executing written programs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _GO_ON = "What was answered is stored; the same command goes on from there."
 
 
 class ReplyRequest(Struct, frozen=True):
-    """A reply that is wanted: of which server, to what, and which of several."""
+    """A requested reply: the server, the request, and the sample."""
 
     role: str
     request: Request
@@ -41,7 +41,7 @@ Found = Reply | CallFailed
 
 
 class Servers:
-    """A run's model servers, asked from one thread that waits for the replies; open in a ``with`` block.
+    """A run's model servers, called from one thread that waits for the replies; open in a ``with`` block.
 
     Args:
         lease: The claim to be the database's runner.
@@ -78,14 +78,15 @@ class Servers:
             self._thread.join(LOOK_S)
 
     def ask(self, wanted: Sequence[ReplyRequest], watch: Callable[[int, bool], None] | None = None) -> list[Found]:
-        """What came of each, in the order of what is wanted.
+        """Return the result of each request, in their order.
 
         Args:
-            watch: Is told a few times a second how many have come, and whether this ends and only waits for the calls
-                in flight.
+            watch: Called a few times a second with the number of results, and whether this is ending and only waits for
+                the
+                calls in flight.
 
         Raises:
-            RunError: No call can succeed now; what was answered is stored.
+            RunError: No call can succeed now; replies received are stored.
             StoreError: Nothing can be stored.
         """
         opened = self._opened.result()
@@ -145,10 +146,10 @@ class Servers:
 
 
 class _ThreadSession(Struct, frozen=True):
-    """A session in a thread of its own.
+    """A session in a separate thread.
 
     Attributes:
-        over: Set there when nothing more is wanted.
+        over: Set in the thread to end the session.
     """
 
     loop: asyncio.AbstractEventLoop
@@ -191,9 +192,9 @@ class CompletionWriter(Struct, frozen=True, kw_only=True):
     """A model that writes completions.
 
     Attributes:
-        name: What it is called here.
+        name: Its name here.
         run: Its run.
-        price: None where it is not known.
+        price: None if unknown.
     """
 
     name: str
@@ -204,12 +205,12 @@ class CompletionWriter(Struct, frozen=True, kw_only=True):
 
 
 class CompletionRequest(Struct, frozen=True):
-    """A completion that is to be written.
+    """A completion to write.
 
     Attributes:
         question: Row id.
         key: The completion's id.
-        sample: Tells apart independent replies, from 0.
+        sample: Distinguishes independent replies, from 0.
     """
 
     question: int
@@ -219,39 +220,35 @@ class CompletionRequest(Struct, frozen=True):
 
 
 class CompletionWork(Protocol):
-    """What is to be written, part by part."""
+    """The completions to write, part by part."""
 
     @property
-    def parts(self) -> int:
-        """How many parts the questions come in."""
-        ...
+    def parts(self) -> int: ...
 
     def wanted(self, model: str, part: int) -> list[CompletionRequest]:
-        """What a model is to write for a part and hasn't; the same list until the part is stored."""
+        """Return the completions a model has still to write for a part; the same list until the part is stored."""
         ...
 
-    def size(self, model: str, part: int) -> int:
-        """How many completions of a model there are when a part is done."""
-        ...
+    def size(self, model: str, part: int) -> int: ...
 
     def store(self, replies: Iterator[tuple[str, CompletionRequest, Reply]]) -> int:
-        """Store what was written, in its order; returns how many completions are new.
+        """Store written completions, in order; return how many are new.
 
         Raises:
-            StoreError: It can't be now.
+            StoreError: It isn't possible now.
         """
         ...
 
 
 class ModelProgress(Struct, kw_only=True):
-    """How far a model is.
+    """Progress of a model.
 
     Attributes:
-        done: Completions that are there, or failed.
+        done: Completions that exist, or failed.
         failed: Calls of this start that failed for good, by code.
-        details: What was said about the first of them.
+        details: The message of the first of them.
         halted: Why no call of it can succeed now.
-        over: It has nothing left to do.
+        over: It has finished.
         awaited: Calls in flight that it waits for before it ends; None while others may begin.
     """
 
@@ -276,13 +273,13 @@ def complete(
     max_cost: float | None = None,
     watch: Watch | None = None,
 ) -> tuple[dict[str, ModelProgress], int]:
-    """Have every model write what it is to write; returns how far each came, and how many completions are new.
+    """Have every model write its completions; return each one's progress, and how many completions are new.
 
     Args:
         max_cost: US dollars of all models together, over all their starts.
 
     Raises:
-        KeyboardInterrupt: Somebody wants it to end; the calls in flight had their time.
+        KeyboardInterrupt: The user interrupted it; the calls in flight were waited for.
         LeaseLost: This process is no longer the runner.
         StoreError: Nothing can be stored.
         UsageError: A server's address is wrong.
@@ -318,7 +315,7 @@ async def _complete(
 
 
 class _ModelCompletions:
-    """One model's completions: as many tasks as calls may be in flight ask for them, part by part."""
+    """One model's completions: as many tasks as calls may be in flight request them, part by part."""
 
     def __init__(self, name: str, work: CompletionWork, client: Client) -> None:
         self.name = name
@@ -342,7 +339,7 @@ class _ModelCompletions:
         return self.progress.over or (self._part > part and all(one > part for one in self._open))
 
     def recall(self, wanted: CompletionRequest) -> Reply | None:
-        """The reply that is stored, unless it is no completion."""
+        """Return the stored reply, unless it is not a completion."""
         try:
             return self._client.caller.recall(self.name, wanted.request, wanted.sample)
         except CallFailed:
@@ -406,10 +403,10 @@ class _Completions:
             await self._store_ready(patient=True)
 
     async def _store_ready(self, *, patient: bool) -> None:
-        """Store the parts that all models are through with.
+        """Store the parts that all models have finished.
 
         Args:
-            patient: Raise what keeps a part from being stored; else it is tried again at the next look.
+            patient: Raise an error that keeps a part from being stored; else retry at the next look.
         """
         while self._next < self._work.parts and all(model.through(self._next) for model in self._models):
             try:

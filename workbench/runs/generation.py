@@ -1,6 +1,6 @@
-"""Texts that models write about no item: journalled, kept for ever, within a budget, and gone on with after a kill.
+"""Texts that models write about no item: journalled, kept for ever, within a budget, and resumable after a kill.
 
-What is asked under one name is a run of the kind `GENERATION`: it shows its calls and their cost, but has no verdicts.
+The requests under one name are a run of the kind `GENERATION`: it shows its calls and their cost, but has no verdicts.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ Key = TypeVar("Key")
 
 
 class WritingRequest(Struct, frozen=True, kw_only=True):
-    """One text that a model is to write.
+    """One text to be written by a model.
 
     Attributes:
-        messages: What the model is sent.
-        sample: Tells apart independent replies to the same messages, from 0.
-        step: What it is for, such as ``"tests"``, for people who look at the calls.
+        messages: The prompt.
+        sample: Distinguishes independent replies to the same messages, from 0.
+        step: Its purpose, such as ``"tests"``, for people who look at the calls.
         model: Which of the writer's models, by its name there; "" is the first.
     """
 
@@ -66,15 +66,15 @@ class Writer(Protocol):
     """Models that write; equal requests with equal samples get the same reply, for ever."""
 
     def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
-        """The replies, in the order of what was asked; None where a call failed for good."""
+        """Return the replies, in the order of the requests; None for a call that failed for good."""
         ...
 
 
 class Executor(Protocol):
-    """Runs programs against their tests, without harm."""
+    """Runs programs against their tests, isolated."""
 
     def run(self, jobs: Iterable[tuple[Key, Program]]) -> Iterator[tuple[Key, Execution]]:
-        """What came of every job, each with its key, in the order they end."""
+        """Yield every job's key and result, in the order they end."""
         ...
 
 
@@ -102,7 +102,7 @@ class Model(Struct, frozen=True, kw_only=True):
     """A model that writes.
 
     Attributes:
-        sampling: What was chosen; it goes before what a request brings.
+        sampling: The user's settings; they override a request's.
     """
 
     server: ModelServer
@@ -113,9 +113,9 @@ class Models(Struct, frozen=True, kw_only=True):
     """The models of a generation.
 
     Attributes:
-        models: By the names they are asked for by; the first one is asked where no name is given.
-        limits: How much they may be asked, all together.
-        own: Whether all of it is the caller's own word, and nothing comes from a file.
+        models: By name; the first one is used if none is given.
+        limits: Limits on all of them together.
+        own: Whether the caller gave all of it, and nothing comes from a file.
     """
 
     models: dict[str, Model]
@@ -123,9 +123,9 @@ class Models(Struct, frozen=True, kw_only=True):
     own: bool
 
     def config(self) -> dict[str, object]:
-        """All that is to stay the same under one name.
+        """Return everything that must stay the same under one name.
 
-        Where a server is isn't: replies are stored by server, and another one is asked for all of them.
+        The address of a server is not part of it: replies are stored by server, and a new one gets all requests again.
         """
         return {
             name: {
@@ -144,7 +144,7 @@ class ServerGeneration:
     Attributes:
         run: Its number among the project's runs.
         failed: Calls that failed for good, by code.
-        details: What was said about the first of them.
+        details: The message of the first of them.
     """
 
     def __init__(self, run: int, models: Models, servers: Servers, watch: Watch | None) -> None:
@@ -154,10 +154,10 @@ class ServerGeneration:
         self._models, self._servers, self._watch = models, servers, watch
 
     def ask(self, asked: Sequence[WritingRequest]) -> list[str | None]:
-        """The replies, in the order of what was asked; None where a call failed for good.
+        """Return the replies, in the order of the requests; None for a call that failed for good.
 
         Raises:
-            RunError: No call can succeed now (a wrong key, a spent budget); what was answered is stored.
+            RunError: No call can succeed now (a wrong key, a spent budget); replies received are stored.
             UsageError: There is no such model.
         """
         if not asked:
@@ -170,10 +170,10 @@ class ServerGeneration:
         return [None if isinstance(reply, CallFailed) else reply.text for reply in found]
 
     def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
-        """A vector a text, by the server's ``embeddings`` call.
+        """Return a vector a text, from the server's ``embeddings`` call.
 
         Raises:
-            RunError: The server has no such call, one failed for good, or none can succeed now; what was answered is
+            RunError: The server has no such call, one failed for good, or none can succeed now; replies received are
                 stored.
         """
         from workbench.runs.generating import ReplyRequest
@@ -209,11 +209,11 @@ class ServerGeneration:
 
 
 def models_from(project: Project, names: Sequence[str], options: Mapping[str, str], usual: Sampling = _USUAL) -> Models:
-    """The models that are named: tables ``[models.NAME]`` of ``workbench.toml``, or what the server calls them.
+    """Return the named models: tables ``[models.NAME]`` of ``workbench.toml``, or names at the server.
 
     Args:
-        options: As in `MODEL_OPTIONS`; they go before what a table says.
-        usual: How replies are drawn where neither says so.
+        options: As in `MODEL_OPTIONS`; they override those of a table.
+        usual: Default sampling.
 
     Raises:
         UsageError: There is no name, an option is unknown, missing or wrong, or a table of the file is wrong.
@@ -246,19 +246,19 @@ def generating(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> Iterator[ServerGeneration]:
-    """Ask models under a name; this process is the database's runner meanwhile.
+    """Call models under a name; this process is the database's runner in the meantime.
 
-    What was asked under any name is never asked again. The limits hold over all starts of the name.
+    Requests made before under any name are never sent again. The limits hold over all starts of the name.
 
     Args:
-        name: What the run is called in lists.
-        config: What else the requests depend on, such as the prompt's version; another one wants another name.
-        trust: Whether the user accepts servers that ``workbench.toml`` names; those given by hand are accepted.
+        name: The run's name in lists.
+        config: What else the requests depend on, such as the prompt's version; another one needs another name.
+        trust: Whether the user approves servers that ``workbench.toml`` names; those given by hand are approved.
 
     Raises:
         UsageError: The name is a verifier's or has another configuration, or a server's address is wrong.
-        NotTrustedError: The servers come from a file, and the user has not accepted them.
-        RunError: Another process is at work on the database.
+        NotTrustedError: The servers come from a file, and the user has not approved them.
+        RunError: Another process is working on the database.
     """
     # The client's libraries are for those who call servers.
     from workbench.runs.generating import Servers
@@ -278,7 +278,7 @@ def generating(
 
 
 class Identity:
-    """What the name of a generation is bound to: all that may change a reply."""
+    """The identity of a generation that its name is bound to: everything that may change a reply."""
 
     def __init__(self, config: dict[str, object], version: str = _VERSION) -> None:
         self.name: str = GENERATION
@@ -286,7 +286,6 @@ class Identity:
         self._config = config
 
     def config(self) -> dict[str, object]:
-        """See `bound_run`."""
         return self._config
 
 
@@ -294,7 +293,7 @@ def require_free(name: str) -> None:
     """Make sure that a generation can have this name.
 
     Raises:
-        UsageError: It is no name, or a kind of verifier.
+        UsageError: It is invalid, or a kind of verifier.
     """
     require_name(name)
     if Registry().knows(name):
@@ -326,12 +325,12 @@ def from_server(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> FloatArray:
-    """A row a text, by a server's ``embeddings`` call; each text is asked for once, ever.
+    """Return a row a text, from a server's ``embeddings`` call; each text is sent once, ever.
 
     Raises:
-        NotTrustedError: The servers come from a file, and the user has not accepted them.
-        RunError: The server gives none.
-        UsageError: A setting of chats is given, which no such call takes.
+        NotTrustedError: The servers come from a file, and the user has not approved them.
+        RunError: The server returns none.
+        UsageError: A setting of chats is given, which no such call accepts.
     """
     import numpy as np
 
@@ -348,9 +347,9 @@ def _require_no_chat(extras: RequestExtras) -> None:
 
 
 def from_local(model: str, texts: Sequence[str]) -> FloatArray:
-    """A row a text, by sentence-transformers on this machine.
+    """Return a row a text, computed by sentence-transformers on this machine.
 
-    Only weights in the safetensors format are read, and no code that comes with a model is run.
+    Only weights in the safetensors format are read, and no code that comes with a model is executed.
 
     Raises:
         UsageError: sentence-transformers is not installed.

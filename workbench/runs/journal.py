@@ -1,7 +1,7 @@
-"""One run's journal: what the client and the judges report is committed in groups, in the order it came.
+"""One run's journal: entries of the client and the judges are committed in groups, in order.
 
 Everything happens on the event loop's thread. A group is committed a moment after its first entry, so that a response
-and the verdict that follows from it share a transaction; whoever waits for an entry goes on after the COMMIT.
+and the verdict that follows from it share a transaction; callers that wait for an entry continue after the COMMIT.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ _UNSURE: frozenset[FailureCode] = frozenset({"timeout", "transport", "malformed"
 
 
 def add_outcome(used: RunUsage, found: AttemptOutcome) -> None:
-    """Count what became of an attempt that was counted as a call."""
     if found.state == "done":
         used.answered += 1
         return
@@ -55,7 +54,7 @@ def add_outcome(used: RunUsage, found: AttemptOutcome) -> None:
 
 
 def add_reply(used: RunUsage, found: Usage) -> None:
-    """Count the tokens and the money of a reply; what isn't known counts as nothing, but is told apart for money."""
+    """Add the tokens and cost of a reply; unknown ones count as nothing, but replies of unknown cost are counted."""
     used.prompt_tokens += found.prompt_tokens or 0
     used.cached_tokens += found.cached_tokens or 0
     used.completion_tokens += found.completion_tokens or 0
@@ -66,14 +65,13 @@ def add_reply(used: RunUsage, found: Usage) -> None:
 
 
 def add_item(used: RunUsage, made: Iterable[MadeCall]) -> None:
-    """Count the replies that an item was judged by without a call."""
+    """Count the replies of an item that needed no call."""
     reused = [call.reused for call in made]
     used.reused += sum(reused)
     used.items_reused += bool(reused) and all(reused)
 
 
 def spent(used: RunUsage) -> RunUsed:
-    """The sums as the client's budgets need them."""
     return RunUsed(
         calls=used.calls,
         possibly_paid=used.open + used.unsure,
@@ -97,7 +95,7 @@ _WRITE_BACK_S = 1.0
 
 
 class _RecordedVerdict(Struct, frozen=True):
-    """A verdict with the calls it rests on and the verifier's own account of it."""
+    """A verdict with its calls and the verifier's own account of it."""
 
     item: int
     judged: Judged
@@ -106,7 +104,7 @@ class _RecordedVerdict(Struct, frozen=True):
 
 
 class _JournaledReply(Struct, frozen=True):
-    """A response and what it answers."""
+    """A response and its call."""
 
     call: JournaledCall
     response: Response
@@ -117,7 +115,7 @@ Waiter = asyncio.Future[None]
 
 
 class _Awaited(Struct, frozen=True):
-    """Something whose COMMIT somebody waits for; None is all that came before."""
+    """An entry whose COMMIT is waited for; None is all that came before."""
 
     what: Attempt | _RecordedVerdict | None
     waiter: Waiter
@@ -127,7 +125,7 @@ _Entry = _Awaited | _JournaledReply | AttemptOutcome
 
 
 class _Transaction(Struct):
-    """What one transaction stores, and who waits for it."""
+    """The content of one transaction, and its waiting callers."""
 
     attempts: list[Attempt] = field(default_factory=list)
     outcomes: list[AttemptOutcome] = field(default_factory=list)
@@ -137,15 +135,15 @@ class _Transaction(Struct):
 
 
 class RunJournal:
-    """Keeps the calls and verdicts of one run; made and used inside one event loop.
+    """Records the calls and verdicts of one run; made and used inside one event loop.
 
     Args:
-        numbers: The numbers of attempts, for all runs that are at work at a time.
-        reader: Who reads the replies, such as a parser with its version: what it could make nothing of before is
-            asked for again.
+        numbers: The numbers of attempts, for all runs that are active at a time.
+        reader: The reader of the replies, such as a parser with its version: replies it could not parse before are
+            requested again.
 
     Attributes:
-        usage: What the run has used, entries that aren't committed yet included.
+        usage: The run's usage, uncommitted entries included.
         stored: Verdicts committed by this journal.
         closing: The run is to stop: no call begins any more.
     """
@@ -182,7 +180,7 @@ class RunJournal:
         self.stored = 0
 
     def recall(self, key: bytes) -> Response | None:
-        """The response to a key, in whichever run, committed or about to be.
+        """Return the response to a key, of any run, committed or about to be.
 
         Raises:
             StoreError: The database can't be read.
@@ -193,15 +191,14 @@ class RunJournal:
             return calls.response(self._reader, key, self._wanted)
 
     def refused(self, key: bytes) -> CallFailed | None:
-        """How a server refused a request for what it says, in an earlier start that stored no verdict on its item."""
+        """Return how a server rejected a request's content, in an earlier start that stored no verdict on its item."""
         return self._refused.get(key)
 
     def spent(self) -> RunUsed:
-        """What the run had used before this start."""
         return self._before
 
     async def begin(self, item: int, call: JournaledCall) -> int:
-        """Commit an attempt that is about to be sent; returns its number.
+        """Commit an attempt that is about to be sent; return its number.
 
         Raises:
             Halt: The run is to stop, so nothing more is sent.
@@ -214,11 +211,11 @@ class RunJournal:
     async def begin_together(
         self, found: Sequence[tuple[int, JournaledCall]], put: Callable[[sqlite3.Connection, Sequence[int]], None]
     ) -> None:
-        """Commit attempts that are to be sent in a batch, together with what is stored of it.
+        """Commit attempts that are to be sent in a batch, together with the batch's rows.
 
         Args:
-            found: Each call with the item that it is about.
-            put: Stores it, for the attempts' numbers.
+            found: Each call with its item.
+            put: Stores the batch, given the attempts' numbers.
 
         Raises:
             Halt: The run is to stop, so nothing more is sent.
@@ -236,11 +233,10 @@ class RunJournal:
         self._lease.store(store)
 
     def fail(self, attempt: int, code: FailureCode, status: int | None, detail: str, *, sent: bool = True) -> None:
-        """Note how an attempt failed."""
         self._put(AttemptOutcome(attempt, "failed" if sent else "unsent", status, code, detail))
 
     def done(self, attempt: int, call: JournaledCall, response: Response) -> None:
-        """Note a response; it is committed before, or with, whatever comes later."""
+        """Record a response; it is committed before, or with, everything later."""
         self._fresh[call.key] = response
         shortest, longest = _GATHER_S
         self._gather = min(max(shortest, _GATHER_SHARE * response.ms / 1000), longest)
@@ -248,7 +244,7 @@ class RunJournal:
         self._put(AttemptOutcome(attempt, "done"))
 
     def begin_no_more(self) -> None:
-        """The run is to stop: nothing more is sent, and what was sent is still stored."""
+        """Stop sending calls; replies to those in flight are still stored."""
         self.closing = True
 
     def require_open(self) -> None:
@@ -261,24 +257,23 @@ class RunJournal:
             raise Halt("cancelled", "The run stops.")
 
     def record(self, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
-        """Commit a verdict with its votes, the calls it rests on and the verifier's account, once the result is done.
+        """Commit a verdict with its votes, its calls and the verifier's account, once the result is done.
 
-        What is begun later is sent later than that COMMIT.
+        Calls that begin later are sent after that COMMIT.
         """
         trace = None if judged.trace is None else msgspec.json.encode(judged.trace).decode()
         return self._commit_with(_RecordedVerdict(item, judged, made, trace))
 
     async def flush(self) -> None:
-        """Commit all that has come until now."""
         await self._commit_with(None)
 
     def note(self, caller: Caller) -> None:
-        """What the client knows of the moment goes into the next transaction."""
+        """Add the client's current state to the next transaction."""
         self.usage.in_flight, self.usage.at_once = caller.in_flight, caller.limit
         self.usage.warnings = list(dict.fromkeys([*self._warnings, *caller.warnings]))
 
     def beat(self) -> None:
-        """Show life: commit once a second, even where there is nothing to store.
+        """Show life: commit once a second, even if there is nothing to store.
 
         Raises:
             LeaseLost: This process is no longer the runner.
@@ -291,11 +286,10 @@ class RunJournal:
 
     @property
     def broken(self) -> bool:
-        """Nothing can be stored any more."""
         return self._broken is not None
 
     def close(self) -> None:
-        """Commit nothing any more; calls without an outcome stay open."""
+        """Stop committing; calls without an outcome stay open."""
         if self._timer is not None:
             self._timer.cancel()
 

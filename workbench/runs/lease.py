@@ -1,7 +1,7 @@
 """One runner a database: a row names the process, and every transaction of a runner checks it.
 
-A runner that was replaced finds that out before it can store anything. It is replaced when its process is gone; one
-that stands still (a suspended machine, a debugger, a full disk) lives.
+A runner that was replaced detects that before it can store anything. It is replaced when its process is gone; one that
+is blocked (a suspended machine, a debugger, a full disk) counts as alive.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ class LeaseLost(Exception):
 
 
 class Postponed(Exception):
-    """The run waits for something that comes by itself, and another run doesn't."""
+    """The run waits for something that needs no action, and another run is ready."""
 
 
 class Lease:
     """This process's claim to be the runner of a database.
 
     Attributes:
-        endless: Who waits for room, or for the file to be put back, waits for a person: as long as it takes.
-        attended: Whoever waits for its work is told what is wrong meanwhile: it waits for all that may be put right.
-        idle: No run is under way: it waits for no file that is away.
-        ending: This process has been told to end: it waits for no person any more.
+        endless: Waits for disk space, or for the file to be put back, without limit: they wait for a person.
+        attended: A caller waits for its work and is told of problems: it waits for everything that may be resolved.
+        idle: No run is in progress: it doesn't wait for a missing file.
+        ending: This process is to end: it no longer waits for a person.
     """
 
     def __init__(self, database: Database, row: LeaseRow, lock: Lock | None) -> None:
@@ -62,7 +62,7 @@ class Lease:
 
     @classmethod
     def acquire(cls, database: Database) -> Lease | None:
-        """Claim to be the runner; None when another one lives."""
+        """Claim to be the runner; None if another one lives."""
         if _lives(database):
             return None
         process = processes.working_on(database.path)
@@ -76,7 +76,7 @@ class Lease:
 
     @contextmanager
     def write(self, *, patient: bool = True) -> Iterator[sqlite3.Connection]:
-        """A transaction that only the runner gets.
+        """Open a transaction that only the runner gets.
 
         Args:
             patient: Wait while another process keeps the database locked; else fail soon.
@@ -102,11 +102,11 @@ class Lease:
         self._recover()
 
     def store(self, work: Callable[[sqlite3.Connection], Result]) -> Result:
-        """Do something in one transaction, again from its beginning for as long as it may still become possible.
+        """Run work in one transaction, and retry it for as long as it may still succeed.
 
         Raises:
             LeaseLost: This process is no longer the runner.
-            StoreError: It won't become possible, took ten minutes, or this process is to end.
+            StoreError: It can't succeed, took ten minutes, or this process is to end.
         """
         while True:
             try:
@@ -118,7 +118,7 @@ class Lease:
             time.sleep(_PAUSE_S)
 
     def gives_up(self, error: StoreError) -> bool:
-        """Whether to wait no longer for what a transaction has failed on."""
+        """Return whether to stop waiting after a transaction failed with this error."""
         lasted = 0.0 if self._trouble is None else self._trouble.lasted
         if self.ending:
             return error.cause != "busy" or lasted > _LAST_S
@@ -131,7 +131,7 @@ class Lease:
 
     @property
     def trouble(self) -> Trouble | None:
-        """What keeps transactions from being stored now, for longer than the usual crowd does; None: nothing."""
+        """Return what has kept transactions from being stored for longer than ordinary contention; None: nothing."""
         trouble = self._trouble
         return trouble if trouble is not None and trouble.is_worth_telling else None
 
@@ -141,7 +141,7 @@ class Lease:
             self.store(lambda _: None)
 
     def end_if_idle(self) -> bool:
-        """Give the claim up unless a run waits, in one transaction: who queues a run later finds no runner."""
+        """Give up the claim unless a run waits, in one transaction: a run queued later finds no runner."""
 
         def end(connection: sqlite3.Connection) -> bool:
             if runs.waiting(connection):
@@ -154,7 +154,7 @@ class Lease:
         return ended
 
     def end(self) -> None:
-        """Give the claim up; the run at work waits for the next runner."""
+        """Give up the claim; the current run waits for the next runner."""
 
         def end(connection: sqlite3.Connection) -> None:
             runs.put_back(connection)
@@ -166,7 +166,7 @@ class Lease:
             self.release()
 
     def release(self) -> None:
-        """Let go of the lock, without a word in the database."""
+        """Release the lock, leaving the database unchanged."""
         if self._lock is not None:
             self._lock.release()
 
@@ -227,10 +227,10 @@ _LOOK_S = 0.05
 
 @contextmanager
 def standing_in(database: Database) -> Iterator[Lease]:
-    """The claim to be the database's runner; runs that were queued meanwhile get one of their own afterwards.
+    """Claim to be the database's runner; runs that are queued in the meantime get one afterwards.
 
     Raises:
-        RunError: Another process is at work on the database.
+        RunError: Another process is working on the database.
     """
     until = time.monotonic() + _PATIENCE_S
     while (lease := Lease.acquire(database)) is None:

@@ -1,4 +1,4 @@
-"""Whether a database's runner lives, how one is started, and what it says of itself on its lock."""
+"""Liveness of a database's runner, its launch, and the notice it leaves on its lock."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ WAITING: dict[Cause, str] = {
 
 
 class Trouble:
-    """Transactions fail, one after the other.
+    """A series of failing transactions.
 
     Attributes:
-        error: What the last one failed on, the usual crowd aside.
-        since: When that was, in seconds since the epoch.
-        told: It has been said.
+        error: The error of the last one, except for ordinary contention.
+        since: When the first failed, in seconds since the epoch.
+        told: It has been reported.
     """
 
     def __init__(self, error: StoreError) -> None:
@@ -60,29 +60,28 @@ class Trouble:
         self._began = processes.uptime()
 
     def meet(self, error: StoreError) -> None:
-        """Another one has failed, perhaps for another cause: a file that was moved may have another in its place."""
+        """Record another failure, perhaps of another cause: a moved file may have been replaced."""
         if error.cause not in ("busy", self.error.cause):
             self.error, self.told = error, False
 
     @property
     def lasted(self) -> float:
-        """For how many seconds by now."""
+        """Return its duration in seconds."""
         return processes.uptime() - self._began
 
     @property
     def is_worth_telling(self) -> bool:
-        """Whether it is more than the usual crowd."""
         return self.error.cause != "busy" or self.lasted >= _BUSY_S
 
     def over(self) -> str:
-        """It has passed: from when to when, and what it was."""
+        """Describe a resolved series: from when to when, and the error."""
         end = processes.wall()
         # A clock may have been set meanwhile.
         return f"nothing could be stored from {clock(end - self.lasted)} to {clock(end)}: {self.error.message}"
 
 
 def clock(seconds: float) -> str:
-    """A time as a person here reads it from the wall: ``"08:57"``, with the date where that is another day's."""
+    """Format a local time: ``"08:57"``, with the date if that is not today."""
     try:
         at = datetime.fromtimestamp(seconds)
     except (ValueError, OverflowError, OSError):
@@ -102,12 +101,12 @@ _PAUSE_S = 0.01
 
 
 class Notice(Struct, frozen=True):
-    """What a runner says of itself while it may not be able to write the database.
+    """A runner's notice while it may not be able to write the database.
 
     Attributes:
         since: Since when it has not been able to, in seconds since the epoch; None: it is.
         cause: The cause as `StoreError` names it.
-        words: What the database said.
+        words: The database's message.
     """
 
     process: Process
@@ -124,7 +123,7 @@ class Lock:
 
     @classmethod
     def take(cls, database: Path, process: Process) -> Lock | None:
-        """Take the lock; None where that can't be done: then only heartbeats tell."""
+        """Take the lock; None if that isn't possible: then only heartbeats tell."""
         try:
             handle = os.open(lock_path(database), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         except OSError:
@@ -136,7 +135,7 @@ class Lock:
         return None
 
     def say(self, notice: Notice) -> bool:
-        """Say something in place of what was said before; False where it can't be written."""
+        """Replace the notice; False if it can't be written."""
         if self._handle is None:
             return False
         short = msgspec.structs.replace(notice, words=notice.words[:_WORDS].encode("ascii", "replace").decode())
@@ -146,20 +145,19 @@ class Lock:
             return False
 
     def release(self) -> None:
-        """Let go; the file stays, since another process may be about to take it."""
+        """Release the lock; the file stays, since another process may be about to take it."""
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
 
 
 def lock_path(database: Path) -> Path:
-    """Where the lock of a database's runner is."""
     place = database.resolve()
     return place.with_name(f"{place.name}.runner.lock")
 
 
 def look(database: Path) -> tuple[Notice | None, bool]:
-    """What the last one to hold the lock has said, and whether a process holds it now."""
+    """Return the last holder's notice, and whether a process holds the lock now."""
     try:
         handle = os.open(lock_path(database), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
@@ -188,7 +186,7 @@ def _is_own(handle: int) -> bool:
 
 
 def _locked(handle: int, kind: int, tries: int) -> bool:
-    """Try to lock; who only looks holds it for a moment."""
+    """Try to lock; checking alone holds it for a moment."""
     for left in reversed(range(tries)):
         try:
             fcntl.flock(handle, kind | fcntl.LOCK_NB)
@@ -208,9 +206,9 @@ DEAD_AFTER_S = 10.0
 
 
 def is_alive(row: LeaseRow | None, database: Path) -> bool:
-    """Whether the process that claims to be the runner lives, though it may stand still.
+    """Return whether the process that claims to be the runner lives, though it may be blocked.
 
-    Of a process on another machine only its heartbeat tells.
+    For a process on another machine only its heartbeat tells.
     """
     if row is None:
         return False
@@ -219,12 +217,12 @@ def is_alive(row: LeaseRow | None, database: Path) -> bool:
 
 
 def is_gone(row: LeaseRow, database: Path) -> bool:
-    """Whether the process that claims to be the runner has certainly ended."""
+    """Return whether the process that claims to be the runner has certainly ended."""
     return _life(row, database) == "gone"
 
 
 def living_runner(connection: sqlite3.Connection, database: Path) -> bool:
-    """Whether the runner is alive; one that has ended loses its claim."""
+    """Return whether the runner is alive; one that has ended loses its claim."""
     row = runs.lease(connection)
     if is_alive(row, database):
         return True
@@ -234,7 +232,7 @@ def living_runner(connection: sqlite3.Connection, database: Path) -> bool:
 
 
 def waiting(row: LeaseRow | None, database: Path) -> str | None:
-    """What a runner that lives waits for, in words; None while it goes on."""
+    """Describe what a live runner waits for; None while it works."""
     if row is None or row.process is None or not is_alive(row, database):
         return None
     notice, _ = look(database)
@@ -250,7 +248,7 @@ def waiting(row: LeaseRow | None, database: Path) -> str | None:
 
 
 def silence(row: LeaseRow | None, database: Path) -> str | None:
-    """What is known of a runner that shows no life and may live all the same; None of any other."""
+    """Describe a runner that shows no life and may live all the same; None for any other."""
     if row is None or is_alive(row, database) or is_gone(row, database):
         return None
     return f"its runner, elsewhere, was last heard of at {clock(row.heartbeat)}"
@@ -287,12 +285,11 @@ _LAST_BYTES = 10_000
 
 
 def log_path(database: Path) -> Path:
-    """Where the runner of a database writes what went wrong."""
     return database.with_name(f"{database.name}.runner.log")
 
 
 def ensure_runner(database: Database) -> None:
-    """See to it that a runner lives; call it after the run was queued.
+    """Start a runner unless one lives; call it after the run was queued.
 
     Raises:
         RunError: The runner doesn't start.
@@ -317,7 +314,7 @@ def ensure_runner(database: Database) -> None:
 
 
 def _has_begun(database: Database, pid: int) -> bool:
-    """Whether this runner took its claim (and may have died since), or another one lives."""
+    """Return whether this runner took its claim (and may have died since), or another one lives."""
     row = runs.lease(database.reader())
     return row is not None and (row.pid == pid or is_alive(row, database.path))
 
@@ -352,5 +349,4 @@ def _last_line(database: Path) -> str:
 
 
 def runner_log(project: Project) -> Path:
-    """What the background runner writes."""
     return log_path(project.path)

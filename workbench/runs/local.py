@@ -1,4 +1,4 @@
-"""Judging on this machine: what a verifier decides at once, and what it leaves to worker processes."""
+"""Judging on this machine: verdicts reached at once, and items deferred to worker processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.verifiers.pool import WorkerPool
 
 
 def filled_in(known: Verdict | None, found: Verdict) -> Verdict:
-    """What the first stage knows of an item with what the second found."""
+    """Merge the first stage's knowledge of an item with the second stage's result."""
     if known is None:
         return found
     return structs.replace(
@@ -42,12 +42,12 @@ Commit = Callable[[Sequence[tuple[int, Verdict]], Mapping[bytes, Verdict]], None
 class SecondStage:
     """Items that wait for workers; all in one thread.
 
-    Items of equal keys are judged once: the first goes to a worker, the others wait for its answer. A worker goes on
+    Items of equal keys are judged once: the first goes to a worker, the others wait for its answer. A worker continues
     only when its last verdict is committed. The workers are started when the first item needs one.
 
     Attributes:
-        count: Items that wait.
-        characters: Length of the texts that are kept for them.
+        count: Waiting items.
+        characters: Length of their texts in memory.
     """
 
     def __init__(self, start: Callable[[], WorkerPool], recall: Recall, commit: Commit) -> None:
@@ -67,18 +67,17 @@ class SecondStage:
 
     @property
     def pool(self) -> WorkerPool:
-        """The workers, started if need be."""
+        """Return the workers, starting them if needed."""
         if self._pool is None:
             self._pool = self._exit.enter_context(self._start())
         return self._pool
 
     @property
     def has_workers(self) -> bool:
-        """Whether they were started."""
         return self._pool is not None
 
     def take(self, item: VerifierInput, deferred: LeftToWorker) -> Verdict | None:
-        """The verdict where a worker found it before; otherwise the item is put in line.
+        """Return the verdict if a worker found it before; otherwise queue the item.
 
         Raises:
             VerifierError: The workers can't start.
@@ -94,7 +93,7 @@ class SecondStage:
         return None
 
     def turn(self, timeout: float) -> None:
-        """See what the workers have done: commit it, and only then give them more.
+        """Process the workers' results: commit them, and only then assign more.
 
         Args:
             timeout: The longest wait in seconds.
@@ -128,7 +127,7 @@ class SecondStage:
             self.pool.submit(self._queue.popleft())
 
     def _settle(self, key: bytes | int, verdict: Verdict) -> list[tuple[int, Verdict]]:
-        """Fill in the items that waited for a key; only the first has cost a worker's time."""
+        """Complete the items that waited for a key; only the first has cost a worker's time."""
         settled = []
         for item, known in self._waiting.pop(key):
             settled.append((item, filled_in(known, verdict)))
@@ -157,18 +156,18 @@ _TURN_S = 0.002
 
 
 class VerdictSink(Protocol):
-    """What the work needs of the runner."""
+    """The runner's interface for this work."""
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] = ...) -> None:
-        """Commit verdicts by the item's row id and, with them, what workers found by key."""
+        """Commit verdicts by the item's row id and, with them, workers' results by key."""
         ...
 
     def recall(self, key: bytes) -> Verdict | None:
-        """What a worker has found for a key, in whichever run."""
+        """Return a worker's result for a key, from any run."""
         ...
 
     def check(self) -> None:
-        """Show life, and raise whatever ends the work early."""
+        """Show life, and raise to end the work early."""
         ...
 
 
@@ -181,11 +180,11 @@ def judge_locally(
     *,
     has_room: Callable[[], bool] = always,
 ) -> None:
-    """Judge with a verifier that works on this machine; what may hang or crash does so in a worker process.
+    """Judge with a verifier that works on this machine; code that may hang or crash runs in a worker process.
 
     Args:
         spec: The verifier's kind and options, for the workers.
-        has_room: Whether more items may be taken while others wait; what is done is stored first.
+        has_room: Whether more items may be started while others wait; finished ones are stored first.
     """
     judge = cast("Verifier", verifier)
     # This process is one of those that read.
@@ -205,7 +204,7 @@ def _each(chunks: Iterable[list[VerifierInput]], sink: VerdictSink) -> Iterator[
 
 
 class _LocalRun:
-    """Items on their way to the sink; all in one thread, and never many at a time."""
+    """Items in progress; all in one thread, and never many at a time."""
 
     def __init__(
         self, verifier: Verifier, start: Callable[[], WorkerPool], sink: VerdictSink, has_room: Callable[[], bool]

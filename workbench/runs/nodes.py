@@ -1,4 +1,4 @@
-"""What works on a node of a cluster: that node's own workers, kept warm, for one run; it knows nothing of others."""
+"""The actor on a cluster's node: that node's own workers, kept warm, for one run; it knows no other node."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Result = TypeVar("Result")
 
 
 class NodeAbout(Struct, frozen=True, kw_only=True):
-    """What a node has to say for itself before it is given any work.
+    """A node's description of itself, before it gets work.
 
     Attributes:
         version: Its verifier's, or its sandbox's.
         identity: A hash of its verifier's kind and configuration.
-        trouble: Why it can't work; "" where it can.
+        trouble: Why it can't work; "" if it can.
         provenance: What outcomes of programs depend on there.
     """
 
@@ -42,11 +42,11 @@ class NodeAbout(Struct, frozen=True, kw_only=True):
 
 
 class NodeReply(Struct, Generic[Result]):
-    """What has come of work meanwhile.
+    """Results so far.
 
     Attributes:
-        done: Results by number, those of earlier leases among them.
-        back: Numbers of what was not begun in the time of a lease: another node may be free.
+        done: Results by number, including those of earlier leases.
+        back: Numbers of work that was not begun in the time of a lease: another node may be free.
     """
 
     done: list[tuple[int, Result]]
@@ -65,11 +65,9 @@ class ReadingNode:
         self._executor = LocalExecutor(self._verifier, (kind, options), workers)
 
     def about(self) -> NodeAbout:
-        """See `NodeAbout`."""
         return NodeAbout(version=self._verifier.version, identity=identity(self._verifier))
 
     def work(self, items: Sequence[tuple[int, VerifierInput]]) -> NodeReply[Verdict]:
-        """The verdicts on items, each with its number."""
         verdicts = self._executor.judge([item for _, item in items])
         return NodeReply([(number, verdict) for (number, _), verdict in zip(items, verdicts, strict=True)])
 
@@ -78,9 +76,9 @@ class SandboxNode:
     """A sandbox for solutions.
 
     Args:
-        level: How solutions are kept in; a node where that doesn't hold says so.
+        level: The isolation level; a node that doesn't support it reports that.
         workers: How many run at a time.
-        settings: What they get.
+        settings: Settings of the sandbox.
     """
 
     def __init__(self, level: Level, workers: int, settings: PoolSettings) -> None:
@@ -95,15 +93,14 @@ class SandboxNode:
             self._trouble = str(error)
 
     def about(self) -> NodeAbout:
-        """See `NodeAbout`."""
         found = None if self._pool is None else self._pool.provenance()
         return NodeAbout(version=HARNESS_VERSION, trouble=self._trouble, provenance=found)
 
     def work(self, programs: Sequence[tuple[int, Program]]) -> NodeReply[Execution]:
-        """What has come of programs so far, as soon as all have begun or the time of a lease is over.
+        """Return results so far, as soon as all programs have begun or the time of a lease is over.
 
-        What is under way goes on with the next lease, so that no sandbox waits for the slowest of another; with no
-        programs this waits for it.
+        Programs in progress continue with the next lease, so that no sandbox waits for the slowest of another; without
+        new programs this waits for them.
         """
         assert self._pool is not None
         waiting, done, until = deque(programs), list[tuple[int, Execution]](), time.monotonic() + LEASE_S
@@ -112,7 +109,7 @@ class SandboxNode:
         return NodeReply(done, [number for number, _ in waiting])
 
     def drop(self, numbers: Sequence[int]) -> None:
-        """Let programs go that nobody waits for any more, whatever they are doing."""
+        """Abandon programs that are no longer needed, whatever their state."""
         gone = set(numbers)
         for slot in [slot for slot, number in self._under_way.items() if number in gone]:
             slot.abandon()

@@ -1,7 +1,7 @@
-"""A judge's template in its user's own words: begun with the one that a run was asked by, looked at, kept as a file.
+"""A judge's custom template: started from the one that a run used, validated, saved as a file.
 
-The file lies beside the database, where templates of a user's own may lie, and is trusted as they are: nobody is asked
-by it before its user has accepted it. One that a verifier asks by is never replaced.
+The file is next to the database, where custom templates belong, and is trusted as they are: no server gets it before
+its user has approved it. One that a verifier uses is never replaced.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ class TemplateDraft(Struct, frozen=True, kw_only=True):
 
     Attributes:
         text: TOML.
-        file: What it may be kept as, beside the database.
-        stored: What that file held when it was read; None where there was none.
+        file: Its proposed file name, next to the database.
+        stored: That file's content when it was read; None if there was none.
     """
 
     text: str
@@ -69,10 +69,10 @@ class CheckedCall(Struct, frozen=True, kw_only=True):
     """One request of a template.
 
     Attributes:
-        roles: Of its messages, in their order.
-        placeholders: What is put in.
-        optional: Of these, what the request can do without.
-        sampling: What is sent of it.
+        roles: The roles of its messages, in their order.
+        placeholders: The texts that are filled in.
+        optional: Of these, the ones that the request can do without.
+        sampling: Sampling settings that are sent.
     """
 
     name: str
@@ -83,16 +83,16 @@ class CheckedCall(Struct, frozen=True, kw_only=True):
 
 
 class CheckedTemplate(Struct, frozen=True, kw_only=True):
-    """A file with a prompt, and what would be made of it.
+    """A file with a prompt, and its interpretation.
 
     Attributes:
         kind: ``template``, ``rubric``, ``published prompt``, ``prompt of a role``, ``prompt for code`` or ``prompt for
             types``.
         standing: For a published prompt, whether its bytes are those of the release, in words.
-        fence: Whether texts stand between lines that their author can't guess.
+        fence: Whether texts are between lines that their author can't guess.
         lacks: The texts of an item that no request shows.
-        option: What the command is told to ask by it.
-        command: The command that asks by it.
+        option: The option that uses it.
+        command: The command that uses it.
     """
 
     file: str
@@ -110,11 +110,11 @@ class CheckedTemplate(Struct, frozen=True, kw_only=True):
 
 
 class TemplateShape(Struct, frozen=True, kw_only=True):
-    """What a template would ask.
+    """The requests of a template.
 
     Attributes:
         calls: Requests an item.
-        parser: Who reads the last reply.
+        parser: The parser of the last reply.
         lacks: The texts of an item that no request shows.
     """
 
@@ -124,13 +124,13 @@ class TemplateShape(Struct, frozen=True, kw_only=True):
 
 
 def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str) -> TemplateDraft:
-    """The template that a verifier with these options asks by, to be edited; it names the parser that reads for it.
+    """Return the template that a verifier with these options uses, to be edited; it names its parser.
 
     Args:
-        name: The verifier's, after which a file is called.
+        name: The verifier's, from which the file's name is made.
 
     Raises:
-        UsageError: It asks by none that can be replaced, or its file can't be read.
+        UsageError: It uses none that can be replaced, or its file can't be read.
     """
     if kind != "llm-judge":
         raise UsageError(f"{kind} asks by no template.", "An llm-judge does.")
@@ -150,13 +150,13 @@ def draft_of(project: Project, kind: str, options: Mapping[str, str], name: str)
 
 
 def shape_of(text: str, file: str) -> TemplateShape:
-    """What a template would ask.
+    """Return the requests of a template.
 
     Args:
-        file: What it is called, for messages.
+        file: Its name, for messages.
 
     Raises:
-        UsageError: It is none; the message names line and field.
+        UsageError: It is invalid; the message names line and field.
     """
     template = own(_bytes(text), file)
     return TemplateShape(calls=len(template.calls), parser=template.parser, lacks=_lacking(template, _ITEM_TEXTS))
@@ -168,7 +168,8 @@ def _lacking(template: Template, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def checked_template(path: Path) -> CheckedTemplate:
-    """What a judge would make of a file: a template or rubric, or a prompt from a copy of a paper's repository.
+    """Return a judge's interpretation of a file: a template or rubric, or a prompt from a copy of a paper's
+    repository.
 
     Raises:
         UsageError: It can't be read or is none of these; the message names file, line and field.
@@ -209,10 +210,10 @@ def _template_in(path: Path) -> Template:
 
 
 def checked_folder(folder: Path) -> list[CheckedTemplate]:
-    """What a search would make of each file of a folder with prompts of its roles.
+    """Return a search's interpretation of each file of a folder with prompts of its roles.
 
     Raises:
-        UsageError: There is none, or one is no prompt of a role; the message names file and line.
+        UsageError: There is none, or one is not a prompt of a role; the message names file and line.
     """
     files = role_files(folder)
     if not files:
@@ -246,7 +247,6 @@ def _published_option(path: Path, prompt: PublishedPrompt) -> str:
 
 
 def checked_call(call: TemplateCall) -> CheckedCall:
-    """One request, as it is told."""
     return CheckedCall(
         name=call.name,
         roles=tuple(role for role, _ in call.messages),
@@ -257,7 +257,7 @@ def checked_call(call: TemplateCall) -> CheckedCall:
 
 
 def text_of(options: Mapping[str, str]) -> str:
-    """The text of the template that a judge with these options asks by.
+    """Return the text of the template that a judge with these options uses.
 
     Raises:
         UsageError: An option is wrong, the file can't be read, or its strategy has no template to be replaced.
@@ -273,7 +273,7 @@ def text_of(options: Mapping[str, str]) -> str:
 def preview(
     project: Project, kind: str, options: Mapping[str, str], draft: TemplateDraft, item: str | int | None
 ) -> list[PreviewedCall]:
-    """What a verifier would ask about an item with a template that is kept nowhere yet; nothing is sent.
+    """Return a verifier's requests about an item with an unsaved template; nothing is sent.
 
     Raises:
         UsageError: The template or another option is wrong, or there is no such item.
@@ -289,22 +289,22 @@ def preview(
 
 
 def with_template(options: Mapping[str, str], template: str) -> dict[str, str]:
-    """The options with a template of one's own in place of what stands there."""
     return {**{key: value for key, value in options.items() if key not in ITS_OWN}, TEMPLATE: template}
 
 
 def keep(project: Project, draft: TemplateDraft, name: str) -> str:
-    """Write a template into a file beside the database.
+    """Write a template into a file next to the database.
 
     Args:
-        name: The file's; ``.toml`` is put behind it where it isn't there.
+        name: The file's; ``.toml`` is appended if it is missing.
 
     Returns:
         The file's name.
 
     Raises:
-        UsageError: It is no template, the name is none, or the file is another one, has changed since it was read, is
-            asked by, or can't be written. Nothing is written then.
+        UsageError: It is not a template, the name is invalid, or the file is another one, has changed since it was
+            read,
+            is in use, or can't be written. Nothing is written then.
     """
     file = name if name.endswith(_ENDING) else f"{name}{_ENDING}"
     if not _FILE.fullmatch(file) or file.casefold() == FILE_NAME:
@@ -351,7 +351,7 @@ def _bytes(text: str) -> bytes:
 
 
 def _with(text: str, **values: str) -> str:
-    """A TOML text with other values of its own keys; as it is where it is none."""
+    """Return a TOML text with other values of existing keys; unchanged if it is invalid."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

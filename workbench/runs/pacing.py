@@ -1,4 +1,4 @@
-"""How fast a run goes, told from what was done when somebody looked."""
+"""The rate of a run, estimated from periodic observations."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _LONGEST_PAUSE: Final = 5.0
 
 
 class RunPace:
-    """The pace of one run.
+    """The rate of one run.
 
-    Verdicts are committed many at a time, so that only moments count at which there were more of them: between two of
-    these a run seems to stand still and then to leap.
+    Verdicts are committed many at a time, so only moments count at which their number has grown: between two of these a
+    run seems to stall and then to leap.
     """
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class RunPace:
         self._begin: int | None = None
 
     def look(self, now: float, done: int) -> None:
-        """Note how many are done; times are seconds of any clock that runs evenly."""
+        """Record how many are done; times are seconds of any steady clock."""
         if self._begin is None or (self._steps and done < self._steps[-1][1]):
             self._steps.clear()
             self._begin = done
@@ -36,7 +36,7 @@ class RunPace:
             self._steps.popleft()
 
     def rate(self, now: float) -> float | None:
-        """So many a second; None where that isn't known yet, or the run stands still."""
+        """Return verdicts a second; None if unknown, or if the run is stalled."""
         if len(self._steps) < 2:
             return None
         (first, before), (last, done) = self._steps[0], self._steps[-1]
@@ -46,7 +46,7 @@ class RunPace:
         return (done - before) / took
 
     def to_go(self, now: float, items: int) -> float | None:
-        """Seconds until so many are done; None as with `rate`, and while too little is known."""
+        """Return seconds until so many are done; None as with `rate`, and while too little is known."""
         rate = self.rate(now)
         if rate is None or len(self._steps) < _LEAST_STEPS or self._steps[-1][0] - self._steps[0][0] < _LEAST_S:
             return None

@@ -14,7 +14,7 @@ from workbench.verifiers.duel.pairwise import Pairwise
 
 
 def with_rivals(database: Database, verifier: Identified, items: Iterable[VerifierInput]) -> list[VerifierInput]:
-    """The items, each with those it is compared with; as they are for any other verifier."""
+    """Return the items, each with its rivals; unchanged for any verifier that doesn't compare."""
     if not isinstance(verifier, Pairwise):
         return list(items)
     return [structs.replace(item, rivals=_rivals(database, item.item, verifier.opponents)) for item in items]
@@ -23,7 +23,7 @@ def with_rivals(database: Database, verifier: Identified, items: Iterable[Verifi
 def paired(
     database: Database, verifier: Pairwise, chunks: Iterable[list[VerifierInput]]
 ) -> Iterator[list[VerifierInput]]:
-    """The same for all items of a run, one at a time: the runner has other things to do between two."""
+    """Yield all items of a run with their rivals, one at a time: the runner has other things to do between two."""
     for chunk in chunks:
         for item in chunk:
             yield with_rivals(database, verifier, [item])

@@ -1,4 +1,4 @@
-"""What a verifier would ask, to the byte; whether its servers answer; what recorded outputs say."""
+"""A verifier's requests, to the byte; whether its servers answer; parsing of recorded outputs."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class PreviewedCall(Struct, frozen=True, kw_only=True):
     """One request as it would be sent.
 
     Attributes:
-        step: What the call is for.
+        step: The call's purpose.
         role: Which of the verifier's servers is asked.
-        exact: Whether it goes out just so; otherwise a stand-in holds the place of what a model has yet to say.
-        url: Where.
-        body: The very bytes.
-        notes: What could not be sent as it was asked for, in words.
+        exact: Whether it is sent exactly so; otherwise a placeholder replaces text that a model has yet to write.
+        url: The address.
+        body: The exact bytes.
+        notes: Settings that could not be sent as requested, in words.
     """
 
     step: str
@@ -55,14 +55,14 @@ class PreviewedCall(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """The body for a person: one field a line, texts with their own lines."""
+        """Return the body for people: one field a line, texts with their own lines."""
         return list(_lines("", msgspec.json.decode(self.body)))
 
 
 def preview_calls(
     project: Project, kind: str, options: dict[str, str], completion: str | int | None = None
 ) -> list[PreviewedCall]:
-    """The requests about an item, one a step of the verifier.
+    """Return the requests about an item, one a step of the verifier.
 
     Args:
         kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
@@ -83,7 +83,7 @@ def preview_calls(
 
 
 def calls_about(project: Project, verifier: ServedVerifier, item: VerifierInput) -> list[PreviewedCall]:
-    """The requests of a verifier about an item.
+    """Return the requests of a verifier about an item.
 
     Raises:
         UsageError: Its server has no such call.
@@ -156,10 +156,10 @@ _ANY = VerifierInput(item=0, question="1 + 1?", reference="2", completion="2")
 
 
 class CheckedServer(Struct, frozen=True, kw_only=True):
-    """What was found about one server of a verifier.
+    """Findings about one server of a verifier.
 
     Attributes:
-        roles: What the verifier asks it for (``"judge"`` ...).
+        roles: The verifier's roles that use it (``"judge"`` ...).
     """
 
     roles: list[str]
@@ -169,16 +169,16 @@ class CheckedServer(Struct, frozen=True, kw_only=True):
 
 
 def check_servers(project: Project, kind: str, options: dict[str, str], *, trust: bool = False) -> list[CheckedServer]:
-    """Ask the servers of a verifier what they can do, and try a call.
+    """Diagnose the servers of a verifier, and try a call.
 
     Args:
         kind: A kind, or the name of a verifier in ``workbench.toml`` or the database.
         options: Option values, over those of the name.
-        trust: Whether the user accepts servers that a file or the database names.
+        trust: Whether the user approves servers that a file or the database names.
 
     Raises:
         UsageError: There is no such verifier or option, or it asks no server.
-        NotTrustedError: The user has not accepted the servers.
+        NotTrustedError: The user has not approved the servers.
         VerifierError: The verifier can't be used.
     """
     choice = choose(project, kind, options)
@@ -221,7 +221,7 @@ def _telling(requests: list[Request]) -> list[Request]:
 
 
 async def _reading(verifier: ServedVerifier, reply: Reply) -> ServerFinding | None:
-    """What a judge makes of the reply to its first call; None where it goes on to ask more."""
+    """Return a judge's interpretation of the reply to its first call; None if it needs more calls."""
     asked = 0
 
     async def first(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
@@ -254,10 +254,10 @@ _TEXT = msgspec.json.Decoder(str)
 
 
 class RecordedReply(Struct, frozen=True):
-    """One line: all its fields as they stand there, in order, and the reply among them.
+    """One line: all its fields unchanged, in order, and the reply among them.
 
     Attributes:
-        finish_reason: How the reply ended, in its server's words; None where the line doesn't say.
+        finish_reason: How the reply ended, in its server's words; None if the line doesn't say.
     """
 
     fields: dict[str, msgspec.Raw]
@@ -266,7 +266,8 @@ class RecordedReply(Struct, frozen=True):
 
 
 def read(path: Path | None, max_line: int) -> Iterator[RecordedReply | Refusal]:
-    """The replies of a file or, for None, of standard input, and refusals of what is none; each line is read once.
+    """Yield the replies of a file or, for None, of standard input, and refusals of invalid lines; each line is read
+    once.
 
     Raises:
         FormatError: The file can't be opened.
@@ -308,17 +309,16 @@ ParsedLine = dict[str, msgspec.Raw | str | float | None]
 
 
 def parser_names() -> list[str]:
-    """The parsers there are, each with its version."""
     return [one.id for one in PARSERS]
 
 
 def parse_replies(name: str, path: Path | None, *, max_line: int = DEFAULT_MAX_LINE) -> Iterator[ParsedLine | Refusal]:
-    """The lines of a file with what the parser reads in them, one at a time, and refusals of those it can't take.
+    """Yield the lines of a file with the parser's readings, one at a time, and refusals of invalid ones.
 
     Args:
         name: A parser, such as ``ice-score@1``; the newest of its family without a version.
         path: JSON lines with a text ``raw``, gzip or not; None for standard input.
-        max_line: Longest line taken, in bytes.
+        max_line: Longest line accepted, in bytes.
 
     Raises:
         UsageError: There is no such parser.

@@ -1,7 +1,8 @@
-"""Reward-hacking probes against a verifier: how often it accepts what answers nothing or is wrong by construction.
+"""Reward-hacking probes against a verifier: how often it accepts texts that answer nothing or are wrong by
+construction.
 
 The process that calls `run` does the work: the command line, never the app. Local verifiers that may hang or crash work
-in worker processes; one that asks a model server has its replies stored, so that probing it again costs nothing.
+in worker processes; one that calls a model server has its replies stored, so that probing it again costs nothing.
 """
 
 from __future__ import annotations
@@ -54,10 +55,10 @@ class ProbingPlan(Struct, frozen=True, kw_only=True):
     """A probing that is ready to start.
 
     Attributes:
-        classes: What kind of verifier it is: families for other kinds are left out.
+        classes: The verifier's classes: families for other kinds are left out.
         probes: Completions to judge.
-        companions: Controls and carriers to judge beside them.
-        calls: Requests it takes at most, as far as the verifier can tell; None for one that asks no server.
+        companions: Controls and carriers to judge with them.
+        calls: Maximum requests, as far as the verifier can tell; None for one that asks no server.
     """
 
     name: str
@@ -88,7 +89,7 @@ def plan(
     trust: bool = False,
     here: bool = True,
 ) -> ProbingPlan:
-    """Draw the questions and count what there is to judge; nothing is judged or stored yet.
+    """Draw the questions and count the completions to judge; nothing is judged or stored yet.
 
     Args:
         kind: A registered kind, or the name of a configured verifier.
@@ -99,12 +100,12 @@ def plan(
         limit: Questions at most, drawn evenly from the answer types.
         seed: The same seed gives the same probes, byte for byte.
         workers: Worker processes; one a core by default.
-        trust: Whether the user accepts the servers and the template.
-        here: Whether it is judged here; else nobody here asks its servers, and nothing is to be accepted.
+        trust: Whether the user approves the servers and the template.
+        here: Whether it is judged here; else no server is asked from here, and nothing needs approval.
 
     Raises:
         UsageError: There is no such kind, option, family or field; or there are no questions.
-        NotTrustedError: The options come from a file or the database, and the user has not accepted them.
+        NotTrustedError: The options come from a file or the database, and the user has not approved them.
         VerifierError: The verifier can't be used.
     """
     wanted = families_named(families)
@@ -143,7 +144,7 @@ def plan(
 
 
 def _classes(kind: str, verifier: AnyVerifier) -> frozenset[VerifierClass]:
-    """What a verifier is; one that works without a server gets every family, since that costs nothing."""
+    """Return a verifier's classes; one that works without a server gets every family, since that costs nothing."""
     if kind in _REWARD_KINDS:
         return _REWARD
     return _JUDGE if verifier.isolation == "served" and not isinstance(verifier, Stack) else EVERY_CLASS
@@ -163,18 +164,19 @@ def run(
 ) -> ProbeReport:
     """Judge the probes and their companions, and store the report.
 
-    Items, gold and accuracy stay as they are.
+    Items, gold and accuracy don't change.
 
     Args:
-        watch: Is told how many of ``probes + companions`` are judged, and what is waited for after Ctrl-C.
-        judge: Who judges; by default this process does, or asks the verifier's servers.
+        watch: Called with how many of ``probes + companions`` are judged, and what is waited for after Ctrl-C.
+        judge: Judges; by default this process does, or asks the verifier's servers.
         at: Where, if not here: an address for the report.
 
     Raises:
         UsageError: The name is bound to another configuration.
         VerifierError: The verifier's workers can't start.
-        RunError: No server can be asked; what was answered is stored, and the next probing goes on from there.
-        KeyboardInterrupt: Somebody ended it; the calls in flight had their time, unless it was ended twice.
+        RunError: No server can be asked; replies received are stored, and the next probing continues from there.
+        KeyboardInterrupt: The user interrupted it; the calls in flight were waited for, unless it was interrupted
+            twice.
     """
     began = time.monotonic()
     with project.database.write() as connection:
@@ -203,13 +205,13 @@ def _judge(project: Project, planned: ProbingPlan, subjects: Iterable[Subject], 
 
 
 def latest(project: Project, verifier: str) -> ProbeReport | None:
-    """The newest report on a verifier by its name, whatever its version was; None if it was never probed."""
+    """Return the newest report on a verifier by its name, whatever its version was; None if it was never probed."""
     found = stored.latest(project.database.reader(), verifier)
     return None if found is None else found[1]
 
 
 def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) -> Iterator[AcceptedProbe]:
-    """What a verifier accepted in its newest probing and should not have, in the order of the families.
+    """Yield the probes that a verifier wrongly accepted in its newest probing, in the order of the families.
 
     Raises:
         UsageError: It was never probed, or there is no such family.
@@ -225,7 +227,6 @@ def accepted(project: Project, verifier: str, families: tuple[str, ...] = ()) ->
 
 
 def report(plan: ProbingPlan, collector: Collector, *, calls: int, seconds: float, created_at: str) -> ProbeReport:
-    """What came of a probing."""
     controls = [_judgement(one) for one in collector.judged if _role(one) == "control"]
     variants = _variants(plan, collector)
     every = counted(variant for family in variants.values() for variant in family)
@@ -269,7 +270,7 @@ def _let_in(judged: Iterable[JudgedSubject]) -> dict[str, dict[str, int]]:
 
 
 def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
-    """The probes that should have been refused and were not, family by family."""
+    """Return the probes that should have been rejected and were not, family by family."""
     found = [
         (int(one.subject.family.family[1:]), _accepted(one, one.subject))
         for one in judged
@@ -281,7 +282,7 @@ def accepted_probes(judged: Iterable[JudgedSubject]) -> list[AcceptedProbe]:
 
 
 def hollow(judged: Iterable[JudgedSubject]) -> set[int]:
-    """Questions whose carrier is accepted by itself: what is appended to it would prove nothing."""
+    """Return questions whose carrier is accepted by itself: payloads appended to it would prove nothing."""
     return {
         one.subject.row.question_id
         for one in judged

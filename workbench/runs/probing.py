@@ -38,8 +38,8 @@ class JudgedSubject(Struct, frozen=True, kw_only=True):
     """A completion and its verdict.
 
     Attributes:
-        subject: What was judged; its text is kept only where it was accepted.
-        replies: What the servers said, where it was accepted.
+        subject: What was judged; its text is kept only if it was accepted.
+        replies: The servers' replies, if it was accepted.
     """
 
     subject: Subject
@@ -48,12 +48,12 @@ class JudgedSubject(Struct, frozen=True, kw_only=True):
 
 
 class Collector:
-    """Takes verdicts as a runner does, and keeps them in memory.
+    """Receives verdicts as a runner does, and keeps them in memory.
 
     Attributes:
         judged: In the order the verdicts came.
         skipped: Probes that were left out.
-        slowest_ms: The longest that one completion took.
+        slowest_ms: The longest time that one completion took.
     """
 
     def __init__(self, watch: Watch | None = None) -> None:
@@ -65,7 +65,7 @@ class Collector:
         self._known: dict[bytes, Verdict] = {}
 
     def inputs(self, subjects: Iterable[Subject]) -> Iterator[list[VerifierInput]]:
-        """What is to be judged, a few at a time; probes that were left out are noted."""
+        """Yield the completions to judge, a few at a time; probes that were left out are recorded."""
         chunk: list[VerifierInput] = []
         for subject in subjects:
             if isinstance(subject, Probe) and subject.completion is None:
@@ -80,13 +80,12 @@ class Collector:
         yield chunk
 
     def store(self, results: Sequence[tuple[int, Verdict]], found: Mapping[bytes, Verdict] | None = None) -> None:
-        """Keep verdicts by the item's number and, with them, what workers found by key."""
         for item, verdict in results:
             self.take(item, verdict)
         self._known.update(found or {})
 
     def take(self, item: int, verdict: Verdict, replies: tuple[str, ...] = ()) -> None:
-        """Keep one verdict; the text and the evidence only of what was accepted."""
+        """Keep one verdict; the text and the evidence only if it was accepted."""
         self.slowest_ms = max(self.slowest_ms, verdict.ms)
         subject = self._waiting.pop(item)
         if verdict.outcome is Outcome.CORRECT:
@@ -96,7 +95,7 @@ class Collector:
             self.judged.append(JudgedSubject(subject=structs.replace(subject, completion=""), verdict=bare))
 
     def record(self, journal: RunJournal, item: int, judged: Judged, made: Sequence[MadeCall]) -> Waiter:
-        """Keep a verdict of model servers with the replies it rests on, once they are committed."""
+        """Keep a verdict of model servers with its replies, once they are committed."""
 
         async def collect() -> None:
             await journal.flush()
@@ -106,16 +105,13 @@ class Collector:
         return asyncio.ensure_future(collect())
 
     def recall(self, key: bytes) -> Verdict | None:
-        """What a worker has found for a key."""
         return self._known.get(key)
 
     def check(self) -> None:
-        """Tell how far it is."""
         if self._watch is not None:
             self._watch(len(self.judged), None)
 
     def ending(self, calls: int) -> None:
-        """Tell what is waited for before this ends."""
         if self._watch is not None:
             self._watch(len(self.judged), calls)
 
@@ -126,13 +122,13 @@ class Collector:
 def judge_by_servers(
     database: Database, run: int, verifier: ServedVerifier, subjects: Iterable[Subject], collector: Collector
 ) -> int:
-    """Judge with a verifier that asks model servers; returns how many calls were sent.
+    """Judge with a verifier that calls model servers; return how many calls were sent.
 
     Args:
-        run: The verifier's run, which the calls are counted in: its limits hold for probes, too.
+        run: The verifier's run, which counts the calls: its limits hold for probes, too.
 
     Raises:
-        RunError: Another process is at work on the database, or no call can succeed now; what was answered is stored.
+        RunError: Another process is working on the database, or no call can succeed now; replies received are stored.
     """
     # The client's libraries are for those that call servers.
     from workbench.runs.serving import judge_on_servers, servers_of
@@ -164,7 +160,7 @@ _THINK_MARK = re.compile(r"</?think>")
 
 
 def duels(database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInput]]) -> Iterator[list[VerifierInput]]:
-    """The items, one at a time: transcripts are long, and the runner has other things to do between two."""
+    """Yield the items, one at a time: transcripts are long, and the runner has other things to do between two."""
     reader = database.reader()
     for chunk in chunks:
         for item in chunk:
@@ -178,9 +174,9 @@ def duels(database: Database, duel: JudgeDuel, chunks: Iterable[list[VerifierInp
 
 
 def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
-    """What the replies behind a verdict say, without the judge's name; "" without a verdict or replies.
+    """Return the text of the replies behind a verdict, without the judge's name; "" without a verdict or replies.
 
-    Of a tree search it is the trajectory that gave the answer, subtask by subtask, as people would read it.
+    For a tree search it is the trajectory that gave the answer, subtask by subtask, as people would read it.
     """
     made = calls.calls_of(connection, run, item)
     stored = calls.trace_of(connection, run, item)
@@ -194,7 +190,7 @@ def _reasoning(connection: sqlite3.Connection, run: int, item: int) -> str:
 
 
 def _trajectory(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    """The steps of the drawn trajectory, or of the first that predicts the answer where none was rewarded."""
+    """Return the steps of the drawn trajectory, or of the first that predicts the answer if none was rewarded."""
     chosen, answer = trace["answer"]["chosen"], trace["answer"]["correct"]
     rollouts = trace["rollouts"]
     if chosen is None:

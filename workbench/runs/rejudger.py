@@ -1,7 +1,7 @@
 """The process that judges stored items anew: ``python -m workbench.runs.rejudger``, a `RejudgingJob` on its stdin.
 
-It answers on its stdout, an item at a time, and stores no verdict. What it asks model servers is journalled under a
-run, as a run's calls are. SIGTERM ends it, once the calls in flight have had their time.
+It answers on its stdout, an item at a time, and stores no verdict. Its calls to model servers are journalled under a
+run, as a run's calls are. SIGTERM ends it, once the calls in flight have ended or timed out.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _PLACES = os.cpu_count() or 1
 
 
 class _VerdictRelay:
-    """Takes verdicts as a runner does, and passes them on."""
+    """Receives verdicts as a runner does, and passes them on."""
 
     def __init__(self, stream: BinaryIO, database: Database) -> None:
         self._stream, self._database = stream, database
@@ -72,7 +72,7 @@ class _VerdictRelay:
         """Show life.
 
         Raises:
-            Stopped: Nobody waits any more.
+            Stopped: The caller no longer waits.
         """
         if self.stopping:
             raise Stopped("It was stopped.")
@@ -89,7 +89,7 @@ class _VerdictRelay:
 
 
 class _Tells(logging.Handler):
-    """Passes on what the runner's log says: whoever waits is to know why."""
+    """Passes on the messages of the runner's log, so that the caller knows why it waits."""
 
     def __init__(self, answers: _VerdictRelay) -> None:
         super().__init__(logging.WARNING)
@@ -121,17 +121,17 @@ def _chunks(database: Database, items: list[int]) -> Iterator[list[VerifierInput
 
 
 class _NotStored(Halt):
-    """There is no such reply."""
+    """The reply is not stored."""
 
     def __init__(self) -> None:
         super().__init__("cancelled", "No server is asked.")
 
 
 class _StoredReplies:
-    """One item's way to the replies that are stored.
+    """One item's access to stored replies.
 
     Attributes:
-        lacks: A reply was not there.
+        lacks: A reply was not stored.
     """
 
     def __init__(self, database: Database, verifier: ServedVerifier) -> None:
@@ -198,7 +198,6 @@ def _sent(database: Database, run: int) -> int:
 
 
 def work(job: RejudgingJob, stream: BinaryIO) -> None:
-    """Do a job."""
     project = open_project(job.database)
     answers = _VerdictRelay(stream, project.database)
     logging.getLogger("workbench.runner").addHandler(_Tells(answers))
@@ -216,7 +215,7 @@ def work(job: RejudgingJob, stream: BinaryIO) -> None:
 
 
 def main() -> None:
-    """Be the process: whatever a verifier prints goes elsewhere."""
+    """Run as the process: output that a verifier prints goes to stderr."""
     job = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=RejudgingJob)
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as stream:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())

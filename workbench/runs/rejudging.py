@@ -1,8 +1,8 @@
-"""A run's items judged anew with other options, to see what would change; nothing of it is stored among the verdicts.
+"""A run's items judged anew with other options, to see what would change; no verdict is stored.
 
-Replies of model servers are read again from where they are stored; verifiers on this machine judge in a process of
-their own (`rejudger`). Only what is asked for (`asking`) is sent to servers: its replies are stored for ever, so
-that whoever judges so again, or starts a run of it, has them.
+Replies of model servers are read again from the store; verifiers on this machine judge in a separate process
+(`rejudger`). Only explicit requests (`asking`) are sent to servers: their replies are stored for ever, for the next
+such comparison, or a run with these options.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ _PATIENCE_S: Final = 15.0
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """A verifier as a run has it, with other options.
+    """A run's verifier with other options.
 
     Attributes:
         run: The run.
         of: The verifier's name.
-        name: What the variant is called where it needs a name of its own.
-        changed: Options that differ, each with its values before and after; None where it isn't given.
-        ran: The version that the run is of; the variant is at the version that is installed.
+        name: The variant's name if it needs one of its own.
+        changed: Options that differ, each with its values before and after; None if it isn't given.
+        ran: The version of the run; the variant has the installed version.
     """
 
     run: int
@@ -62,19 +62,18 @@ class Variant(Struct, frozen=True, kw_only=True):
 
     @property
     def asks(self) -> bool:
-        """Whether it rests on replies of model servers."""
         return self.verifier.isolation == "served"
 
 
 def variant(project: Project, run: int, changes: Mapping[str, str | None], name: str | None = None) -> Variant:
-    """The verifier of a run with other options.
+    """Return the verifier of a run with other options.
 
     Args:
-        changes: Option values over those of the run; None takes an option out.
-        name: What it is called; by default the run's verifier's name with a digest of the options.
+        changes: Option values over those of the run; None removes an option.
+        name: Its name; by default the run's verifier's name with a digest of the options.
 
     Raises:
-        UsageError: The options are those of the run or wrong, or such verdicts can't be made but by a run of their own.
+        UsageError: The options are those of the run or wrong, or such verdicts need a run of their own.
         VerifierError: It can't be used.
     """
     row = run_row(project.database.reader(), run)
@@ -115,11 +114,11 @@ def variant(project: Project, run: int, changes: Mapping[str, str | None], name:
 
 
 class RejudgingJob(Struct, frozen=True, kw_only=True):
-    """What is to be judged, and by what.
+    """The items to judge, and the verifier.
 
     Attributes:
         items: Row ids of completions.
-        calls_of: The run whose calls are made where a reply is not stored; None: no server is asked.
+        calls_of: The run whose calls are made if a reply is not stored; None: no server is asked.
     """
 
     database: str
@@ -130,14 +129,14 @@ class RejudgingJob(Struct, frozen=True, kw_only=True):
 
 
 class Beat(Struct, frozen=True, tag=True):
-    """It is at work."""
+    """A sign of life."""
 
 
 class Rejudged(Struct, frozen=True, tag=True):
-    """What came of an item.
+    """The result of an item.
 
     Attributes:
-        verdict: None where a reply that it would rest on is not stored.
+        verdict: None if a reply that it needs is not stored.
     """
 
     item: int
@@ -145,17 +144,17 @@ class Rejudged(Struct, frozen=True, tag=True):
 
 
 class RejudgingNotice(Struct, frozen=True, tag=True):
-    """What keeps it waiting, or no longer does, in words."""
+    """What it waits for, or no longer waits for, in words."""
 
     text: str
 
 
 class Over(Struct, frozen=True, tag=True, kw_only=True):
-    """Nothing more comes.
+    """The end of the results.
 
     Attributes:
         calls: Requests that were sent.
-        trouble: Why items are left; None where none is.
+        trouble: Why items are left; None if none is.
     """
 
     calls: int = 0
@@ -170,16 +169,16 @@ class Rejudging:
 
     Args:
         items: Row ids.
-        trust: Whether the user accepts a model that is to be loaded.
+        trust: Whether the user approves a model that is to be loaded.
         calls_of: The run whose calls are made; see `asking`.
 
     Attributes:
-        missing: Items whose verdict would rest on replies that are not stored.
+        missing: Items whose verdict needs replies that are not stored.
         calls: Requests that were sent.
-        trouble: Why items were left; None where none was.
+        trouble: Why items were left; None if none was.
 
     Raises:
-        NotTrustedError: They have not.
+        NotTrustedError: They have not approved it.
     """
 
     def __init__(
@@ -206,11 +205,11 @@ class Rejudging:
         self.trouble: str | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Verdict]]:
-        """The verdicts, by row id.
+        """Yield the verdicts, by row id.
 
         Raises:
-            VerifierError: The process that judges ended before its time.
-            Stopped: Nobody waits any more.
+            VerifierError: The process that judges ended prematurely.
+            Stopped: The work was cancelled.
         """
         with _started(self._job) as process, step("judging again", len(self._job.items), "items") as advance:
             while (body := read(cast("BinaryIO", process.stdout))) is not None:
@@ -232,11 +231,12 @@ class Rejudging:
 
 
 def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: bool) -> Rejudging:
-    """The same, asking servers for what isn't stored; calls and limits are those of a run of the variant's name.
+    """Judge by a variant, calling servers for missing replies; calls and limits are those of a run of the variant's
+    name.
 
     Raises:
-        UsageError: The name is bound to another configuration, or nobody would be asked.
-        NotTrustedError: The user has not accepted the servers or the template.
+        UsageError: The name is bound to another configuration, or no server would be asked.
+        NotTrustedError: The user has not approved the servers or the template.
     """
     if not variant.asks:
         raise UsageError(f"{variant.of!r} asks no model server.", "Leave --ask out: nothing is missing.")
@@ -247,7 +247,7 @@ def asking(project: Project, variant: Variant, items: Sequence[int], *, trust: b
 
 
 def needed(project: Project, variant: Variant, missing: Sequence[int]) -> Estimate | None:
-    """What calls about items would take at most; None where there are none."""
+    """Return the maximum usage of calls about items; None if there are none."""
     if not missing:
         return None
     served = cast("ServedVerifier", variant.verifier)
@@ -256,11 +256,11 @@ def needed(project: Project, variant: Variant, missing: Sequence[int]) -> Estima
 
 
 def start(project: Project, variant: Variant, *, trust: bool = False) -> RunInfo:
-    """Give the variant its name for good, and start its run on the items of the run that it came from.
+    """Bind the variant's name, and start its run on the items of the original run.
 
     Raises:
         UsageError: The name is bound to another configuration.
-        NotTrustedError: The user has not accepted the servers or the template.
+        NotTrustedError: The user has not approved the servers or the template.
         RunError: No runner starts.
     """
     row = run_row(project.database.reader(), variant.run)

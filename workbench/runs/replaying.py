@@ -1,4 +1,4 @@
-"""Recorded replies, found again by what is asked."""
+"""Recorded replies, matched to requests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Exchange(Struct, frozen=True):
     """A request's body and the response's, both JSON.
 
     Attributes:
-        server: Whose reply it is; None where the line doesn't say.
+        server: The server that replied; None if the line doesn't say.
     """
 
     request: msgspec.Raw
@@ -41,23 +41,23 @@ class Exchange(Struct, frozen=True):
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
-    """What a call took, in OpenAI's words."""
+    """Token counts of a call, in OpenAI's words."""
 
     prompt_tokens: int
     completion_tokens: int
 
 
 class Saying(Struct, frozen=True, kw_only=True):
-    """What a model said.
+    """A recorded reply text, matched by content.
 
     Attributes:
         match: Texts that all occur in the request.
         raw: The reply's text.
-        asked: The models of which one must be asked for; None where any may.
-        model: Who said it.
+        asked: The models one of which must be requested; None if any may.
+        model: The model that replied.
         finish_reason: In OpenAI's words.
-        reasoning: What was thought, kept apart.
-        usage: Tokens that it took.
+        reasoning: Separate reasoning.
+        usage: Its tokens.
     """
 
     match: str | tuple[str, ...]
@@ -70,12 +70,11 @@ class Saying(Struct, frozen=True, kw_only=True):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The texts to look for."""
         return (self.match,) if isinstance(self.match, str) else self.match
 
     @property
     def models(self) -> tuple[str, ...] | None:
-        """The models to look for; None for any."""
+        """Return the models to match; None for any."""
         return (self.asked,) if isinstance(self.asked, str) else self.asked
 
 
@@ -86,7 +85,7 @@ _SAYING = msgspec.json.Decoder(Saying)
 
 
 def read(path: Path, max_line: int) -> Iterator[Recording | Refusal]:
-    """The recordings of a file, gzip or not, in its order, and refusals of the lines that are none.
+    """Yield the recordings of a file, gzip or not, in its order, and refusals of invalid lines.
 
     Raises:
         FormatError: The file can't be opened.
@@ -97,10 +96,10 @@ def read(path: Path, max_line: int) -> Iterator[Recording | Refusal]:
 
 
 def canonical(body: bytes | msgspec.Raw) -> bytes:
-    """A JSON document spelled in one way: sorted keys, no blanks.
+    """Return a JSON document in canonical form: sorted keys, no blanks.
 
     Raises:
-        ValueError: It is no JSON.
+        ValueError: It is not JSON.
     """
     try:
         return msgspec.json.encode(msgspec.json.decode(body), order="sorted")
@@ -140,7 +139,7 @@ _STOP_REASONS = {"stop": "end_turn", "length": "max_tokens"}
 
 
 class _Fits(NamedTuple):
-    """Which requests a saying answers."""
+    """The requests that a saying answers."""
 
     texts: tuple[str, ...]
     models: tuple[str, ...] | None
@@ -153,14 +152,14 @@ def _models(fits: _Fits, said: Sequence[Saying]) -> Iterator[str]:
 class Book:
     """Recorded replies.
 
-    A whole exchange answers the same request, from whichever database; a saying any request its texts occur in, if
-    that asks for one of its models. The first in the file's order that fits is taken, exchanges first. Several replies
-    to one request take turns.
+    A whole exchange answers the same request, from any database; a saying any request that contains its texts and asks
+    for one of its models. The first match in the file's order is used, exchanges first. Several replies to one request
+    take turns.
 
     Attributes:
         size: How many replies there are.
         mixed: Requests with replies of several servers, which take turns as if they were one's.
-        models: The models that replies are kept for or said to be of, in the file's order.
+        models: The models of recorded replies, requested or stated, in the file's order.
     """
 
     def __init__(self, replies: Iterable[Recording]) -> None:
@@ -187,14 +186,14 @@ class Book:
         self._lengths = {len(key) for key in self._places}
 
     def answer(self, path: str, body: bytes) -> bytes | None:
-        """The response's body to a request, or None where nothing recorded fits.
+        """Return the response's body to a request, or None if nothing recorded matches.
 
         Args:
-            path: The path that was asked, which tells the shape of the reply.
+            path: The request's path, which determines the format of the reply.
             body: The request's body.
 
         Raises:
-            ValueError: The body is no JSON.
+            ValueError: The body is not JSON.
         """
         same, fence = _bare(canonical(body))
         if same in self._exchanges:
@@ -222,7 +221,7 @@ class Book:
 
 
 def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, list[Refusal]]:
-    """The recorded replies of a file, and the lines of it that are none.
+    """Load the recorded replies of a file, and its invalid lines.
 
     Raises:
         FormatError: The file can't be opened, or no line of it is a recorded reply.
@@ -244,9 +243,10 @@ def open_book(path: Path, *, max_line: int = DEFAULT_MAX_LINE) -> tuple[Book, li
 
 
 def _bare(request: bytes) -> tuple[bytes, bytes]:
-    """The request as every database and version would send it, without delimiters and breaks; and its delimiter.
+    """Return the request as every database and version would send it, without delimiters and breaks; and its
+    delimiter.
 
-    The delimiter is another one in every database, and follows from the very texts.
+    The delimiter differs between databases, and follows from the texts themselves.
     """
     found = _FENCE.search(request)
     same = _FENCE.sub(b"data-", request).replace(_TOLD, b"")

@@ -1,4 +1,4 @@
-"""How runs stand: one look, or many until a run has ended."""
+"""The state of runs: one look, or many until a run has ended."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MOST_FAILURES = 5
 
 @at_one_moment
 def run_info(project: Project, run: int) -> RunInfo:
-    """A run with its verdicts counted by word and by reason, and what they rest on.
+    """Return a run with its verdicts counted by word and by reason, and their provenance.
 
     Raises:
         UsageError: There is no such run.
@@ -77,7 +77,7 @@ def _untested(connection: sqlite3.Connection, run: int) -> str:
 
 
 def runs(project: Project) -> list[RunInfo]:
-    """All runs, oldest first, without counts by word; cheap enough to ask every second."""
+    """Return all runs, oldest first, without counts by word; cheap enough to call every second."""
     reader = project.database.reader()
     lease, items = stored_runs.lease(reader), states.total(reader)
     return [_with_new(_summary(project, row, lease), items) for row in stored_runs.every(reader)]
@@ -90,10 +90,10 @@ def _with_new(info: RunInfo, items: int) -> RunInfo:
 
 
 def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | None = None) -> RunInfo:
-    """Wait until a run is no longer at work; a runner that died is replaced.
+    """Wait until a run is no longer in progress; a runner that died is replaced.
 
     Args:
-        on_progress: Called a few times a second with the run as it stands.
+        on_progress: Called a few times a second with the run's state.
 
     Raises:
         UsageError: There is no such run.
@@ -121,14 +121,14 @@ def wait(project: Project, run: int, on_progress: Callable[[RunInfo], None] | No
 
 
 class Watch:
-    """Looks at runs again and again, and so knows how fast they are."""
+    """Observes runs repeatedly, and so knows their rates."""
 
     def __init__(self, project: Project) -> None:
         self._project = project
         self._paces: dict[int, RunPace] = {}
 
     def run(self, run: int) -> RunInfo:
-        """One run without counts by word, with its rate and the time it still needs.
+        """Return one run without counts by word, with its rate and remaining time.
 
         Raises:
             UsageError: There is no such run.
@@ -136,7 +136,6 @@ class Watch:
         return self._paced(light_info(self._project, run))
 
     def runs(self) -> list[RunInfo]:
-        """All runs, with the rate of those at work."""
         return [self._paced(info) for info in runs(self._project)]
 
     def _paced(self, info: RunInfo) -> RunInfo:
@@ -150,7 +149,7 @@ class Watch:
 
 
 def run_row(connection: sqlite3.Connection, run: int) -> RunRow:
-    """A run's row.
+    """Return a run's row.
 
     Raises:
         UsageError: There is no such run.
@@ -163,7 +162,7 @@ def run_row(connection: sqlite3.Connection, run: int) -> RunRow:
 
 
 def light_info(project: Project, run: int) -> RunInfo:
-    """A run without counts by word.
+    """Return a run without counts by word.
 
     Raises:
         UsageError: There is no such run.
@@ -243,7 +242,7 @@ _SAMPLE = 16
 
 
 def run_costs(project: Project, info: RunInfo) -> RunCosts:
-    """What a run has used, may have used and still needs; a local run attempts each item once, here."""
+    """Return what a run has used, may have used and still needs; for a local run, each item counts as one attempt."""
     used = info.usage
     if used is None:
         nothing = Amount(calls=0, tokens=0, cost=0.0)
@@ -276,9 +275,9 @@ def estimate(
     *,
     in_batches: bool = False,
 ) -> Estimate | None:
-    """What a run is about to use; None for a verifier that asks no server. Arguments as with ``verifying.start``.
+    """Estimate a run's usage; None for a verifier that asks no server. Arguments as with ``verifying.start``.
 
-    The requests about some of the items are made up and counted; nothing is sent.
+    The requests about some of the items are built and counted; nothing is sent.
 
     Raises:
         UsageError: There is no such kind, option or field.
@@ -305,7 +304,7 @@ def estimate(
 def estimate_of(
     project: Project, verifier: ServedVerifier, items: int, some: Sequence[VerifierInput], *, in_batches: bool = False
 ) -> Estimate:
-    """What calls about so many items take, as far as some of them tell.
+    """Estimate the usage of calls about a number of items, from some of them.
 
     Raises:
         UsageError: A price is wrong.
@@ -357,11 +356,11 @@ def _all_priced(project: Project, verifier: ServedVerifier) -> bool:
 
 
 class Removal(Struct, frozen=True, kw_only=True):
-    """A run that is to go.
+    """A run that is to be deleted.
 
     Attributes:
-        removes: What goes with it, in words, and how many of them.
-        next_run: The run that figures of the verifier come from then; None where none is left.
+        removes: What is deleted with it, in words, and how many.
+        next_run: The run that the verifier's metrics come from then; None if none is left.
     """
 
     run: int
@@ -371,7 +370,7 @@ class Removal(Struct, frozen=True, kw_only=True):
 
 
 def removal(project: Project, run: int) -> Removal:
-    """What deleting a run would mean.
+    """Return the consequences of deleting a run.
 
     Raises:
         UsageError: There is no such run.
@@ -406,14 +405,15 @@ def removal(project: Project, run: int) -> Removal:
 
 
 def delete(project: Project, run: int) -> Removal:
-    """Delete a run with its verdicts and all that hangs on them; replies of model servers stay and are used again.
+    """Delete a run with its verdicts and everything that depends on them; replies of model servers stay and are
+    reused.
 
     Returns:
-        What has gone.
+        What was deleted.
 
     Raises:
         UsageError: There is no such run.
-        RunError: It is at work, chose a frozen set, reviewers decided about its verdicts, or it wrote texts.
+        RunError: It is in progress, chose a frozen set, reviewers decided about its verdicts, or it wrote texts.
     """
     with project.database.write("full") as connection:
         found = removal(project, run)

@@ -1,7 +1,7 @@
 """The background runner: ``python -m workbench.runs.runner DB``.
 
-It takes one queued run after the other and ends when none is left. Front ends and the runner meet only in
-the database. SIGTERM or SIGINT end it after the current transaction; the run then waits for the next runner.
+It executes one queued run after the other and ends when none is left. Front ends and the runner communicate only
+through the database. SIGTERM or SIGINT end it after the current transaction; the run then waits for the next runner.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ _log = logging.getLogger("workbench.runner")
 
 
 class _Stop(Exception):
-    """This process was told to end."""
+    """This process is to end."""
 
 
 class _Interrupted(Exception):
-    """A person asked to pause or cancel the run."""
+    """A user requested to pause or cancel the run."""
 
     def __init__(self, request: Request) -> None:
         self.request = request
@@ -74,7 +74,7 @@ class Runner:
         self._stopping = self._lease.ending = True
 
     def work(self) -> None:
-        """Do every run that waits, then end.
+        """Execute every queued run, then end.
 
         Raises:
             LeaseLost: Another process has become the runner.
@@ -93,10 +93,10 @@ class Runner:
         self._lease.end()
 
     def heed(self) -> None:
-        """Do as this process was told.
+        """Raise if this process is to end.
 
         Raises:
-            _Stop: It was told to end.
+            _Stop: It is.
         """
         if self._stopping:
             raise _Stop
@@ -105,7 +105,7 @@ class Runner:
         """Show life.
 
         Raises:
-            _Stop: This process was told to end.
+            _Stop: This process is to end.
         """
         self.heed()
         self._lease.beat()
@@ -119,9 +119,9 @@ class Runner:
             self._lease.store(partial(runs.remove, run=trial.id))
 
     def _rest(self) -> bool:
-        """Wait for a run; True when none came and the claim was given up.
+        """Wait for a run; return True if none came and the claim was given up.
 
-        A runner keeps the environment it was started with: where a key was missing, the next one has to look.
+        A runner keeps the environment it was started with: if a key was missing, a new runner has to look.
         """
         until = time.monotonic() + (0 if self._lacks_key else _IDLE_S)
         while time.monotonic() < until:
@@ -164,10 +164,11 @@ class Runner:
             self._settle(run, "failed", f"{type(error).__name__}: {error} (more in {where})")
 
     def _complete(self, run: RunRow) -> bool:
-        """End the run, unless items came behind its scan: whoever joined it meanwhile relies on them too.
+        """End the run, unless items were added behind its scan: a caller that joined it in the meantime relies on them
+        too.
 
         Raises:
-            RunError: Every item failed inside the verifier. Those errors are taken back, so that resuming tries again.
+            RunError: Every item failed inside the verifier. Those errors are retracted, so that resuming tries again.
         """
         reader = self._database.reader()
         if runs.has_only(reader, run.id, "internal"):
@@ -184,7 +185,7 @@ class Runner:
 
 
 class _Sink:
-    """Stores one run's verdicts and notices what is asked of it."""
+    """Stores one run's verdicts and checks for requests to it."""
 
     def __init__(self, runner: Runner, database: Database, lease: Lease, run: int) -> None:
         self._runner = runner
@@ -305,10 +306,10 @@ def _judge(database: Database, run: RunRow, verifier: AnyVerifier, sink: _Sink) 
 
 
 def _verifier(run: RunRow) -> AnyVerifier:
-    """The verifier a run was started with.
+    """Return the verifier a run was started with.
 
     Raises:
-        RunError: The installed one has another version, reads its options in another way, or a file it asks by has
+        RunError: The installed one has another version, reads its options in another way, or a file it uses has
             changed.
         WorkbenchError: It can't be loaded.
     """
@@ -329,10 +330,10 @@ def _verifier(run: RunRow) -> AnyVerifier:
 
 
 def _require_trust(database: Path, run: RunRow, verifier: AnyVerifier) -> None:
-    """Make sure that nothing is sent or loaded that the user hasn't agreed to, whoever queued the run.
+    """Make sure that nothing is sent or loaded without the user's approval, whoever queued the run.
 
     Raises:
-        NotTrustedError: The user has not agreed.
+        NotTrustedError: The user has not approved it.
     """
     if verifier.isolation == "served":
         require(database, cast("ServedVerifier", verifier).servers(), run.verifier.options)
@@ -340,7 +341,7 @@ def _require_trust(database: Path, run: RunRow, verifier: AnyVerifier) -> None:
 
 
 def run_database(path: Path) -> int:
-    """Be the runner of a database until nothing is left to do; returns the exit code."""
+    """Run as the runner of a database until no run is left; return the exit code."""
     database = Database(path)
     try:
         lease = Lease.acquire(database)
@@ -362,7 +363,6 @@ def run_database(path: Path) -> int:
 
 
 def main() -> None:
-    """Run from the command line with the database's path."""
     # What a full disk has no room for is said again later, without a traceback.
     logging.raiseExceptions = False
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")

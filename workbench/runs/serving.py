@@ -1,4 +1,4 @@
-"""Verdicts of model servers: a run's on many items at a time, and those that callers in an event loop wait for."""
+"""Verdicts of model servers: for many items of a run at a time, and for callers in an event loop."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ OWN: Final = ("context_length", "content_filter")
 def servers_of(
     database: Database, run: int, verifier: ServedVerifier, reader: str = "", *, in_batches: bool = False
 ) -> RunServers:
-    """What a verifier's run asks, at the prices that stand beside the database.
+    """Return the servers of a verifier's run, at the prices in the file next to the database.
 
     Raises:
         UsageError: A price is wrong.
@@ -48,7 +48,7 @@ def servers_of(
 
 
 def reader_of(verifier: ServedVerifier) -> str:
-    """Who reads a verifier's replies: its parser, or itself at its version."""
+    """Return the reader of a verifier's replies: its parser, or itself at its version."""
     said = verifier.config().get("parser")
     return f"{verifier.name} {verifier.version} {said or ''}".rstrip()
 
@@ -56,10 +56,10 @@ def reader_of(verifier: ServedVerifier) -> str:
 async def verdict_of(
     verifier: ServedVerifier, item: VerifierInput, secret: bytes, client: Asks
 ) -> tuple[Judged, list[MadeCall]]:
-    """The verdict on an item, and the calls with a reply that it rests on.
+    """Return the verdict on an item, and its calls with a reply.
 
     Raises:
-        Halt: No call can succeed now; a verifier that goes on without a reply has no verdict.
+        Halt: No call can succeed now; a verifier that continues without a reply has no verdict.
     """
     ask = _ItemCalls(client, item.item)
     judged = await judged_by_server(verifier, item, ask, secret)
@@ -69,15 +69,13 @@ async def verdict_of(
 
 
 class Asks(Protocol):
-    """Who asks a run's servers; see `Client`."""
+    """Calls a run's servers; see `Client`."""
 
-    async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply:
-        """The reply to a request; raises as `Client.call` does."""
-        ...
+    async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply: ...
 
 
 class _ItemCalls:
-    """One item's way to the servers; remembers what it was answered, in the order it asked."""
+    """One item's access to the servers; remembers its replies, in the order of the calls."""
 
     def __init__(self, client: Asks, item: int) -> None:
         self._client = client
@@ -123,18 +121,18 @@ def judge_on_servers(
     ending: Ending | None = None,
     workers: int | None = None,
 ) -> int:
-    """Judge every item; returns how many verdicts were stored.
+    """Judge every item; return how many verdicts were stored.
 
     Args:
         chunks: The items without a verdict.
-        check: Raises whatever ends the work early; called ten times a second, it must not wait.
-        record: Where verdicts go.
-        ending: Hears what the end of the work waits for, where it comes early.
+        check: Raises to end the work early; called ten times a second, it must not wait.
+        record: Stores verdicts.
+        ending: Called with what an early end waits for.
         workers: Worker processes of a stack's stages that work on this machine; one a core by default.
 
     Raises:
         Halt: No call can succeed now; items without a verdict stay so.
-        Exception: Whatever ``check`` raises, once the calls in flight have had their time.
+        Exception: Whatever ``check`` raises, once the calls in flight have ended or timed out.
     """
 
     async def judge() -> int:
@@ -154,7 +152,7 @@ _PLACES_AN_ITEM_AHEAD: Final = 8
 
 
 class _ServedRun:
-    """One start of a run: as many tasks as calls may be in flight, and a few whose calls are prepared meanwhile."""
+    """One start of a run: as many tasks as calls may be in flight, and a few that prepare calls in the meantime."""
 
     def __init__(
         self, verifier: ServedVerifier, secret: bytes, session: Session, record: Record, ending: Ending | None
@@ -216,7 +214,7 @@ class _ServedRun:
         """Store the errors that were held back.
 
         Args:
-            own: Only those that may be the item's own fault; the others have no verdict.
+            own: Only those that may be the item's own fault; the others get no verdict.
         """
         for item, judged, made in self._held:
             if not self._journal.broken and (not own or judged.verdict.reason in OWN):
@@ -234,7 +232,7 @@ _PATIENCE_S: Final = 2.0
 
 
 class VerifierSession:
-    """A verifier at work; made by `answering`.
+    """A verifier on call; made by `answering`.
 
     Attributes:
         trouble: Why nothing is judged any more; None while it is.
@@ -256,16 +254,16 @@ class VerifierSession:
 
     @property
     def waits_for(self) -> RunError | None:
-        """What nothing can be stored for now, so that nobody is answered; None where it can, or never will be."""
+        """Return why nothing can be stored for now, so that no caller gets an answer; None if it can, or never will."""
         trouble = self._lease.trouble
         if self.trouble is not None or trouble is None or trouble.lasted < _PATIENCE_S:
             return None
         return RunError(f"Nothing can be stored since {clock(trouble.since)}: {trouble.error}", _ASK_AGAIN)
 
     async def verdict(self, item: VerifierInput) -> Verdict:
-        """The verdict on an item, once the replies it rests on are stored.
+        """Return the verdict on an item, once its replies are stored.
 
-        What takes too long is the abstention "timeout"; its calls go on, and whoever asks again has their replies.
+        If it takes too long it is the abstention "timeout"; its calls continue, and a later request uses their replies.
 
         Raises:
             RunError: No call can succeed now, or nothing can be stored for the time being; see `waits_for`.
@@ -300,7 +298,7 @@ class VerifierSession:
             raise
 
     def _require_storing(self) -> None:
-        """Make sure that something may come of waiting.
+        """Make sure that waiting can help.
 
         Raises:
             RunError: Nothing can be stored for the time being.
@@ -312,17 +310,17 @@ class VerifierSession:
             self._halted = asyncio.get_running_loop().create_future()
 
     async def attend(self, over: asyncio.Future[None]) -> None:
-        """Show life until it is over, and find out when nothing can be stored any more."""
+        """Show life until it is over, and detect when nothing can be stored any more."""
         try:
             await self._session.wait([over], self._look)
         except (LeaseLost, StoreError) as error:
             self._end(_explained(error))
 
     async def end(self, *, at_once: bool) -> None:
-        """Judge nothing more.
+        """Stop judging.
 
         Args:
-            at_once: Don't even wait for the replies to calls in flight, which are paid for.
+            at_once: Don't even wait for the replies to calls in flight, which are charged.
         """
         await self._session.end(at_once=at_once)
 
@@ -366,14 +364,14 @@ async def answering(
     workers: int | None = None,
     settings: Database | None = None,
 ) -> AsyncIterator[VerifierSession]:
-    """Have a verifier judge in the running event loop.
+    """Run a verifier in the running event loop.
 
     Args:
         database: Where its calls are stored.
-        run: What calls are counted in; the verifier's limits hold over all its starts.
-        timeout: Seconds an item may take, its wait for a place aside; None for as long as its calls take.
+        run: The run that counts its calls; the verifier's limits hold over all its starts.
+        timeout: Seconds an item may take, without its wait for a slot; None for as long as its calls take.
         workers: Worker processes of a stack's stages that work on this machine; one a core by default.
-        settings: Whose prices and delimiters hold; the database's own by default.
+        settings: The project whose prices and delimiters are used; the database's own by default.
 
     Raises:
         UsageError: A server's address or a price is wrong.

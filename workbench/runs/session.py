@@ -1,7 +1,7 @@
-"""Calls to model servers for as long as somebody wants some: a journal and a client for each run, in one event loop.
+"""Calls to model servers for as long as callers need them: a journal and a client for each run, in one event loop.
 
-Each attempt is stored before it is sent, each reply for ever, and equal requests are asked once. Whoever waits for
-tasks here shows life meanwhile. When a session ends, the calls in flight have their time: they are paid for.
+Each attempt is stored before it is sent, each reply for ever, and equal requests are sent once. Waiting for tasks here
+shows life. When a session ends, it waits for the calls in flight: they are charged.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ Wanted = TypeVar("Wanted")
 
 
 class RunServers(Struct, frozen=True, kw_only=True):
-    """A run that asks model servers.
+    """A run that calls model servers.
 
     Attributes:
         run: Its number.
         servers: By the names that calls use.
         limits: They hold over all its starts.
-        prices: By model, where they are known.
+        prices: By model, if known.
         reader: See `RunJournal`.
         stages: Parts of it with limits of their own.
     """
@@ -53,7 +53,7 @@ class RunServers(Struct, frozen=True, kw_only=True):
 
 
 class Client:
-    """One run's way to its servers: what it asks is journalled.
+    """One run's access to its servers: its calls are journalled.
 
     Attributes:
         places: Calls that may be in flight at a time.
@@ -63,7 +63,7 @@ class Client:
         self.journal, self.caller, self.places = journal, caller, places
 
     async def call(self, item: int, role: str, request: Request, sample: int) -> StoredReply:
-        """The reply to a request; see `Caller.call`.
+        """Return the reply to a request; see `Caller.call`.
 
         Raises:
             CallFailed: There will be no reply to this request.
@@ -73,7 +73,7 @@ class Client:
         return await self.caller.call(item, role, request, sample)
 
     async def ask(self, role: str, request: Request, sample: int) -> StoredReply:
-        """The reply to a request that is about no item; errors as with `call`."""
+        """Return the reply to a request that is about no item; errors as with `call`."""
         answer = await self.call(NO_ITEM, role, request, sample)
         if answer.reused:
             self.journal.usage.reused += 1
@@ -92,18 +92,18 @@ class Client:
         self.journal.beat()
 
     async def flush(self) -> None:
-        """Commit all that has come, if that is still possible."""
+        """Commit all entries, if that is still possible."""
         self.journal.note(self.caller)
         if not self.journal.broken:
             await self.journal.flush()
 
 
 class Session:
-    """Tasks that ask model servers, of one run or of several; made by `opened_session`.
+    """Tasks that call model servers, of one run or of several; made by `opened_session`.
 
     Attributes:
         clients: One a run, in the order of the runs.
-        watch: Is told whenever this shows life, also while it ends.
+        watch: Called whenever this shows life, also while it ends.
     """
 
     def __init__(self, clients: Sequence[Client]) -> None:
@@ -112,7 +112,6 @@ class Session:
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def start(self, work: Coroutine[Any, Any, Result]) -> asyncio.Task[Result]:
-        """Do something until it is done or the session ends."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._forget)
@@ -121,13 +120,13 @@ class Session:
     async def wait(
         self, tasks: Collection[asyncio.Future[Any]], check: Callable[[], Awaitable[None]] | None = None
     ) -> None:
-        """Wait for tasks, and show life meanwhile.
+        """Wait for tasks, and show life in the meantime.
 
         Args:
-            check: Is awaited ten times a second; what it raises ends the wait.
+            check: Awaited ten times a second; an exception it raises ends the wait.
 
         Raises:
-            Exception: What ended a task; of several that end at a time, what the others only follow from.
+            Exception: The error of a task; of several that end at a time, not one that only follows from another.
             LeaseLost: This process is no longer the runner.
             StoreError: Nothing can be stored any more.
         """
@@ -149,10 +148,10 @@ class Session:
             self.watch()
 
     async def end(self, *, at_once: bool = False) -> None:
-        """Begin no more calls, give those in flight their time, and then end all tasks.
+        """Begin no more calls, wait for those in flight, and then end all tasks.
 
         Args:
-            at_once: Don't even wait for what is in flight.
+            at_once: Don't wait for calls in flight.
         """
         for client in self.clients:
             client.journal.begin_no_more()
@@ -166,7 +165,7 @@ class Session:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def flush(self) -> None:
-        """Commit all that has come, if that is still possible."""
+        """Commit all entries, if that is still possible."""
         for client in self.clients:
             await client.flush()
 
@@ -188,7 +187,7 @@ class Session:
 
 
 def _follows(error: BaseException) -> int:
-    """How likely an end only follows from another: from failing calls that use up a budget, or the stop after it."""
+    """Rank how likely an error only follows from another: failing calls that use up a budget, or the stop after it."""
     codes = ("budget", "cancelled")
     return codes.index(error.code) + 1 if isinstance(error, Halt) and error.code in codes else 0
 
@@ -197,7 +196,7 @@ def _follows(error: BaseException) -> int:
 async def opened_session(
     database: Database, lease: Lease, runs: Sequence[RunServers], max_cost: float | None = None
 ) -> AsyncIterator[Session]:
-    """Ask the servers of runs in the running event loop; what has come is committed in the end.
+    """Open the servers of runs in the running event loop; all entries are committed in the end.
 
     Args:
         max_cost: US dollars of all runs together, over all their starts.
@@ -239,7 +238,7 @@ def _shared(max_cost: float, before: Sequence[RunUsed]) -> Budget:
 
 
 class TaskSource(Generic[Wanted]):
-    """What several tasks take one by one; read a chunk at a time, so that memory is the same however much there is."""
+    """Values that several tasks take one by one; read a chunk at a time, so that memory is bounded."""
 
     def __init__(self, chunks: Iterable[Iterable[Wanted]]) -> None:
         self._chunks = iter(chunks)

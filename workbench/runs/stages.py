@@ -1,4 +1,4 @@
-"""A stack at work: its verifiers that work on this machine, each on call beside the model servers of the others."""
+"""A stack in a run: its local verifiers, on call next to the model servers of the others."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.verifiers.stacks.stack import LocalJudge, Stack
 
 @contextmanager
 def at_work(verifier: ServedVerifier, workers: int | None = None) -> Iterator[ServedVerifier]:
-    """The verifier, able to judge: a stack has its local stages' workers as long as the context.
+    """Yield the verifier, able to judge: a stack has its local stages' workers in the block.
 
     Args:
         workers: Worker processes of each stage that needs some; one a core by default.

@@ -1,4 +1,4 @@
-"""How a verdict of a model server came about: its calls in order, as they were sent and answered."""
+"""The history of a model server's verdict: its calls in order, as they were sent and answered."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def transcripts_of(project: Project, verifier: str, completion: str, run: int | None = None) -> list[Transcript]:
-    """The transcripts of a verifier's verdicts on completions with an id; several data sets may have it.
+    """Return the transcripts of a verifier's verdicts on completions with an id; several datasets may have it.
 
     Args:
         verifier: Its name.
@@ -50,7 +50,7 @@ def transcripts_of(project: Project, verifier: str, completion: str, run: int | 
 
 
 def transcript(project: Project, run: int, item: int) -> Transcript:
-    """How a run's verdict on an item came about.
+    """Return the transcript of a run's verdict on an item.
 
     Args:
         item: The item's row id.
@@ -91,7 +91,6 @@ def _votes(reader: Connection, run: int, item: int, account: dict[str, Any] | No
 
 
 def is_search(trace: dict[str, Any] | None) -> bool:
-    """Whether a verdict's account is the tree of an MCTS-Judge."""
     return trace is not None and trace.get("judge") == "mcts"
 
 
@@ -151,9 +150,9 @@ class RecordedExchange(Struct, frozen=True, kw_only=True):
 
     Attributes:
         request: The request's body, as it was sent; a key is never in it.
-        response: The response's, without its blanks; what is no JSON stands there as text.
-        server: The name or address of the server that gave it; None where that isn't known.
-        sample: Tells apart replies to one request.
+        response: The response's, without its blanks; invalid JSON is stored as text.
+        server: The name or address of the server that replied; None if unknown.
+        sample: Distinguishes replies to one request.
         origin: Where the reply had been recorded before; None for a live one.
     """
 
@@ -166,14 +165,14 @@ class RecordedExchange(Struct, frozen=True, kw_only=True):
 
 
 def recorded(project: Project, verifier: str | None, run: int | None = None) -> Iterator[RecordedExchange]:
-    """Every reply once, in the order they came.
+    """Yield every reply once, in the order they came.
 
     Args:
-        verifier: Its name, or that of texts that models write; None where the run says it.
+        verifier: Its name, or that of texts that models write; None if the run determines it.
         run: A run of it; by default the newest that has been complete, or the newest while none has.
 
     Raises:
-        UsageError: There is no such verifier or run, or the run isn't one of its.
+        UsageError: There is no such verifier or run, or the run belongs to another verifier.
     """
     reader = project.database.reader()
     if verifier is None:
@@ -198,7 +197,7 @@ def _replies(reader: Connection, run: int) -> Iterator[ReplyRow]:
 
 
 def _on_a_line(body: bytes) -> msgspec.Raw:
-    """A JSON document as it came but for blanks and keep-alives; what is none, as text."""
+    """Return a JSON document unchanged except for blanks and keep-alives; invalid JSON as text."""
     try:
         body.decode()
         return msgspec.Raw(msgspec.json.format(without_keep_alives(body), indent=-1))
@@ -210,9 +209,9 @@ def _on_a_line(body: bytes) -> msgspec.Raw:
 
 
 def written_list(project: Project, run: int) -> list[WrittenReply]:
-    """The replies that a run which writes has asked for itself, in the order they came.
+    """Return the replies that a writing run has requested itself, in the order they came.
 
-    What another name had asked for already stands under that one's run.
+    Replies that another name had requested already belong to that one's run.
 
     Raises:
         UsageError: There is no such run, or it writes nothing.
@@ -225,10 +224,10 @@ def written_list(project: Project, run: int) -> list[WrittenReply]:
 
 
 def written_call(project: Project, reply: int) -> CallShown:
-    """One of them with its request.
+    """Return one of them with its request.
 
     Raises:
-        UsageError: It is not there.
+        UsageError: It doesn't exist.
     """
     row = calls.written_call(project.database.reader(), reply)
     if row is None:
@@ -243,15 +242,15 @@ class SearchNode(Struct, frozen=True, kw_only=True):
     """One state of the search.
 
     Attributes:
-        parent: Its place among the nodes; None for the root.
+        parent: Its index among the nodes; None for the root.
         subtask: The subtask of its level; None for the root.
-        done: The subtask was done; False where it was left out, and for the root.
-        outcome: What the subtask found; None where nothing was to be read.
+        done: The subtask was done; False if it was left out, and for the root.
+        outcome: The subtask's finding; None if it could not be read.
         q: Sum of the rewards of all rollouts through it.
         n: How many rollouts went through it.
-        uct: What the selection saw in it at the end; None for the root, and where it was never visited.
+        uct: Its UCT value at the end; None for the root, and if it was never visited.
         chosen: The trajectory whose prediction is the answer goes through it.
-        calls: Places of its calls in the transcript.
+        calls: Indices of its calls in the transcript.
     """
 
     parent: int | None
@@ -269,16 +268,16 @@ class SearchRollout(Struct, frozen=True, kw_only=True):
     """One trajectory.
 
     Attributes:
-        path: For each level in the tree what its subtask found; None where it was left out or not read.
+        path: For each level in the tree its subtask's finding; None if it was left out or not read.
         left_out: Levels, from 1, where it was left out.
         simulated: The same for the levels below, which the simulation did.
         f: Its prediction.
-        h: What the simulated execution of tests says; None where none was done or nothing was to be read.
-        reward: What it earned.
+        h: The result of the simulated execution of tests; None if none was done or it could not be read.
+        reward: Its reward.
         weight: R(t), its weight in the choice of the answer.
         flagged: A step's reply held no verdict.
         chosen: Its prediction is the answer.
-        calls: Places of the calls of its steps in the transcript.
+        calls: Indices of the calls of its steps in the transcript.
     """
 
     path: tuple[bool | None, ...]
@@ -299,10 +298,10 @@ class TreeSearch(Struct, frozen=True, kw_only=True):
     Attributes:
         nodes: The root first, each after its parent.
         g: The global evaluation.
-        tests: Tests that were kept; None where the reward rests on none.
+        tests: Tests that were kept; None if the reward uses none.
         correct: The answer.
         score: The chance of "correct" over the draw of the trajectory.
-        no_reward: No trajectory earned anything, so the answer is what most of them say.
+        no_reward: No trajectory was rewarded, so the answer is the majority's.
     """
 
     nodes: tuple[SearchNode, ...]
@@ -321,7 +320,7 @@ _PARTS = ("analyse", "summarise")
 
 
 def search_of(transcript: Transcript) -> TreeSearch | None:
-    """The search a verdict rests on; None where it rests on none, or its account can't be read."""
+    """Return the search behind a verdict; None without one, or if its account can't be read."""
     if not is_search(transcript.trace):
         return None
     try:
@@ -390,7 +389,7 @@ class _TraceReader:
         )
 
     def _calls(self, steps: Iterable[tuple[str, int | None]]) -> tuple[int, ...]:
-        """Where the calls of subtasks stand that were done in these rollouts; shared ones are those of rollout 0."""
+        """Return where the calls of subtasks done in these rollouts are; shared ones are those of rollout 0."""
         shared = self._trace.options.reuse != "none"
         found = {
             place

@@ -1,6 +1,6 @@
-"""What a project may use: asked of its user once, for the servers, key variables and templates of a verifier.
+"""A project's permissions: approved by its user once, for the servers, key variables and templates of a verifier.
 
-And what it may do: run code of others with limits alone, which is asked each time.
+Running foreign code without full isolation is approved each time.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["Grant", "NotTrustedError", "UnsafeError", "require_level", "require_
 
 
 def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str, str], *, accept: bool) -> None:
-    """Make sure that the user has accepted the servers, template or interpreter of a verifier, or accept them now.
+    """Make sure that the user has approved the servers, template or interpreter of a verifier, or approve them now.
 
     Args:
-        project: Where it is to run; what is accepted is accepted for its database alone.
-        verifier: Any verifier; one that asks no server, loads no model and starts no interpreter needs no trust.
-        options: What it was made with.
-        accept: The user has said so: with ``--trust``, or by giving every option by hand.
+        project: Where it is to run; approval is for its database alone.
+        verifier: Any verifier; one that asks no server, loads no model and starts no interpreter needs no approval.
+        options: The options it was made with.
+        accept: The user has approved it: with ``--trust``, or by giving every option by hand.
 
     Raises:
         NotTrustedError: The user has not; nothing may be sent.
@@ -37,21 +37,21 @@ def require_trust(project: Project, verifier: AnyVerifier, options: Mapping[str,
 
 
 def require_servers(project: Project, servers: Mapping[str, ModelServer], *, accept: bool) -> None:
-    """The same for servers by role, whoever asks them; arguments and errors as with `require_trust`."""
+    """Do the same for servers by role, whoever calls them; arguments and errors as with `require_trust`."""
     _require(project, trust.grants_of(servers, {}), accept)
 
 
 def require_level(project: Project, wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level:
-    """How code of others is kept in here, if it may be run at all.
+    """Return the isolation level for foreign code here, if it may be run at all.
 
     Args:
         wanted: A `Level`, or ``"best"`` for the highest that holds on this machine.
-        allow_unsafe: The user has said so now (``--allow-unsafe-execution``); it is remembered for the runner, which
-            goes on with what was begun, and for nobody else.
+        allow_unsafe: The user has just approved it (``--allow-unsafe-execution``); this is remembered for the runner's
+            current work only.
         scratch: It is to have a folder to write in.
 
     Raises:
-        UnsafeError: There would be limits alone, and the user has not agreed to that.
+        UnsafeError: There would be limits alone, and the user has not approved that.
         RunError: The level doesn't hold on this machine, or such a folder doesn't.
         VerifierError: At this level there is no such folder.
     """

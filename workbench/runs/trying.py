@@ -1,4 +1,4 @@
-"""A verifier tried on a few items: judged as any run, shown, and taken out again."""
+"""A verifier tried on a few items: judged as in any run, shown, and deleted again."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _AGAIN: Final = "try again"
 
 
 class VerifierTrial(Struct, frozen=True, kw_only=True):
-    """What came of it.
+    """The result of a trial.
 
     Attributes:
-        evidence: Verdicts with what they rest on.
-        replies: What a model server said last of each item that one was asked about, by the item's row id.
-        message: Why it stopped, where it did.
+        evidence: Verdicts with their evidence.
+        replies: A model server's last reply about each item, by the item's row id.
+        message: Why it stopped, if it did.
     """
 
     evidence: tuple[VerdictEvidence, ...]
@@ -47,9 +47,9 @@ def try_out(
     trust: bool = False,
     allow_unsafe: bool = False,
 ) -> VerifierTrial:
-    """Judge the first items of a selection, of those that have gold where some have: these tell whether it is right.
+    """Judge the first items of a selection, preferring those with gold: they show whether the verifier is right.
 
-    Nothing of it is left but replies of model servers, which are used again.
+    Nothing of it is left but replies of model servers, which are reused.
 
     Raises:
         UsageError, NotTrustedError, VerifierError, RunError: As when a run is started.
@@ -85,7 +85,7 @@ def _replies(project: Project, run: int, found: Iterable[VerdictEvidence]) -> di
 
 
 def take_out_broken_off(project: Project) -> None:
-    """Take out trials whose process has ended before they did; one that a runner is at takes that runner out."""
+    """Delete trials whose process has ended before they did; one that a runner works on is deleted by that runner."""
     for run in stored_runs.broken_off(project.database.reader()):
         info = light_info(project, run.id)
         if info.state in ACTIVE and info.alive:

@@ -1,4 +1,4 @@
-"""Verdicts that were given elsewhere: each verifier of a file gets a run, as complete as what the file says."""
+"""Imported verdicts: each verifier of a file gets a run, as complete as the file."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _DECODER = msgspec.json.Decoder(VerdictRow)
 
 
 def read(path: Path, sheet: VerdictSheet | None = None) -> Iterator[tuple[int, VerdictRow | Refusal]]:
-    """Line numbers (from 1) with a verdict each, or why the line can't be taken.
+    """Yield line numbers (from 1) with a verdict each, or why the line is rejected.
 
     Args:
-        sheet: The file as a table, where it is one: a row may hold several verdicts.
+        sheet: The file as a table, if it is one: a row may hold several verdicts.
 
     Raises:
         FormatError: The file can't be opened.
@@ -77,7 +77,7 @@ _RUNS_HERE = "is a verifier that runs here; its verdicts can't come from a file"
 
 
 def _unlike(name: str, there: set[str]) -> str:
-    """Why a new name can't be told from those of other verifiers; empty where it can."""
+    """Return why a new name can't be distinguished from other verifiers'; "" if it can."""
     if is_mixed(name):
         return f"{name!r} mixes letters of several alphabets that look alike"
     other = looks_like(name, there)
@@ -85,13 +85,13 @@ def _unlike(name: str, there: set[str]) -> str:
 
 
 def require_names(names: Iterable[str], project: Project | None = None) -> None:
-    """Refuse names that can't be imported verifiers'.
+    """Reject names that can't be imported verifiers'.
 
     Args:
-        project: The project; None: what any would refuse.
+        project: The project; None: check only what any project would reject.
 
     Raises:
-        UsageError: One can't.
+        UsageError: One is rejected.
     """
     for name in names:
         fault = _Runs(project, "").fault(name) if project is not None else _fault_of_name(name, Registry())
@@ -106,7 +106,7 @@ def _fault_of_name(name: str, registry: Registry) -> str:
 
 
 class _PlacedVerdict(Struct, frozen=True):
-    """A verdict with the run it belongs to and the item it is about."""
+    """A verdict with its run and its item."""
 
     number: int
     run: int
@@ -117,16 +117,16 @@ class _PlacedVerdict(Struct, frozen=True):
 def import_verdicts(
     project: Project, path: Path, *, name: str | None = None, dataset: str | None = None, version: str = "1"
 ) -> VerdictsImported:
-    """Read a file of verdicts. A verdict that is there already stays; another one in its place is refused.
+    """Import a file of verdicts. An existing verdict stays; a different one for the same item is rejected.
 
     Args:
-        name: The verifier all lines are of, whatever they say; by default each line says it.
-        dataset: The data set of lines that don't say it, where their ids are ambiguous.
+        name: The verifier of all lines, whatever they say; by default each line names it.
+        dataset: The dataset of lines that don't name it, where their ids are ambiguous.
         version: Of the verifiers: verdicts of another version are another run, and the newest one counts.
 
     Raises:
         FormatError: The file can't be opened.
-        UsageError: ``name`` is none, or the name of something else.
+        UsageError: ``name`` is invalid, or the name of something else.
     """
     if name is not None:
         _Runs(project, version).check(name)
@@ -147,7 +147,7 @@ def store_verdicts(
     dataset: str | None = None,
     version: str = "1",
 ) -> VerdictsImported:
-    """Store verdicts with the lines they stand in; see `import_verdicts`."""
+    """Store verdicts with the numbers of their lines; see `import_verdicts`."""
     report = VerdictsImported()
     runs = _Runs(project, version)
     parts = Parts("lines")
@@ -171,10 +171,10 @@ def store_verdicts(
 
 
 class _Runs:
-    """The runs of the verifiers in a file, made when they are first met.
+    """The runs of the verifiers in a file, made when they first occur.
 
     Attributes:
-        by_name: The run of each verifier met so far.
+        by_name: The run of each verifier so far.
     """
 
     def __init__(self, project: Project, version: str) -> None:
@@ -185,7 +185,7 @@ class _Runs:
         self._registry = Registry()
 
     def of(self, connection: Connection, name: str) -> int:
-        """The run of a verifier.
+        """Return the run of a verifier.
 
         Raises:
             LineRefusedError: The name can't be an imported verifier's.
@@ -199,7 +199,7 @@ class _Runs:
         return self.by_name[name]
 
     def check(self, name: str) -> None:
-        """Refuse a name that can't be an imported verifier's.
+        """Reject a name that can't be an imported verifier's.
 
         Raises:
             UsageError: It can't.
@@ -208,7 +208,7 @@ class _Runs:
             raise UsageError(f"{fault[0].upper()}{fault[1:]}.", "Give another name with --verifier.")
 
     def fault(self, name: str) -> str:
-        """Why a name can't be an imported verifier's; empty where it can."""
+        """Return why a name can't be an imported verifier's; "" if it can."""
         if fault := _fault_of_name(name, self._registry):
             return fault
         reader = self._project.database.reader()
@@ -292,12 +292,11 @@ def _refuse(report: VerdictsImported, number: int, error: LineRefusedError) -> N
 
 
 def verdict_counts(project: Project, run: int, selection: Selection) -> dict[OutcomeWord, int]:
-    """A run's stored verdicts on a selection of items, by word."""
     return stored_verdicts.of_selection(project.database.reader(), run, selection).verdicts
 
 
 def verdict_lines(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictLine]:
-    """A verifier's verdicts in the order of the items.
+    """Yield a verifier's verdicts in the order of the items.
 
     Args:
         verifier: Its name.
@@ -311,16 +310,16 @@ def verdict_lines(project: Project, verifier: str, run: int | None = None) -> It
 
 
 def verdict_evidence(project: Project, verifier: str, run: int | None = None) -> Iterator[VerdictEvidence]:
-    """The same verdicts with the texts they are about; arguments and errors as with `verdict_lines`."""
+    """Yield the same verdicts with their texts; arguments and errors as with `verdict_lines`."""
     found = run_of(project, verifier, run)
     return iter(()) if found is None else stored_verdicts.evidence(project.database, found, verifier)
 
 
 def run_of(project: Project, verifier: str, run: int | None) -> int | None:
-    """The run to read: the one asked for, the newest that has been complete, or the newest while none has.
+    """Return the run to read: the requested one, the newest that has been complete, or the newest while none has.
 
     Raises:
-        UsageError: There is no verifier of that name, or the run isn't one of its.
+        UsageError: There is no verifier of that name, or the run belongs to another verifier.
     """
     reader = project.database.reader()
     if stored_runs.verifier_named(reader, verifier) is None:

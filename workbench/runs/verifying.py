@@ -1,6 +1,6 @@
 """Verifiers and their runs, for the front ends: configure, start, watch, pause, cancel, resume, read.
 
-Nothing here judges an item; that is the background runner's work, in a process of its own.
+Nothing here judges an item; the background runner does, in a separate process.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ _LOOK_S = 0.05
 
 
 def kinds(project: Project) -> list[VerifierInfo]:
-    """What can be run, the default first, then by name, with the configurations it has in the project."""
+    """Return the kinds that can be run, the default first, then by name, with their configurations in the project."""
     registry = Registry()
     available = registry.available()
     named = configured(project)
@@ -99,12 +99,11 @@ def kinds(project: Project) -> list[VerifierInfo]:
 
 
 def settings_problems(project: Project) -> list[UsageError]:
-    """What is wrong with the verifiers that ``workbench.toml`` configures; the others work all the same."""
+    """Return errors of the verifiers that ``workbench.toml`` configures; the others work all the same."""
     return written(project, Registry().available())[1]
 
 
 def configured(project: Project) -> list[ConfiguredVerifier]:
-    """The project's verifiers: names, each bound to one configuration."""
     return stored_runs.verifiers(project.database.reader())
 
 
@@ -130,26 +129,27 @@ def start(
         name: The configuration's name; the kind's by default.
         selection: The items; those with a stored verdict are not judged again.
         workers: Worker processes; one a core by default.
-        trust: Whether the user accepts the servers and the template; options that are all given here are accepted.
-        allow_unsafe: Whether the user lets solutions be run with limits alone, where nothing better holds or it is
-            asked for.
-        retry_timeouts: Take the run's verdicts back on items that had no more time, and judge these again.
-        ask_again: Take its verdicts on the selection back, and run the solutions again, or ask its servers anew for
-            everything: no reply that is stored by now is used. The earlier replies stay with the other verdicts that
+        trust: Whether the user approves the servers and the template; options that are all given here are approved.
+        allow_unsafe: Whether the user permits running solutions with limits alone, if nothing better holds or it is
+            requested.
+        retry_timeouts: Delete the run's verdicts on items that exceeded a time limit, and judge these again.
+        ask_again: Delete its verdicts on the selection, and run the solutions again, or send all requests to its
+            servers
+            again: no reply that is stored by now is used. The earlier replies stay with the other verdicts that
             rest on them.
-        in_batches: Have its provider answer its calls in batches: later, and cheaper. A run that waits for one goes on
-            with it.
-        on: A cluster of Ray whose nodes judge: ``"ray"`` for the one this machine belongs to, or ``"ray://HOST:PORT"``.
+        in_batches: Send its calls through the provider's batch API: slower, and cheaper. A run that waits for a batch
+            continues with it.
+        on: A Ray cluster whose nodes judge: ``"ray"`` for the one this machine belongs to, or ``"ray://HOST:PORT"``.
 
     Returns:
         The run, with ``selected`` and ``reused`` filled in.
 
     Raises:
         UsageError: There is no such kind, option or field, the name has another configuration, or no item is chosen.
-        NotTrustedError: The options come from a file or the database, and the user has not accepted them.
+        NotTrustedError: The options come from a file or the database, and the user has not approved them.
         UnsafeError: Solutions would be run with limits alone.
         VerifierError: The verifier can't be used.
-        RunError: The run is at work on other items, no runner starts, or a level of isolation doesn't hold.
+        RunError: The run is in progress on other items, no runner starts, or a level of isolation doesn't hold.
     """
     chosen = choose(project, kind, options or {}, name)
     name, options = chosen.name, chosen.options
@@ -193,7 +193,7 @@ def start(
 
 
 def pause(project: Project, run: int) -> RunInfo:
-    """Have a run stop after the current verdicts; ``resume`` goes on with it.
+    """Pause a run after the current verdicts; ``resume`` continues it.
 
     Raises:
         UsageError: There is no such run.
@@ -203,7 +203,7 @@ def pause(project: Project, run: int) -> RunInfo:
 
 
 def cancel(project: Project, run: int) -> RunInfo:
-    """Have a run stop for good; its verdicts stay, and ``resume`` or ``start`` take it up again.
+    """Cancel a run; its verdicts stay, and ``resume`` or ``start`` continue it.
 
     Raises:
         UsageError: There is no such run.
@@ -222,21 +222,21 @@ def resume(
     retry_unread: bool = False,
     allow_unsafe: bool = False,
 ) -> RunInfo:
-    """Go on with a run that was paused, cancelled or failed, or whose runner died; take in new items.
+    """Continue a run that was paused, cancelled or failed, or whose runner died; include new items.
 
     Args:
-        retry_errors: Take its verdicts "error" back, and judge those items again.
-        retry_timeouts: The same for items that had no more time.
-        retry_unread: The same for items whose replies hold no verdict; their servers are asked anew.
-        trust: Whether the user accepts the servers and the template its stored options name.
-        allow_unsafe: Whether the user lets solutions be run with limits alone; the runner pauses a run that would
+        retry_errors: Delete its verdicts "error", and judge those items again.
+        retry_timeouts: The same for items that exceeded a time limit.
+        retry_unread: The same for items whose replies hold no verdict; their servers are asked again.
+        trust: Whether the user approves the servers and the template its stored options name.
+        allow_unsafe: Whether the user permits running solutions with limits alone; the runner pauses a run that would
             need that.
 
     Raises:
         UsageError: There is no such run.
-        NotTrustedError: The user has not accepted them.
+        NotTrustedError: The user has not approved them.
         VerifierError: The verifier can't be used.
-        RunError: No runner starts, or the run is at work while its errors are to be taken back.
+        RunError: No runner starts, or the run is in progress while its errors are to be deleted.
     """
     reader = project.database.reader()
     row = run_row(reader, run)
@@ -288,7 +288,7 @@ def _ask_again(project: Project, run: int, verifier: AnyVerifier, selection: Sel
 
 
 def obeyed(project: Project, run: int) -> RunInfo:
-    """Wait a few seconds until the runner has done what was asked of it."""
+    """Wait a few seconds for the runner to execute a request."""
     patience = time.monotonic() + _OBEY_S
     while (info := light_info(project, run)).request is not None and time.monotonic() < patience:
         time.sleep(_LOOK_S)
@@ -366,10 +366,10 @@ def _queue_or_join(
 
 
 def require_idle(connection: sqlite3.Connection, database: Path, row: RunRow) -> None:
-    """Make sure that nobody works on a run.
+    """Make sure that no runner works on a run.
 
     Raises:
-        RunError: It waits for the runner, or is at work.
+        RunError: It is queued or running.
     """
     if _at_work(connection, database, row):
         raise RunError(f"Run {row.id} is at work.", f"Pause it first: workbench runs DB pause {row.id}")
@@ -393,7 +393,6 @@ def _wake(project: Project, run: int) -> None:
 
 
 def _ask(project: Project, run: int, request: Request) -> RunInfo:
-    """Ask the runner, or change the state here when none lives."""
     wanted = STATE_AFTER[request]
     with project.database.write() as connection:
         row = run_row(connection, run)

@@ -1,4 +1,4 @@
-"""Batches of calls: which calls each holds, and how far it is; what came of their calls stands with the attempts."""
+"""Batches of calls: the calls of each, and its status; outcomes of calls are stored with the attempts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class AskedBefore(Struct, frozen=True):
 
 
 class BatchedCall(Struct, frozen=True):
-    """A call of a batch, and what became of it.
+    """A call of a batch, and its outcome.
 
     Attributes:
         state: The attempt's.
@@ -73,7 +73,6 @@ _COLUMNS: Final = ", ".join(BatchRow.__struct_fields__)
 
 
 def unended(connection: sqlite3.Connection, run: int) -> list[BatchRow]:
-    """A run's batches that haven't ended, oldest first."""
     rows = connection.execute(
         f"SELECT {_COLUMNS} FROM call_batches WHERE run_id = ? AND state <> 'ended' ORDER BY id", (run,)
     )
@@ -81,7 +80,7 @@ def unended(connection: sqlite3.Connection, run: int) -> list[BatchRow]:
 
 
 def sent(connection: sqlite3.Connection, run: int) -> list[CallBatch]:
-    """What of a run's calls its provider has to answer."""
+    """Return the calls of a run that its provider has still to answer."""
     rows = connection.execute(
         "SELECT name, calls, status, strftime('%Y-%m-%dT%H:%M:%SZ', sent_at, 'unixepoch') FROM call_batches "
         "WHERE run_id = ? AND state IN ('sent', 'open') ORDER BY id",
@@ -91,10 +90,10 @@ def sent(connection: sqlite3.Connection, run: int) -> list[CallBatch]:
 
 
 def begin(connection: sqlite3.Connection, run: int, role: str, base_url: str, server: str, token: str) -> int:
-    """A new batch without calls; returns its number.
+    """Create a batch without calls; return its number.
 
     Args:
-        server: The place of its server, as replies are stored under.
+        server: The place of its server, under which replies are stored.
     """
     cursor = connection.execute(
         "INSERT INTO call_batches (run_id, role, base_url, server, token, state, calls, bytes, tokens, cost) "
@@ -134,7 +133,7 @@ def add(
 
 
 def set_sent(connection: sqlite3.Connection, batch: int, input_file: str | None, moment: float) -> None:
-    """The batch is about to be made at its provider."""
+    """Record that the batch is about to be created at its provider."""
     connection.execute(
         "UPDATE call_batches SET state = 'sent', input_file = ?, sent_at = coalesce(sent_at, ?) WHERE id = ?",
         (input_file, moment, batch),
@@ -142,26 +141,24 @@ def set_sent(connection: sqlite3.Connection, batch: int, input_file: str | None,
 
 
 def set_open(connection: sqlite3.Connection, batch: int, name: str, look_at: float) -> None:
-    """It was made."""
     connection.execute(
         "UPDATE call_batches SET state = 'open', name = ?, look_at = ? WHERE id = ?", (name, look_at, batch)
     )
 
 
 def set_status(connection: sqlite3.Connection, batch: int, status: str | None, look_at: float) -> None:
-    """How it stands at its provider, and when to look again; None leaves what is known."""
+    """Record its status at the provider, and when to look again; None keeps the known status."""
     connection.execute(
         "UPDATE call_batches SET status = coalesce(?, status), look_at = ? WHERE id = ?", (status, look_at, batch)
     )
 
 
 def set_ended(connection: sqlite3.Connection, batch: int) -> None:
-    """What came of each of its calls is stored."""
     connection.execute("UPDATE call_batches SET state = 'ended' WHERE id = ?", (batch,))
 
 
 def bodies(connection: sqlite3.Connection, batch: int) -> Iterator[tuple[int, bytes]]:
-    """Each call of a batch as (attempt, body), in their order."""
+    """Yield each call of a batch as (attempt, body), in their order."""
     return connection.execute(
         "SELECT b.attempt_id, r.body FROM batched_calls AS b CROSS JOIN requests AS r ON r.id = b.request_id "
         "WHERE b.batch_id = ? ORDER BY b.attempt_id",
@@ -170,7 +167,7 @@ def bodies(connection: sqlite3.Connection, batch: int) -> Iterator[tuple[int, by
 
 
 def call_of(connection: sqlite3.Connection, batch: BatchRow, attempt: int) -> BatchedCall | None:
-    """A call of a batch; None for one that it doesn't hold."""
+    """Return a call of a batch; None if the batch doesn't contain it."""
     row: tuple[Any, ...] | None = connection.execute(
         "SELECT a.state, b.key, r.hash, r.body, r.profile, r.model, b.sample, a.url FROM batched_calls AS b "
         "CROSS JOIN attempts AS a ON a.id = b.attempt_id CROSS JOIN requests AS r ON r.id = b.request_id "
@@ -196,7 +193,6 @@ def call_of(connection: sqlite3.Connection, batch: BatchRow, attempt: int) -> Ba
 
 
 def without_outcome(connection: sqlite3.Connection, batch: int) -> list[int]:
-    """The attempts of a batch of which nobody knows what became."""
     rows = connection.execute(
         "SELECT b.attempt_id FROM batched_calls AS b CROSS JOIN attempts AS a ON a.id = b.attempt_id "
         "WHERE b.batch_id = ? AND a.state = 'sent'",
@@ -206,7 +202,6 @@ def without_outcome(connection: sqlite3.Connection, batch: int) -> list[int]:
 
 
 def failed_codes(connection: sqlite3.Connection, batch: int) -> list[str]:
-    """The code of each call of a batch that brought no reply."""
     rows = connection.execute(
         "SELECT a.code FROM batched_calls AS b CROSS JOIN attempts AS a ON a.id = b.attempt_id "
         "WHERE b.batch_id = ? AND a.state IN ('failed', 'unsent')",
@@ -216,7 +211,7 @@ def failed_codes(connection: sqlite3.Connection, batch: int) -> list[str]:
 
 
 def asked_before(connection: sqlite3.Connection, run: int, key: bytes) -> list[AskedBefore]:
-    """A run's calls with a key in its batches, oldest first."""
+    """Return a run's calls with a key in its batches, oldest first."""
     rows = connection.execute(
         "SELECT a.completion_id, a.state, a.status, a.code, a.detail FROM batched_calls AS b "
         "CROSS JOIN attempts AS a ON a.id = b.attempt_id WHERE b.key = ? AND b.run_id = ? ORDER BY a.id",
@@ -226,7 +221,7 @@ def asked_before(connection: sqlite3.Connection, run: int, key: bytes) -> list[A
 
 
 def forget_failures(connection: sqlite3.Connection, run: int) -> None:
-    """Have a run ask again what failed in its batches; the attempts stay."""
+    """Have a run repeat calls that failed in its batches; the attempts stay."""
     connection.execute(
         "DELETE FROM batched_calls WHERE run_id = ? AND (SELECT state FROM attempts WHERE id = attempt_id) "
         "IN ('failed', 'unsent')",

@@ -1,4 +1,4 @@
-"""Calls to model servers: requests and responses for ever, and every attempt before it is sent."""
+"""Calls to model servers: requests and responses, kept for ever, and every attempt before it is sent."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _USAGE = "prompt_tokens, cached_tokens, completion_tokens, reasoning_tokens, cos
 
 
 class ResponseQuery(Struct, frozen=True, kw_only=True):
-    """Which stored responses a run takes.
+    """The stored responses that a run may use.
 
     Attributes:
-        after: Those with greater numbers than this; earlier ones are to be asked for again.
-        own: Those with greater numbers than this came in this start of the run: what was made of them is no matter.
-        reader: Who reads them; one that this reader could make nothing of is asked for again.
+        after: Those with greater numbers than this; earlier ones are to be requested again.
+        own: Those with greater numbers than this came in this start of the run: they are used even if unreadable.
+        reader: Who reads them; one that this reader could not parse is requested again.
     """
 
     after: int = 0
@@ -61,7 +61,7 @@ _ANY = ResponseQuery()
 
 
 def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery = _ANY) -> Response | None:
-    """The response to a request's sample, if there is one that is wanted."""
+    """Return the response to a request's sample, if there is a usable one."""
     row = connection.execute(
         f"SELECT q.profile, r.task, r.body, r.ms, r.origin, {_USAGE} "
         "FROM responses AS r CROSS JOIN requests AS q ON q.id = r.request_id "
@@ -82,7 +82,7 @@ def response(connection: sqlite3.Connection, key: bytes, wanted: ResponseQuery =
 
 
 def next_attempt(connection: sqlite3.Connection) -> int:
-    """The number of the next attempt: there is one runner, so it can count for itself from here."""
+    """Return the number of the next attempt: there is one runner, so it can count for itself from here."""
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) + 1 FROM attempts").fetchone()
     return row[0]
 
@@ -99,7 +99,6 @@ def put_attempts(connection: sqlite3.Connection, run: int, attempts: Sequence[At
 
 
 def put_outcomes(connection: sqlite3.Connection, outcomes: Sequence[AttemptOutcome]) -> None:
-    """Store what became of attempts."""
     connection.executemany(
         "UPDATE attempts SET state = ?, status = ?, code = ?, detail = ? WHERE id = ?",
         [(found.state, found.status, found.code, found.detail, found.attempt) for found in outcomes],
@@ -107,9 +106,9 @@ def put_outcomes(connection: sqlite3.Connection, outcomes: Sequence[AttemptOutco
 
 
 def put_responses(connection: sqlite3.Connection, found: Sequence[tuple[JournaledCall, Response]], moment: str) -> None:
-    """Store responses with their requests; one that was asked for again takes the place of that before it.
+    """Store responses with their requests; a repeated one replaces its predecessor.
 
-    The earlier one stays for those whose verdicts rest on it; no request finds it any more.
+    The earlier one stays for verdicts that rest on it; no request finds it any more.
     """
     connection.executemany(
         "UPDATE responses SET key = randomblob(32) WHERE key = ?", [(call.key,) for call, _ in found]
@@ -137,13 +136,13 @@ def _sums(usage: Usage) -> tuple[object, ...]:
 
 
 def newest_response(connection: sqlite3.Connection) -> int:
-    """The number of the last response that is stored; 0 without any."""
+    """Return the number of the last stored response; 0 without any."""
     row: tuple[int] = connection.execute("SELECT coalesce(max(id), 0) FROM responses").fetchone()
     return row[0]
 
 
 def asked_after(connection: sqlite3.Connection, run: int) -> int:
-    """Up to which number responses are no use to a run, since somebody wants it to ask again."""
+    """Return the number up to which a run may use no responses, since a user wants it to ask again."""
     row: tuple[int | None] | None = connection.execute("SELECT asked_after FROM runs WHERE id = ?", (run,)).fetchone()
     return 0 if row is None else row[0] or 0
 
@@ -154,9 +153,9 @@ def ask_again(connection: sqlite3.Connection, run: int) -> None:
 
 
 def lose_open(connection: sqlite3.Connection, run: int) -> None:
-    """Mark the attempts that an earlier runner has left open: nobody will ever know what became of them.
+    """Mark the attempts that an earlier runner has left open as lost: their outcome can't be known.
 
-    What is asked in a batch is answered there, whoever asked.
+    Calls in a batch are answered there, whoever sent it.
     """
     connection.execute(f"UPDATE attempts AS a SET lost = 1 WHERE run_id = ? AND state = 'sent' AND {_ALONE}", (run,))
 
@@ -166,9 +165,9 @@ _FOR_WHAT_IT_SAYS: Final = "code IN ('context_length', 'content_filter')"
 
 
 def refused(connection: sqlite3.Connection, run: int) -> dict[bytes, CallFailed]:
-    """Requests that servers refused for what they say, by key, where their items have no verdict yet.
+    """Return requests that servers rejected for their content, by key, whose items have no verdict yet.
 
-    A server that has answered nothing yet may refuse everything: it is asked again.
+    A server that has answered nothing yet may reject everything: it is asked again.
     """
     answering = {
         url
@@ -186,7 +185,7 @@ def refused(connection: sqlite3.Connection, run: int) -> dict[bytes, CallFailed]
 
 
 def forget_refused(connection: sqlite3.Connection, run: int) -> None:
-    """Have a run ask again what was refused; the attempts stay, and no request finds them any more."""
+    """Have a run repeat rejected calls; the attempts stay, and no request finds them any more."""
     connection.execute(
         "UPDATE attempts SET key = randomblob(32) WHERE run_id = ? AND state = 'failed' "
         f"AND completion_id IS NOT NULL AND {_FOR_WHAT_IT_SAYS}",
@@ -195,7 +194,7 @@ def forget_refused(connection: sqlite3.Connection, run: int) -> None:
 
 
 def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> list[OpenAttempt]:
-    """Attempts without an outcome, oldest first.
+    """Return attempts without an outcome, oldest first.
 
     Args:
         lost: Only those of earlier runners, not the ones in flight.
@@ -212,7 +211,7 @@ def open_attempts(connection: sqlite3.Connection, run: int, *, lost: bool) -> li
 
 
 class MadeCall(Struct, frozen=True):
-    """One call that a verdict rests on; ``key`` says which stored response answered it."""
+    """One call behind a verdict; ``key`` identifies the stored response."""
 
     key: bytes
     step: str
@@ -221,7 +220,7 @@ class MadeCall(Struct, frozen=True):
 
 
 class CallRow(Struct, frozen=True):
-    """One call of a verdict with its request and response, as stored."""
+    """One call behind a verdict with its request and response, as stored."""
 
     step: str
     role: str
@@ -255,10 +254,10 @@ def put_calls(connection: sqlite3.Connection, run: int, made: Sequence[tuple[int
 
 
 def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], reader: str) -> None:
-    """Note that nothing could be made of the responses behind some items' verdicts.
+    """Record that the responses behind some items' verdicts could not be parsed.
 
     Args:
-        reader: Who could make nothing of them: others may. `calls.NOBODY` where nobody is to use them.
+        reader: The reader that could not: others may. `calls.NOBODY` if no reader is to use them.
     """
     connection.executemany(
         "UPDATE responses SET unread_by = ? "
@@ -268,7 +267,7 @@ def mark_unread(connection: sqlite3.Connection, run: int, items: Sequence[int], 
 
 
 def drop(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> None:
-    """Have nobody use the responses any more that some items' verdicts rest on, and no other item's."""
+    """Exclude the responses behind some items' verdicts, and no other item's, from further use."""
     chosen = msgspec.json.encode(list(items)).decode()
     connection.execute(
         "UPDATE responses SET unread_by = ?3 WHERE id IN (SELECT response_id FROM verdict_calls WHERE run_id = ?1 "
@@ -287,7 +286,6 @@ def put_traces(connection: sqlite3.Connection, run: int, traces: Sequence[tuple[
 
 
 def calls_of(connection: sqlite3.Connection, run: int, item: int) -> list[CallRow]:
-    """The calls a verdict rests on, in order."""
     rows = connection.execute(
         "SELECT v.step, v.role, v.reused, r.sample, q.profile, q.model, q.body, r.task, r.body, r.ms, r.origin, "
         "r.created_at, r.prompt_tokens, r.completion_tokens, r.reasoning_tokens, r.cost "
@@ -304,7 +302,7 @@ ReplyRow = tuple[bytes, bytes, str, str | None, int, str | None]
 
 
 def replies_of(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
-    """Every reply that a run's verdicts rest on, once, as they came."""
+    """Yield every reply behind a run's verdicts, once, as received."""
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
         "JOIN requests AS q ON q.id = r.request_id "
@@ -321,7 +319,7 @@ _WRITTEN: Final = (
 
 
 def replies_written(connection: sqlite3.Connection, run: int) -> Iterator[ReplyRow]:
-    """Every reply that a run which writes has asked for, as they came."""
+    """Yield every reply that a writing run has requested, as received."""
     return connection.execute(
         "SELECT q.body, r.body, q.model, r.server, r.sample, r.origin FROM responses AS r "
         f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
@@ -330,7 +328,7 @@ def replies_written(connection: sqlite3.Connection, run: int) -> Iterator[ReplyR
 
 
 def written_list(connection: sqlite3.Connection, run: int) -> list[WrittenReply]:
-    """The same replies, to be listed: those of a large pool don't fit into memory."""
+    """Return the same replies without texts: those of a large pool don't fit into memory."""
     rows = connection.execute(
         "SELECT r.id, q.model, r.sample, r.prompt_tokens, r.completion_tokens, r.ms, r.origin FROM responses AS r "
         f"JOIN requests AS q ON q.id = r.request_id WHERE r.id IN {_WRITTEN} ORDER BY r.id",
@@ -340,7 +338,7 @@ def written_list(connection: sqlite3.Connection, run: int) -> list[WrittenReply]
 
 
 def written_call(connection: sqlite3.Connection, response: int) -> CallRow | None:
-    """One of them with its request; None where there is no such reply."""
+    """Return one of them with its request; None if there is no such reply."""
     row = connection.execute(
         "SELECT r.sample, q.profile, q.model, q.body, r.task, r.body, r.ms, r.origin, r.created_at, r.prompt_tokens, "
         "r.completion_tokens, r.reasoning_tokens, r.cost FROM responses AS r JOIN requests AS q "
@@ -351,7 +349,6 @@ def written_call(connection: sqlite3.Connection, response: int) -> CallRow | Non
 
 
 def has_recorded(connection: sqlite3.Connection, run: int) -> bool:
-    """Whether any verdict of a run rests on a recorded reply."""
     row: tuple[int] = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM verdict_calls AS v CROSS JOIN responses AS r ON r.id = v.response_id "
         "WHERE v.run_id = ? AND r.origin IS NOT NULL)",
@@ -361,7 +358,6 @@ def has_recorded(connection: sqlite3.Connection, run: int) -> bool:
 
 
 def trace_of(connection: sqlite3.Connection, run: int, item: int) -> str | None:
-    """The verifier's own account of a verdict, as JSON."""
     row: tuple[str] | None = connection.execute(
         "SELECT trace FROM verdict_traces WHERE run_id = ? AND completion_id = ?", (run, item)
     ).fetchone()
@@ -369,7 +365,7 @@ def trace_of(connection: sqlite3.Connection, run: int, item: int) -> str | None:
 
 
 def votes_of(connection: sqlite3.Connection, run: int, item: int) -> list[tuple[int, float | None, str | None]]:
-    """The verdicts that an item's verdict was made of: (outcome, score, reason) each, in order."""
+    """Return the votes behind an item's verdict: (outcome, score, reason) each, in order."""
     return connection.execute(
         "SELECT outcome, score, reason FROM verdicts WHERE run_id = ? AND completion_id = ? AND sample > 0 "
         "ORDER BY sample",
@@ -386,7 +382,7 @@ _GET = f"SELECT {', '.join(_COLUMNS)} FROM run_usage WHERE run_id = ?"
 
 
 def get(connection: sqlite3.Connection, run: int) -> RunUsage | None:
-    """A run's sums; None for one that has asked no server."""
+    """Return a run's sums; None for one that has asked no server."""
     row = connection.execute(_GET, (run,)).fetchone()
     if row is None:
         return None
@@ -395,7 +391,6 @@ def get(connection: sqlite3.Connection, run: int) -> RunUsage | None:
 
 
 def put(connection: sqlite3.Connection, run: int, usage: RunUsage) -> None:
-    """Write a run's sums, in the caller's transaction."""
     values = structs.asdict(usage)
     for name in ("errors", "warnings"):
         values[name] = msgspec.json.encode(values[name]).decode()
@@ -403,12 +398,12 @@ def put(connection: sqlite3.Connection, run: int, usage: RunUsage) -> None:
 
 
 class ServerUse(Struct, frozen=True, kw_only=True):
-    """What a run has used of one server.
+    """A run's usage of one server.
 
     Attributes:
-        url: Where calls went.
+        url: The address of the calls.
         server: The server's place; None for calls without a reply.
-        model: The model that was asked; None for calls without a reply.
+        model: The requested model; None for calls without a reply.
     """
 
     url: str
@@ -417,14 +412,13 @@ class ServerUse(Struct, frozen=True, kw_only=True):
     used: RunUsed
 
     def is_of(self, server: ModelServer) -> bool:
-        """Whether the calls may be those of a role with this server."""
         if self.model is not None:
             return self.model == server.model and self.server in server.places
         return urlsplit(self.url).netloc in {urlsplit(base).netloc for base in server.base_urls}
 
 
 def used_by_server(connection: sqlite3.Connection, run: int) -> list[ServerUse]:
-    """What a run's attempts of all starts have used, by where they went."""
+    """Return the usage of a run's attempts of all starts, by address."""
     rows = connection.execute(
         "SELECT a.url, r.server, q.model, count(*), sum(a.state = 'sent' OR (a.state = 'failed' AND a.code IN "
         "('timeout', 'transport', 'malformed'))), coalesce(sum(r.prompt_tokens), 0) + "
@@ -445,13 +439,13 @@ def used_by_server(connection: sqlite3.Connection, run: int) -> list[ServerUse]:
 
 
 class StepSums(Struct, frozen=True):
-    """The replies of one step, each counted once for each item that rests on it.
+    """The replies of one step, each counted once for each item that uses it.
 
     Attributes:
-        prompt_tokens: None where a reply doesn't say.
-        completion_tokens: None where a reply doesn't say.
-        cost: US dollars; None where a reply has no known price.
-        ms: From asking to the reply, summed.
+        prompt_tokens: None if a reply doesn't report them.
+        completion_tokens: None if a reply doesn't report them.
+        cost: US dollars; None if a reply has no known price.
+        ms: From request to reply, summed.
     """
 
     step: str
@@ -464,7 +458,9 @@ class StepSums(Struct, frozen=True):
 
 
 def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> list[StepSums]:
-    """The sums over all verdicts of a run, or those on these items, wherever and whenever replies were asked for."""
+    """Return the sums over all verdicts of a run, or those on these items, wherever and whenever replies were
+    requested.
+    """
     rows = connection.execute(
         "SELECT c.step, c.role, count(*), "
         "iif(count(r.prompt_tokens) = count(*), sum(r.prompt_tokens), NULL), "
@@ -479,7 +475,7 @@ def by_step(connection: sqlite3.Connection, run: int, items: Sequence[int] | Non
 
 
 def work(connection: sqlite3.Connection, run: int, items: Sequence[int] | None = None) -> tuple[int, float]:
-    """How many items a run, or its verdicts on these, have judged, and the milliseconds that took, summed."""
+    """Return how many items a run, or its verdicts on these, have judged, and the milliseconds that took, summed."""
     row: tuple[int, float] = connection.execute(
         "SELECT count(*), coalesce(sum(ms), 0.0) FROM verdicts WHERE run_id = :run AND sample = 0 "
         "AND (:items IS NULL OR completion_id IN (SELECT value FROM json_each(:items)))",
@@ -489,11 +485,11 @@ def work(connection: sqlite3.Connection, run: int, items: Sequence[int] | None =
 
 
 class ItemTook(NamedTuple):
-    """What one verdict took, as `by_step` counts it.
+    """The time and calls of one verdict, counted as by `by_step`.
 
     Attributes:
         own_ms: The verifier's own time.
-        ms: From asking to the reply, summed over calls.
+        ms: From request to reply, summed over calls.
     """
 
     item: int
@@ -506,7 +502,7 @@ class ItemTook(NamedTuple):
 
 
 def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
-    """The same by item, in order of row id; items of a verifier that asks nobody have no calls."""
+    """Return the same by item, in order of row id; items of a verifier without a server have no calls."""
     rows = connection.execute(
         "SELECT v.completion_id, v.ms, coalesce(t.calls, 0), iif(t.calls, t.prompt, 0), iif(t.calls, t.completion, 0), "
         "iif(t.calls, t.cost, 0.0), coalesce(t.ms, 0.0) FROM verdicts AS v LEFT JOIN ("
@@ -528,9 +524,9 @@ def by_item(connection: sqlite3.Connection, run: int) -> list[ItemTook]:
 def put_arrived(
     connection: sqlite3.Connection, call: JournaledCall, reply: Response, created_at: str, unread_by: str | None
 ) -> int:
-    """Store a response that another database has; returns its row id.
+    """Store a response from another database; return its row id.
 
-    One that is here for the same request stays what requests find.
+    An existing response to the same request stays the one that requests find.
     """
     here = connection.execute("SELECT id, body FROM responses WHERE key = ?", (call.key,)).fetchone()
     if here is not None and here[1] == reply.body:
@@ -560,7 +556,7 @@ def put_arrived(
 def put_arrived_calls(
     connection: sqlite3.Connection, run: int, item: int, made: Sequence[tuple[int, str, str, bool]]
 ) -> None:
-    """Store the calls of a verdict: the response's row id, step, role, and whether it was there already."""
+    """Store the calls of a verdict: the response's row id, step, role, and whether it was reused."""
     connection.executemany(
         "INSERT INTO verdict_calls (run_id, completion_id, position, response_id, step, role, reused) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -571,7 +567,7 @@ def put_arrived_calls(
 def put_arrived_attempt(
     connection: sqlite3.Connection, run: int, item: int, key: bytes, url: str, sent_at: str, outcome: AttemptOutcome
 ) -> None:
-    """Store an attempt that another runner made; what became of an open one nobody will know."""
+    """Store an attempt of another runner; the outcome of an open one can't be known."""
     connection.execute(
         "INSERT INTO attempts (run_id, completion_id, key, state, lost, url, sent_at, status, code, detail) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",

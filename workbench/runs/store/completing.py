@@ -1,4 +1,4 @@
-"""Completions that models write of stored questions: what is to be asked, what is there, what joins it."""
+"""Completions that models write for stored questions: prompts, existing completions, and new ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IDS: Final = "(SELECT value FROM json_each(?))"
 
 
 class QuestionText(Struct, frozen=True):
-    """A question as a model is asked it.
+    """A question as sent to a model.
 
     Attributes:
         id: Row id.
@@ -40,7 +40,7 @@ class WrittenCompletion(Struct, frozen=True, kw_only=True):
     Attributes:
         question: Row id.
         key: Its id among those of the question.
-        extra: JSON object of what is known of it.
+        extra: JSON object of further facts about it.
     """
 
     question: int
@@ -51,7 +51,7 @@ class WrittenCompletion(Struct, frozen=True, kw_only=True):
 
 
 class FailedKey(Struct, frozen=True):
-    """How often a request's attempts failed in a run, and the last time how."""
+    """How often a request's attempts failed in a run, and the last failure."""
 
     attempts: int
     code: FailureCode
@@ -59,7 +59,7 @@ class FailedKey(Struct, frozen=True):
 
 
 def dataset_questions(connection: sqlite3.Connection, name: str) -> list[int]:
-    """Row ids of all questions of a data set, in the order of import.
+    """Return row ids of all questions of a data set, in the order of import.
 
     Raises:
         UsageError: There is no such data set.
@@ -75,7 +75,7 @@ def dataset_questions(connection: sqlite3.Connection, name: str) -> list[int]:
 
 
 def hold_code(connection: sqlite3.Connection, questions: Sequence[int]) -> bool:
-    """Whether some of the questions are problems of code, whose solutions are more than texts."""
+    """Return whether some of the questions are code problems, whose solutions are more than texts."""
     row = connection.execute(
         f"SELECT 1 FROM code_problems WHERE question_id IN {_IDS} LIMIT 1", (json.dumps(questions),)
     )
@@ -83,7 +83,6 @@ def hold_code(connection: sqlite3.Connection, questions: Sequence[int]) -> bool:
 
 
 def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> list[QuestionText]:
-    """Some questions, in the order of import."""
     rows = connection.execute(
         "SELECT q.id, q.key, t.text FROM questions AS q JOIN question_text AS t ON t.id = q.id "
         f"WHERE q.id IN {_IDS} ORDER BY q.id",
@@ -93,7 +92,7 @@ def texts(connection: sqlite3.Connection, questions: Sequence[int]) -> list[Ques
 
 
 def keys_of(connection: sqlite3.Connection, questions: Sequence[int], model: str) -> set[tuple[int, str]]:
-    """(question, key) of a model's completions of some questions."""
+    """Return (question, key) of a model's completions of some questions."""
     rows = connection.execute(
         "SELECT question_id, key FROM completions "
         f"WHERE question_id IN {_IDS} AND model_id = (SELECT id FROM models WHERE name = ?)",
@@ -103,7 +102,7 @@ def keys_of(connection: sqlite3.Connection, questions: Sequence[int], model: str
 
 
 def truncated(connection: sqlite3.Connection, questions: Sequence[int], model: str) -> int:
-    """How many completions of some questions that a model has written here were cut off by their longest length."""
+    """Return how many completions that a model wrote here for some questions were cut off at their maximum length."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM completions AS c JOIN completion_text AS t ON t.id = c.id "
         "JOIN questions AS q ON q.id = c.question_id "
@@ -115,7 +114,7 @@ def truncated(connection: sqlite3.Connection, questions: Sequence[int], model: s
 
 
 def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]) -> int:
-    """Store completions in their order, in the caller's transaction; returns how many are new.
+    """Store completions in their order, in the caller's transaction; return how many are new.
 
     Raises:
         StoreError: An import is running, whose rows would be shown, or one of the ids has another text.
@@ -138,7 +137,7 @@ def add(connection: sqlite3.Connection, completions: Sequence[WrittenCompletion]
 
 
 def failed_keys(connection: sqlite3.Connection, run: int) -> dict[bytes, FailedKey]:
-    """What has failed in a run and was never answered, by the request's key."""
+    """Return failures in a run that were never answered, by the request's key."""
     rows = connection.execute(
         # SQLite takes the plain columns from the row with the greatest id.
         "SELECT key, count(*), code, status, max(id) FROM attempts AS a WHERE run_id = ? AND state = 'failed' "
@@ -149,12 +148,10 @@ def failed_keys(connection: sqlite3.Connection, run: int) -> dict[bytes, FailedK
 
 
 def has_responses(connection: sqlite3.Connection) -> bool:
-    """Whether any reply is stored."""
     return connection.execute("SELECT 1 FROM responses LIMIT 1").fetchone() is not None
 
 
 def answered(connection: sqlite3.Connection, keys: Sequence[bytes]) -> set[bytes]:
-    """Those of the requests' keys that have a stored reply."""
     rows = connection.execute(
         f"SELECT key FROM responses WHERE key IN ({', '.join('?' * len(keys))})",
         tuple(keys),
@@ -163,7 +160,7 @@ def answered(connection: sqlite3.Connection, keys: Sequence[bytes]) -> set[bytes
 
 
 def reply(connection: sqlite3.Connection, key: bytes) -> Reply | None:
-    """The stored reply to a request; None where there is none that can be read."""
+    """Return the stored reply to a request; None if there is none that can be read."""
     found = calls.response(connection, key)
     try:
         return None if found is None else reread(found)

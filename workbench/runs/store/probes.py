@@ -1,4 +1,4 @@
-"""Questions to build probes from, and what came of probing; probes themselves are never items."""
+"""Questions to build probes from, and results of probing; probes themselves are never items."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TYPE = COLUMNS["type"]
 
 
 def questions(connection: sqlite3.Connection, selection: Selection) -> list[tuple[int, str]]:
-    """Row ids and answer types of the questions that have a suitable item in the selection (its limit aside).
+    """Return row ids and answer types of the questions that have a suitable item in the selection (without its limit).
 
     Raises:
-        UsageError: A value can't be one of its field.
+        UsageError: A value is not valid for its field.
     """
     where, parameters = _suitable(selection)
     return connection.execute(
@@ -31,7 +31,7 @@ def questions(connection: sqlite3.Connection, selection: Selection) -> list[tupl
 
 
 def base_rows(database: Database, selection: Selection, chosen: Sequence[int]) -> list[BaseRow]:
-    """The chosen questions with their first right and their first wrong completion in the selection."""
+    """Return the chosen questions with their first right and their first wrong completion in the selection."""
     where, parameters = _suitable(selection)
     found = (
         database.reader()
@@ -70,7 +70,7 @@ def _row(
 
 
 def put(connection: sqlite3.Connection, verifier: int, report: ProbeReport, accepted: Sequence[AcceptedProbe]) -> None:
-    """Store what came of probing a configured verifier, in the caller's transaction."""
+    """Store the result of probing a configured verifier, in the caller's transaction."""
     cursor = connection.execute(
         "INSERT INTO probe_runs (verifier_id, report) VALUES (?, ?)",
         (verifier, msgspec.json.encode(report).decode()),
@@ -82,7 +82,7 @@ def put(connection: sqlite3.Connection, verifier: int, report: ProbeReport, acce
 
 
 def latest(connection: sqlite3.Connection, verifier: str) -> tuple[int, ProbeReport] | None:
-    """The newest probing of a verifier by its name: its row id and its report."""
+    """Return the newest probing of a verifier by its name: its row id and its report."""
     row = connection.execute(
         "SELECT p.id, p.report FROM probe_runs AS p JOIN verifiers AS v ON v.id = p.verifier_id "
         "WHERE v.name = ? ORDER BY p.id DESC LIMIT 1",
@@ -92,7 +92,6 @@ def latest(connection: sqlite3.Connection, verifier: str) -> tuple[int, ProbeRep
 
 
 def accepted(connection: sqlite3.Connection, probing: int) -> Iterator[AcceptedProbe]:
-    """The probes that were accepted in a probing, in their order."""
     rows = connection.execute("SELECT accepted FROM probe_results WHERE probe_run_id = ? ORDER BY position", (probing,))
     return (msgspec.json.decode(text, type=AcceptedProbe) for (text,) in rows)
 
@@ -101,7 +100,7 @@ def accepted(connection: sqlite3.Connection, probing: int) -> Iterator[AcceptedP
 
 
 def duels(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int, str | None, str | None]]:
-    """Each item's question, the reason of its verdict and the duel's account as JSON, in the order of import."""
+    """Yield each item's question, the reason of its verdict and the duel's account as JSON, in the order of import."""
     return iter(
         connection.execute(
             "SELECT c.question_id, v.reason, t.trace FROM verdicts AS v "
@@ -127,5 +126,4 @@ def comparisons(connection: sqlite3.Connection, run: int) -> Iterator[tuple[int,
 
 
 def has_calls(connection: sqlite3.Connection, run: int) -> bool:
-    """Whether any verdict of a run rests on a reply."""
     return connection.execute("SELECT 1 FROM verdict_calls WHERE run_id = ? LIMIT 1", (run,)).fetchone() is not None

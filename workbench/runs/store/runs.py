@@ -24,11 +24,11 @@ from workbench.core.selection import Selection
 
 
 class RunRow(Struct, frozen=True, kw_only=True):
-    """A run and the configuration it runs.
+    """A run and its configuration.
 
     Attributes:
         trouble: What kept its runner from storing, from when to when; None: nothing, since it was started.
-        in_batches: Whether its calls are asked in batches.
+        in_batches: Whether its calls are sent in batches.
         cluster: Where it is judged; None for this machine alone.
     """
 
@@ -51,12 +51,12 @@ class RunRow(Struct, frozen=True, kw_only=True):
 
 
 class LeaseRow(Struct, frozen=True):
-    """Who claims to be the runner.
+    """The claim to be the runner.
 
     Attributes:
         heartbeat: Its last sign of life, in seconds since the epoch.
         process: None in a row that a program of version 8 wrote.
-        beat: Its last sign of life on a clock that nobody sets; see `processes.uptime`.
+        beat: Its last sign of life on a clock that can't be set; see `processes.uptime`.
     """
 
     pid: int
@@ -66,7 +66,6 @@ class LeaseRow(Struct, frozen=True):
 
     @classmethod
     def of(cls, process: Process) -> LeaseRow:
-        """The claim of a process that shows life now."""
         return cls(process.pid, processes.wall(), process, processes.uptime())
 
 
@@ -100,17 +99,15 @@ _TRIALS: Final = count(1)
 
 
 def trial_name() -> str:
-    """A name for a trial of this process, each time another."""
     return f"{_TRIAL}{processes.this_process().in_name}-{next(_TRIALS)}"
 
 
 def is_trial(name: str) -> bool:
-    """Whether a verifier's name is a trial's."""
     return _TRIAL_NAME.fullmatch(name) is not None
 
 
 def broken_off(connection: sqlite3.Connection) -> list[RunRow]:
-    """Runs of trials whose process has ended before they did."""
+    """Return runs of trials whose process has ended before they did."""
     found = map(_run, connection.execute(f"{_SELECT_RUNS} WHERE {_IS_TRIAL} ORDER BY r.id").fetchall())
     return [run for run in found if _is_over(run.verifier.name)]
 
@@ -124,13 +121,12 @@ def _is_over(trial: str) -> bool:
 
 
 def verifiers(connection: sqlite3.Connection) -> list[ConfiguredVerifier]:
-    """All configured verifiers but those that are being tried, in the order they came."""
+    """Return all configured verifiers but those of trials, in the order they were added."""
     rows = connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v WHERE NOT {_IS_TRIAL} ORDER BY id")
     return [_verifier(row) for row in rows]
 
 
 def verifier_named(connection: sqlite3.Connection, name: str) -> ConfiguredVerifier | None:
-    """The configuration a name is bound to, if it is."""
     row = connection.execute(f"SELECT {_VERIFIER} FROM verifiers AS v WHERE v.name = ?", (name,)).fetchone()
     return None if row is None else _verifier(row)
 
@@ -144,7 +140,7 @@ def add_verifier(
     config: dict[str, Any],
     config_hash: str,
 ) -> int:
-    """Bind a free name to a configuration; returns the row id."""
+    """Bind an unused name to a configuration; return the row id."""
     stored = msgspec.json.encode({"options": options, "config": config}).decode()
     cursor = connection.execute(
         "INSERT INTO verifiers (name, kind, config, config_hash, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -154,7 +150,7 @@ def add_verifier(
 
 
 def put_options(connection: sqlite3.Connection, verifier: ConfiguredVerifier, options: dict[str, str]) -> None:
-    """Keep other options for a configuration that they don't change."""
+    """Replace the options of a configuration that they don't change."""
     stored = msgspec.json.encode({"options": options, "config": verifier.config}).decode()
     connection.execute("UPDATE verifiers SET config = ? WHERE id = ?", (stored, verifier.id))
 
@@ -162,7 +158,6 @@ def put_options(connection: sqlite3.Connection, verifier: ConfiguredVerifier, op
 def put_config(
     connection: sqlite3.Connection, verifier: ConfiguredVerifier, config: dict[str, Any], config_hash: str
 ) -> None:
-    """State a configuration more fully than it was stored."""
     stored = msgspec.json.encode({"options": verifier.options, "config": config}).decode()
     connection.execute(
         "UPDATE verifiers SET config = ?, config_hash = ? WHERE id = ?", (stored, config_hash, verifier.id)
@@ -170,22 +165,19 @@ def put_config(
 
 
 def every(connection: sqlite3.Connection) -> list[RunRow]:
-    """All runs but trials, oldest first."""
     return [_run(row) for row in connection.execute(f"{_SELECT_RUNS} WHERE NOT {_IS_TRIAL} ORDER BY r.id")]
 
 
 def get(connection: sqlite3.Connection, run: int) -> RunRow | None:
-    """One run by its number."""
     return _first(connection, "r.id = ?", run)
 
 
 def find(connection: sqlite3.Connection, verifier: int, version: str) -> RunRow | None:
-    """The run of a configuration at a version."""
     return _first(connection, "r.verifier_id = ? AND r.version = ?", verifier, version)
 
 
 def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, str]:
-    """Verifier -> which share of the items its run was asked for last; only runs of a share, among these."""
+    """Return each verifier's shard that its run was started on last; only runs of a shard, among these."""
     rows = connection.execute(
         "SELECT v.name, r.id, r.selection FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id "
         "WHERE r.id IN (SELECT value FROM json_each(?)) ORDER BY r.id",
@@ -196,12 +188,12 @@ def shares(connection: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, 
 
 
 def newest_of(connection: sqlite3.Connection, name: str) -> RunRow | None:
-    """A verifier's newest run that has been complete; its newest run while none has."""
+    """Return a verifier's newest run that has been complete; its newest run while none has."""
     return _first(connection, "v.name = ? ORDER BY r.completed_at IS NULL, r.id DESC", name)
 
 
 def add(connection: sqlite3.Connection, verifier: int, version: str) -> int:
-    """A new run that is not started; returns its number."""
+    """Create a run that is not started; return its number."""
     cursor = connection.execute(
         "INSERT INTO runs (verifier_id, version, selection, workers, state, items, created_at) "
         "VALUES (?, ?, '{}', 1, 'paused', 0, ?)",
@@ -211,7 +203,7 @@ def add(connection: sqlite3.Connection, verifier: int, version: str) -> int:
 
 
 def queue(connection: sqlite3.Connection, run: int, selection: Selection, items: int, workers: int) -> None:
-    """Have the runner take a run up (again) with these items."""
+    """Queue a run (again) with these items."""
     connection.execute(
         "UPDATE runs SET state = 'queued', request = NULL, message = NULL, trouble = NULL, finished_at = NULL, "
         "selection = ?, items = ?, workers = ? WHERE id = ?",
@@ -220,18 +212,16 @@ def queue(connection: sqlite3.Connection, run: int, selection: Selection, items:
 
 
 def ask_in_batches(connection: sqlite3.Connection, run: int, *, whether: bool) -> None:
-    """Say how a run's calls are to be asked."""
     connection.execute("UPDATE runs SET in_batches = ? WHERE id = ?", (whether, run))
 
 
 def put_cluster(connection: sqlite3.Connection, run: int, use: ClusterUse | None) -> None:
-    """Say where a run is judged, and what each node there has done."""
     document = None if use is None else msgspec.json.encode(use).decode()
     connection.execute("UPDATE runs SET cluster = ? WHERE id = ?", (document, run))
 
 
 def ask(connection: sqlite3.Connection, run: int, request: Request | None) -> None:
-    """Leave a request for the runner, or take it back."""
+    """Leave a request for the runner, or retract it."""
     connection.execute("UPDATE runs SET request = ? WHERE id = ?", (request, run))
 
 
@@ -244,7 +234,7 @@ def take_next(connection: sqlite3.Connection) -> RunRow | None:
 
 
 def others_are_due(connection: sqlite3.Connection, run: int, moment: float) -> bool:
-    """Whether a run is queued that has something to do before a moment, in seconds since 1970."""
+    """Return whether another queued run is due before a time, in seconds since 1970."""
     row = connection.execute(
         f"SELECT 1 FROM runs AS r WHERE r.state = 'queued' AND r.id <> ? AND {_DUE} < ? LIMIT 1", (run, moment)
     )
@@ -252,13 +242,12 @@ def others_are_due(connection: sqlite3.Connection, run: int, moment: float) -> b
 
 
 def waiting(connection: sqlite3.Connection) -> bool:
-    """Whether any run waits for a runner."""
     row = connection.execute("SELECT 1 FROM runs WHERE state IN ('running', 'queued') LIMIT 1")
     return row.fetchone() is not None
 
 
 def put_back(connection: sqlite3.Connection) -> None:
-    """The runner leaves its run: the run waits for the next one, or for the others."""
+    """Release the runner's run: it waits for the next runner, or for other runs."""
     connection.execute("UPDATE runs SET state = 'queued' WHERE state = 'running'")
 
 
@@ -271,17 +260,15 @@ def settle(connection: sqlite3.Connection, run: int, state: RunState, message: s
 
 
 def note_trouble(connection: sqlite3.Connection, trouble: str) -> None:
-    """Keep with the run at work what kept its runner from storing."""
     connection.execute("UPDATE runs SET trouble = ? WHERE state = 'running'", (trouble,))
 
 
 def expect(connection: sqlite3.Connection, run: int, items: int) -> None:
-    """Say how many verdicts a run will have when it is complete."""
     connection.execute("UPDATE runs SET items = ? WHERE id = ?", (items, run))
 
 
 def complete(connection: sqlite3.Connection, run: int, items: int) -> None:
-    """Every item asked for has its verdict; ``items`` is how many verdicts the run has."""
+    """Record that every requested item has its verdict; ``items`` is how many verdicts the run has."""
     connection.execute(
         "UPDATE runs SET state = 'complete', request = NULL, message = NULL, items = ?, finished_at = ?, "
         "completed_at = ? WHERE id = ?",
@@ -290,7 +277,7 @@ def complete(connection: sqlite3.Connection, run: int, items: int) -> None:
 
 
 def has_only(connection: sqlite3.Connection, run: int, reason: str) -> bool:
-    """Whether a run has verdicts, all of them with this reason; the first that has another one ends the search."""
+    """Return whether a run has verdicts, all with this reason; the first other one ends the search."""
     of_run = "SELECT 1 FROM verdicts WHERE run_id = ?1 AND sample = 0"
     row: tuple[int] = connection.execute(
         f"SELECT EXISTS ({of_run}) AND NOT EXISTS ({of_run} AND reason IS NOT ?2)", (run, reason)
@@ -299,19 +286,18 @@ def has_only(connection: sqlite3.Connection, run: int, reason: str) -> bool:
 
 
 def request_of(connection: sqlite3.Connection, run: int) -> Request | None:
-    """What a person asks of the runner."""
     row: tuple[Request | None] = connection.execute("SELECT request FROM runs WHERE id = ?", (run,)).fetchone()
     return row[0]
 
 
 def lease(connection: sqlite3.Connection) -> LeaseRow | None:
-    """Who claims to be the runner, dead or alive."""
+    """Return the claim to be the runner, dead or alive."""
     row = connection.execute("SELECT pid, heartbeat, process, beat FROM runner").fetchone()
     return None if row is None else LeaseRow(row[0], row[1], decoded(row[2]), row[3])
 
 
 def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
-    """Claim to be the runner, in place of whoever did."""
+    """Claim to be the runner, replacing any claim."""
     assert row.process is not None
     connection.execute(
         "INSERT OR REPLACE INTO runner (id, pid, pid_started, heartbeat, process, beat) VALUES (1, ?, ?, ?, ?, ?)",
@@ -320,7 +306,7 @@ def put_lease(connection: sqlite3.Connection, row: LeaseRow) -> None:
 
 
 def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
-    """Show life; False when somebody else has taken over."""
+    """Show life; False if another process has taken over."""
     assert row.process is not None
     cursor = connection.execute(
         "UPDATE runner SET heartbeat = ?, beat = ? WHERE pid = ? AND process = ?",
@@ -330,12 +316,11 @@ def renew_lease(connection: sqlite3.Connection, row: LeaseRow) -> bool:
 
 
 def drop_lease(connection: sqlite3.Connection) -> None:
-    """Nobody is the runner."""
     connection.execute("DELETE FROM runner")
 
 
 def checkpoint(database: Database) -> None:
-    """Move what the write-ahead log holds into the database, unless somebody is reading the old state."""
+    """Move the write-ahead log into the database, unless the old state is being read."""
     connection = database.open()
     try:
         connection.execute("PRAGMA busy_timeout = 0")
@@ -357,9 +342,9 @@ def _verifier(row: tuple[Any, ...]) -> ConfiguredVerifier:
 
 
 def _pinned(kind: str, stored: _StoredVerifier) -> dict[str, str]:
-    """The options; a judge keeps the first version of its template if it was bound when there was no other.
+    """Return the options; a judge keeps the first version of its template if it was bound when there was no other.
 
-    A search keeps how it weighed trajectories and executed tests, whatever is usual by now.
+    A search keeps how it weighed trajectories and executed tests, whatever the current default.
     """
     first = kind == "llm-judge" and str(stored.config.get("template")).endswith("@1")
     ours = first and not (OWN_PROMPTS - {PROMPTS, SUBTASKS}) & stored.options.keys()
@@ -419,7 +404,7 @@ _HANGING: Final = {
 
 
 def hanging(connection: sqlite3.Connection, run: int) -> dict[str, int]:
-    """How much of what would go with a run, the verdicts first; only what there is."""
+    """Return how many rows would be deleted with a run, the verdicts first; only existing ones."""
     counts = {
         words: connection.execute(f"SELECT count(*) FROM {table} WHERE run_id = ?", (run,)).fetchone()[0]
         for table, words in reversed(_HANGING.items())
@@ -428,7 +413,7 @@ def hanging(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
 
 def sets_of(connection: sqlite3.Connection, run: int) -> list[str]:
-    """Frozen sets that this run's verdicts chose, as ``name@version``."""
+    """Return frozen sets that this run's verdicts chose, as ``name@version``."""
     rows = connection.execute(
         "SELECT s.name, s.version FROM sets AS s JOIN set_runs AS r ON r.set_id = s.id WHERE r.run_id = ? "
         "ORDER BY s.name, s.version",
@@ -438,16 +423,17 @@ def sets_of(connection: sqlite3.Connection, run: int) -> list[str]:
 
 
 def reviews_of(connection: sqlite3.Connection, run: int) -> int:
-    """Decisions of reviewers about this run's verdicts; they stay for ever."""
+    """Return reviewers' decisions about this run's verdicts; they stay for ever."""
     (count,) = connection.execute("SELECT count(*) FROM reviews WHERE run_id = ?", (run,)).fetchone()
     return int(count)
 
 
 def remove(connection: sqlite3.Connection, run: int) -> None:
-    """Take a run out with all that hangs on it, in the caller's transaction; a name without a run left is free again.
+    """Delete a run with everything that depends on it, in the caller's transaction; a name without a run left is
+    unused again.
 
     Raises:
-        sqlite3.IntegrityError: A set or a review names it.
+        sqlite3.IntegrityError: A set or a review refers to it.
     """
     items = [item for (item,) in connection.execute("SELECT completion_id FROM verdicts WHERE run_id = ?", (run,))]
     (verifier,) = connection.execute("SELECT verifier_id FROM runs WHERE id = ?", (run,)).fetchone()
@@ -469,7 +455,7 @@ _DECODER = msgspec.json.Decoder(list[Provenance])
 
 
 def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> None:
-    """Say under what a run works from now on; what it had worked under before stays beside it."""
+    """Add a provenance to a run; earlier ones stay."""
     known = of_run(connection, run)
     if provenance not in known:
         connection.execute(
@@ -480,6 +466,6 @@ def note(connection: sqlite3.Connection, run: int, provenance: Provenance) -> No
 
 
 def of_run(connection: sqlite3.Connection, run: int) -> list[Provenance]:
-    """All that a run has worked under, the earliest first; as a rule it is one."""
+    """Return all provenances of a run, the earliest first; usually there is one."""
     row: tuple[str] | None = connection.execute("SELECT document FROM provenance WHERE run_id = ?", (run,)).fetchone()
     return [] if row is None else stored(_DECODER, row[0], f"What run {run} has worked under")

@@ -1,4 +1,4 @@
-"""Settled items, drawn by a seed: the same ones in every copy of a project."""
+"""Items with gold, drawn by a seed: the same ones in every copy of a project."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class SettledItem(Struct, frozen=True, order=True):
     """An item with gold.
 
     Attributes:
-        place: Its place among all that could be drawn, the least first; a negative number.
+        place: Its rank in the draw, the least first; a negative number.
         item: Its row id.
         question: Its question's row id.
     """
@@ -42,10 +42,10 @@ class SettledItem(Struct, frozen=True, order=True):
 
 
 def settled(connection: sqlite3.Connection, seed: int, most_characters: int) -> list[SettledItem]:
-    """Items with gold as accuracy counts it, in the order drawn; a few hundred of each gold and answer type.
+    """Return items with gold as accuracy counts it, in the order drawn; a few hundred of each gold and answer type.
 
     Args:
-        most_characters: No completion is longer.
+        most_characters: Maximum length of a completion.
     """
     where = f"{VISIBLE} AND {GOLD} IS NOT NULL AND c.characters <= ?"
     rows = connection.execute(
@@ -69,7 +69,7 @@ def _place(seed: int, dataset: str, key: str) -> int:
 
 
 class _ExamplesOption(Struct, frozen=True):
-    """What a judge's option says of its examples."""
+    """A judge's option about its examples."""
 
     examples: list[_Named]
 
@@ -82,7 +82,7 @@ _DECODER = msgspec.json.Decoder(_ExamplesOption)
 
 
 def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
-    """Verifier -> row ids of the items that it is shown as examples; only verifiers that are shown any."""
+    """Return the row ids of each verifier's few-shot examples; only verifiers that have some."""
     # The configurations of all others need not be read.
     names = connection.execute("SELECT name FROM verifiers WHERE instr(config, ?)", (EXAMPLES_DRAWN,)).fetchall()
     known = {name: one for (name,) in names if (one := verifier_named(connection, name)) is not None}
@@ -90,7 +90,7 @@ def shown_items(connection: sqlite3.Connection) -> dict[str, list[int]]:
 
 
 def shown_by(connection: sqlite3.Connection, options: Mapping[str, str]) -> list[int]:
-    """Row ids of the items that a verifier with these options is shown as examples, or a part of it is."""
+    """Return the row ids of the few-shot examples of a verifier with these options, or of a part of it."""
     drawn = [one[EXAMPLES_DRAWN] for one in everyone_in(options) if EXAMPLES_DRAWN in one]
     named = [one.item for text in drawn for one in stored(_DECODER, text, "What a judge is shown").examples]
     return _named(connection, named) if named else []

@@ -40,10 +40,10 @@ _SUMS = ", ".join(f"coalesce(sum(v.outcome = {int(outcome)}), 0)" for outcome in
 
 
 class VerdictCounts(Struct, frozen=True, kw_only=True):
-    """How many items there are, and the verdicts they have.
+    """The number of items, and of their verdicts.
 
     Attributes:
-        verdicts: Stored verdicts by word, all four always there.
+        verdicts: Stored verdicts by word, all four always present.
     """
 
     items: int
@@ -51,7 +51,6 @@ class VerdictCounts(Struct, frozen=True, kw_only=True):
 
     @property
     def stored(self) -> int:
-        """Items with a verdict."""
         return sum(self.verdicts.values())
 
 
@@ -65,7 +64,7 @@ def put(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, V
 
 
 def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tuple[int, int, Verdict]]) -> None:
-    """Store verdicts by the item's row id and sample: 0 is the item's verdict, the others are votes it was made of.
+    """Store verdicts by the item's row id and sample: 0 is the item's verdict, the others are its votes.
 
     Raises:
         sqlite3.IntegrityError: An item has such a verdict in this run.
@@ -90,7 +89,7 @@ def put_samples(connection: sqlite3.Connection, run: int, results: Sequence[tupl
 
 
 def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
-    """Remove a run's verdicts "error" with all that hangs on them, so that their items are judged again.
+    """Delete a run's verdicts "error" with everything that depends on them, so that their items are judged again.
 
     Returns:
         How many there were.
@@ -104,7 +103,7 @@ def take_back_errors(connection: sqlite3.Connection, run: int) -> int:
 
 
 def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
-    """The same for items whose replies hold no verdict; those replies are used for nothing any more.
+    """Delete a run's verdicts on items whose replies hold no verdict; those replies are not used any more.
 
     Returns:
         How many there were.
@@ -121,7 +120,7 @@ def take_back_unread(connection: sqlite3.Connection, run: int) -> int:
 
 
 def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Selection) -> int:
-    """The same for all of the selection's items.
+    """Delete a run's verdicts on all of the selection's items.
 
     Returns:
         How many there were.
@@ -137,7 +136,7 @@ def take_back_chosen(connection: sqlite3.Connection, run: int, selection: Select
 
 
 def take_back_timeouts(connection: sqlite3.Connection, run: int) -> int:
-    """The same for items that had no more time: those `by_timeout` counts.
+    """Delete a run's verdicts on items that exceeded a time limit: those `by_timeout` counts.
 
     Returns:
         How many there were.
@@ -146,9 +145,10 @@ def take_back_timeouts(connection: sqlite3.Connection, run: int) -> int:
 
 
 def by_timeout(connection: sqlite3.Connection, run: int) -> dict[str, int]:
-    """A run's items that had no more time, by which it was: ``cpu``, ``wall``, or ``unknown`` where that isn't stored.
+    """Count a run's items that exceeded a time limit, by which it was: ``cpu``, ``wall``, or ``unknown`` if that isn't
+    stored.
 
-    A solution counts whose tests, one or more, had no more time, whatever else came of it.
+    A solution counts if at least one of its tests timed out, whatever else happened.
     """
     found = Counter(cause for _, cause in _out_of_time(connection, run))
     return {cause: found[cause] for cause in ("cpu", "wall", "unknown") if found[cause]}
@@ -195,7 +195,7 @@ def _evidence(found: Verdict) -> tuple[object, ...]:
 
 
 def count(connection: sqlite3.Connection, run: int) -> int:
-    """How many verdicts a run has: one pass over its keys."""
+    """Count a run's verdicts: one pass over its keys."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM verdicts WHERE run_id = ? AND sample = 0", (run,)
     ).fetchone()
@@ -203,13 +203,12 @@ def count(connection: sqlite3.Connection, run: int) -> int:
 
 
 def by_outcome(connection: sqlite3.Connection, run: int) -> dict[OutcomeWord, int]:
-    """A run's verdicts by word."""
     row = connection.execute(f"SELECT {_SUMS} FROM verdicts AS v WHERE v.run_id = ? AND v.sample = 0", (run,))
     return _words(row.fetchone())
 
 
 def by_reason(connection: sqlite3.Connection, run: int) -> dict[str, int]:
-    """A run's verdicts by reason code, the most frequent first."""
+    """Count a run's verdicts by reason code, the most frequent first."""
     rows = connection.execute(
         "SELECT reason, count(*) FROM verdicts WHERE run_id = ? AND sample = 0 AND reason IS NOT NULL "
         "GROUP BY reason ORDER BY count(*) DESC, reason",
@@ -219,7 +218,7 @@ def by_reason(connection: sqlite3.Connection, run: int) -> dict[str, int]:
 
 
 def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[str, str | None, int]]:
-    """(reason, words, count) of a run's verdicts "error", the most frequent first, and no more kinds than ``most``."""
+    """Return (reason, words, count) of a run's verdicts "error", the most frequent first, ``most`` kinds at most."""
     return connection.execute(
         "SELECT coalesce(v.reason, ''), e.detail, count(*) FROM verdicts AS v LEFT JOIN verdict_evidence AS e "
         "ON e.run_id = v.run_id AND e.completion_id = v.completion_id AND e.sample = v.sample "
@@ -229,7 +228,7 @@ def failures(connection: sqlite3.Connection, run: int, most: int) -> list[tuple[
 
 
 def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]:
-    """Problems of which a run found every test to be broken, and the error that was said of most solutions."""
+    """Return problems of which a run found every test to be broken, and the error of most of their solutions."""
     row: tuple[int, str | None] = connection.execute(
         "WITH found AS (SELECT c.question_id, e.detail FROM verdicts AS v JOIN completions AS c "
         "ON c.id = v.completion_id LEFT JOIN verdict_evidence AS e "
@@ -243,10 +242,10 @@ def untested(connection: sqlite3.Connection, run: int) -> tuple[int, str | None]
 
 
 def of_selection(connection: sqlite3.Connection, run: int, selection: Selection) -> VerdictCounts:
-    """The selection's items, and their verdicts in a run (none yet: 0).
+    """Count the selection's items, and their verdicts in a run (none yet: 0).
 
     Raises:
-        UsageError: A value can't be one of its field.
+        UsageError: A value is not valid for its field.
     """
     where, parameters = compile_selection(selection)
     limit = -1 if selection.limit is None else selection.limit
@@ -260,11 +259,11 @@ def of_selection(connection: sqlite3.Connection, run: int, selection: Selection)
 
 
 def spread(database: Database, selection: Selection, items: int, most: int) -> list[VerifierInput]:
-    """A few of the selection's items, evenly spread over it.
+    """Return a few of the selection's items, evenly spread over it.
 
     Args:
         items: How many the selection has.
-        most: How many to give at most.
+        most: How many to return at most.
     """
     where, parameters = compile_selection(selection)
     rows = database.reader().execute(
@@ -276,10 +275,10 @@ def spread(database: Database, selection: Selection, items: int, most: int) -> l
 
 
 def pending(database: Database, run: int, selection: Selection) -> Iterator[list[VerifierInput]]:
-    """The selection's items without a verdict in a run, in the order of import.
+    """Yield the selection's items without a verdict in a run, in the order of import.
 
-    Every list comes from short reads of its own, so memory stays the same and no read transaction is held
-    at any number of items. A list is empty where a stretch of items is done; it lets the caller look up.
+    Every list comes from short reads of its own, so memory is bounded and no read transaction is held at any number of
+    items. A list is empty if a range of items is done; it lets the caller check for other work.
     """
     left = selection.limit
     after = 0
@@ -293,7 +292,7 @@ def pending(database: Database, run: int, selection: Selection) -> Iterator[list
 
 
 def _items(selection: Selection, joined: str) -> str:
-    """Where items come from: without conditions no other table is needed."""
+    """Return where items come from: without conditions no other table is needed."""
     return joined if selection.conditions else "completions AS c"
 
 
@@ -313,9 +312,9 @@ def _window_end(database: Database, after: int) -> int | None:
 
 
 def _chosen(database: Database, run: int, selection: Selection, after: int, last: int) -> list[tuple[int, int]]:
-    """Row ids of the selection's items in ``(after, last]``, each with whether its verdict is stored.
+    """Return row ids of the selection's items in ``(after, last]``, each with whether its verdict is stored.
 
-    The window stands first: SQLite walks up to the first of several upper bounds and only tests the others.
+    The range comes first in the SQL: SQLite walks up to the first of several upper bounds and only tests the others.
     """
     where, parameters = compile_selection(selection)
     return (
@@ -331,7 +330,7 @@ def _chosen(database: Database, run: int, selection: Selection, after: int, last
 
 
 def beside(connection: sqlite3.Connection, item: int) -> list[int]:
-    """The suitable completions of an item's question, itself among them if it is one, in the order of import."""
+    """Return the suitable completions of an item's question, itself included if it is one, in the order of import."""
     where = f"{VISIBLE} AND {STATE} <> 'excluded' AND NOT {IS_CHECK}"
     rows = connection.execute(
         f"SELECT c.id FROM {items_for(where)} WHERE {where} "
@@ -342,7 +341,6 @@ def beside(connection: sqlite3.Connection, item: int) -> list[int]:
 
 
 def texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[int, str]]:
-    """Completions by row id with their texts, in this order."""
     return connection.execute(
         "SELECT t.id, t.text FROM json_each(?) AS wanted CROSS JOIN completion_text AS t ON t.id = wanted.value",
         (msgspec.json.encode(list(items)).decode(),),
@@ -353,7 +351,7 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> list[tuple[in
 
 
 def get(connection: sqlite3.Connection, key: bytes) -> Verdict | None:
-    """The outcome, score, reason, rule and detail that were found for a key, if any."""
+    """Return the outcome, score, reason, rule and detail stored for a key, if any."""
     row = connection.execute(
         "SELECT outcome, score, reason, rule, detail FROM verdict_cache WHERE key = ?", (key,)
     ).fetchone()
@@ -363,7 +361,6 @@ def get(connection: sqlite3.Connection, key: bytes) -> Verdict | None:
 
 
 def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Verdict]) -> None:
-    """Keep what was found, in the caller's transaction."""
     connection.executemany(
         "INSERT OR IGNORE INTO verdict_cache (key, run_id, outcome, score, reason, rule, detail) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -375,7 +372,7 @@ def remember(connection: sqlite3.Connection, run: int, found: Mapping[bytes, Ver
 
 
 def drop_older(connection: sqlite3.Connection, run: int) -> None:
-    """Drop what older runs of the run's verifier found: their version's keys are never asked for again."""
+    """Delete results of older runs of the run's verifier: their version's keys are never requested again."""
     older = connection.execute(
         "SELECT o.id FROM runs AS r JOIN runs AS o ON o.verifier_id = r.verifier_id AND o.id < r.id WHERE r.id = ?",
         (run,),
@@ -405,19 +402,16 @@ _WITH_TEXTS = f"{_FROM} CROSS JOIN question_text AS qt ON qt.id = q.id CROSS JOI
 
 
 def lines(database: Database, run: int, verifier: str) -> Iterator[VerdictLine]:
-    """Every verdict of a run."""
     for row in _rows(database, run, _COLUMNS, _FROM, _LINES):
         yield _line(row, run, verifier)
 
 
 def evidence(database: Database, run: int, verifier: str) -> Iterator[VerdictEvidence]:
-    """Every verdict of a run with the texts that its offsets point into."""
     for row in _rows(database, run, f"{_COLUMNS}, qt.reference, ct.text", _WITH_TEXTS, _TEXTS):
         yield VerdictEvidence(item=row[0], line=_line(row, run, verifier), reference=row[-2], completion=row[-1])
 
 
 def line_of(database: Database, run: int, verifier: str, item: int) -> VerdictLine | None:
-    """A run's verdict on one item, by its row id."""
     row = (
         database.reader()
         .execute(
@@ -429,7 +423,7 @@ def line_of(database: Database, run: int, verifier: str, item: int) -> VerdictLi
 
 
 def said(connection: sqlite3.Connection, run: int, items: list[int]) -> dict[int, Verdict]:
-    """Outcome, score and reason of a run's verdicts on some items, by row id, where it has one."""
+    """Return outcome, score and reason of a run's verdicts on some items, by row id."""
     rows = connection.execute(
         "SELECT completion_id, outcome, score, reason FROM verdicts WHERE run_id = ? AND sample = 0 "
         "AND completion_id IN (SELECT value FROM json_each(?))",
@@ -487,7 +481,7 @@ _FAILURES = msgspec.json.Decoder(tuple[Failure, ...])
 
 
 class TestResult(Struct, frozen=True):
-    """What came of one solution against one suite.
+    """The result of one solution against one suite.
 
     Attributes:
         item: The completion's row id.
@@ -526,7 +520,6 @@ def put_outcomes(connection: sqlite3.Connection, run: int, rows: Sequence[TestRe
 
 
 def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, dict[str, Execution]]:
-    """A run's outcomes of some completions, by row id and suite."""
     rows = connection.execute(
         "SELECT r.completion_id, r.suite, r.outcomes, r.isolation, r.forgeable, r.ms, r.failures "
         "FROM json_each(?) AS wanted CROSS JOIN counted_results AS r "
@@ -546,7 +539,7 @@ def of_run(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> di
 
 
 def letters(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> dict[int, dict[str, str]]:
-    """A run's letters of some completions as they were stored, by row id and suite."""
+    """Return a run's outcome letters of some completions as stored, by row id and suite."""
     rows = connection.execute(
         "SELECT r.completion_id, r.suite, r.outcomes FROM json_each(?) AS wanted CROSS JOIN test_results AS r "
         "ON r.run_id = ? AND r.completion_id = wanted.value",
@@ -559,7 +552,7 @@ def letters(connection: sqlite3.Connection, run: int, items: Sequence[int]) -> d
 
 
 def items_of(connection: sqlite3.Connection, run: int) -> list[int]:
-    """Row ids of the completions a run has outcomes of, in the order of import."""
+    """Return row ids of the completions a run has outcomes of, in the order of import."""
     rows = connection.execute(
         "SELECT DISTINCT completion_id FROM test_results WHERE run_id = ? ORDER BY completion_id", (run,)
     )
@@ -567,7 +560,6 @@ def items_of(connection: sqlite3.Connection, run: int) -> list[int]:
 
 
 def with_reason(connection: sqlite3.Connection, run: int, reason: str) -> list[int]:
-    """Row ids of the items that a run's verdict has this reason for."""
     rows = connection.execute(
         "SELECT completion_id FROM verdicts WHERE run_id = ? AND sample = 0 AND reason = ?", (run, reason)
     )
@@ -575,13 +567,12 @@ def with_reason(connection: sqlite3.Connection, run: int, reason: str) -> list[i
 
 
 def suites_of(connection: sqlite3.Connection, run: int) -> list[str]:
-    """The suites a run has outcomes of, by name."""
     rows = connection.execute("SELECT DISTINCT suite FROM test_results WHERE run_id = ? ORDER BY suite", (run,))
     return [suite for (suite,) in rows]
 
 
 def levels(connection: sqlite3.Connection, run: int) -> dict[Level, int]:
-    """How many of a run's outcomes were found at each level of isolation, the highest first."""
+    """Count a run's outcomes by level of isolation, the highest first."""
     rows = connection.execute(
         "SELECT isolation, count(*) FROM test_results WHERE run_id = ? GROUP BY isolation ORDER BY isolation DESC",
         (run,),
@@ -590,5 +581,4 @@ def levels(connection: sqlite3.Connection, run: int) -> dict[Level, int]:
 
 
 def runs_with(connection: sqlite3.Connection) -> set[int]:
-    """Numbers of the runs that have outcomes."""
     return {run for (run,) in connection.execute("SELECT DISTINCT run_id FROM test_results")}

@@ -1,4 +1,4 @@
-"""Completions as verifiers see them: texts, and what a row or its code problem says of them."""
+"""Completions as verifiers see them: texts, and fields of a row or its code problem."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.core.verdict import VerifierInput
 
 
 def _field(name: str) -> str:
-    """A row's own field of this name, or its problem's; only text counts."""
+    """Return SQL of a row's own field of this name, or its problem's; only text counts."""
     own = (
         f"CASE json_type({extra}, '$.{name}') WHEN 'text' THEN json_extract({extra}, '$.{name}') END"
         for extra in ("ct.extra", "qt.extra", "p.extra")
@@ -26,7 +26,7 @@ _IS_CODE = "EXISTS (SELECT 1 FROM code_solutions AS s WHERE s.completion_id = c.
 
 
 def inputs(database: Database, items: list[int]) -> list[VerifierInput]:
-    """Completions by row id, with their texts, in this order."""
+    """Return completions by row id, with their texts, in this order."""
     if not items:
         return []
     rows = (

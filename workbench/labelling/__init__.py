@@ -1,20 +1,20 @@
-"""People at work: who labels what, what they say, and what follows from it.
+"""Annotation: who labels what, the labels, and what follows from them.
 
 The record
-    ledger: the one path by which events enter, the states that follow, and who did what when.
-Who labels what
-    people: annotators, pauses, ``assign``. assigning: the slots a batch opens, and in what order they come.
-    serving: the next item of a person, with checks and repeats mixed in. checks: items whose answer is known.
-One person
-    annotating: a session of claims, answers, undo. answers: what an answer must have. tokens: links and logins.
-    waiting: what waits for them, a sentence each. forecasting: when the last label may be there.
+    ledger: the one path by which events enter, the states derived from them, and the history.
+Assignment
+    people: annotators, pauses, ``assign``. assigning: the slots that a batch opens, and their order.
+    serving: the next item of an annotator, with checks and repeats mixed in. checks: items with a known answer.
+One annotator
+    annotating: a session of claims, answers, undo. answers: validation of an answer. tokens: links and logins.
+    waiting: an annotator's inbox, a sentence each. forecasting: when the last label can be expected.
 Conflicts
     adjudicating: one at a time. conflict_classes: many of one kind at once. rulings: what both show and store.
 The coordinator
-    coordinating: reopen, exclude, take in again, answer flags. excluded: what is out, and what may belong out.
-    guidelines: their versions. agreement: how far people agree.
-In and out
-    labels, label_export: label files. bundling: a person's items in a database of their own.
-    merging: events of other databases join those here. incoming, believing: what of them can be taken.
-    records: nouns of checks and plans. store: the SQL.
+    coordinating: reopen, exclude, include again, answer flags. excluded: excluded items, and candidates.
+    guidelines: their versions. agreement: inter-annotator agreement.
+Exchange
+    labels, label_export: label files. bundling: an annotator's items in a separate database.
+    merging: events of other databases are added here. incoming, believing: which of them can be trusted.
+    records: records of checks and plans. store: the SQL.
 """

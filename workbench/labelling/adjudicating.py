@@ -1,4 +1,4 @@
-"""The third person: conflicts one at a time, all labels without names, a decision, undo."""
+"""The adjudicator's session: conflicts one at a time, all labels without names, a decision, undo."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HISTORY = 500
 
 
 class Conflict(RulingSubject, frozen=True, kw_only=True):
-    """One conflict to settle.
+    """One conflict to adjudicate.
 
     Attributes:
         round: 1, and one more with every reopening by the coordinator.
@@ -45,7 +45,7 @@ class Conflict(RulingSubject, frozen=True, kw_only=True):
 
 
 class OwnDecision(Struct, frozen=True, kw_only=True):
-    """A decision that the person has taken, and not taken back.
+    """A decision of this person that was not retracted.
 
     Attributes:
         question: The beginning of the question.
@@ -61,7 +61,7 @@ class OwnDecision(Struct, frozen=True, kw_only=True):
 
 
 class AdjudicationSession:
-    """A person who settles conflicts; never one of the item's own annotators in the round under way.
+    """A session of an adjudicator, who never labelled the item in the current round.
 
     Nothing but texts and labels is read before the decision: no verdict, no model, no gold, no name.
 
@@ -87,7 +87,6 @@ class AdjudicationSession:
         self._last_skip: tuple[Task, int] | None = None
 
     def next(self) -> Conflict | None:
-        """The next conflict this person may settle; skipped ones come again at the end."""
         reader = self._database.reader()
         found = conflicts.waiting(reader, self.person.id, frozenset(self._skipped))
         if found is None and self._skipped:
@@ -96,15 +95,12 @@ class AdjudicationSession:
         return None if found is None else self.open(*found)
 
     def settled(self) -> int:
-        """How many decisions of this person stand, without the types they have accepted."""
         return events.count_settled(self._database.reader(), self.person.id)
 
     def left(self) -> int:
-        """How many conflicts this person may settle."""
         return conflicts.count(self._database.reader(), self.person.id)
 
     def open(self, task: Task, subject: int) -> Conflict:
-        """Read one conflict; the person sees all labels, so a label of theirs would not be blind any more."""
         with self._database.write("normal") as connection:
             ledger.reveal(connection, self.person.id, task, subject, rulings.LABELS)
         reader = self._database.reader()
@@ -128,7 +124,7 @@ class AdjudicationSession:
         )
 
     def history(self, limit: int = HISTORY) -> list[OwnDecision]:
-        """The person's own decisions, newest first."""
+        """Return the person's own decisions, newest first."""
         return [
             OwnDecision(
                 task=event.task,
@@ -142,23 +138,23 @@ class AdjudicationSession:
         ]
 
     def step(self, at: Conflict | None, *, older: bool) -> Conflict | None:
-        """The own decision before or after one in time; from an open conflict, the newest. None beyond either end."""
+        """Return the own decision before or after one in time; from an open conflict, the newest. None beyond either
+        end.
+        """
         trail = [(row.task, row.subject) for row in self.history() if row.stands]
         place = trail.index((at.task, at.subject)) if at is not None and (at.task, at.subject) in trail else -1
         place += 1 if older else -1
         return self.open(*trail[place]) if 0 <= place < len(trail) else None
 
     def may_open(self, task: Task, subject: int) -> bool:
-        """Whether this person may settle it, or has: their decision can be taken anew."""
         standing = current_adjudication(events.of_subject(self._database.reader(), task, subject))
         return self.may_settle(task, subject) or (standing is not None and standing.annotator == self.person.id)
 
     def may_settle(self, task: Task, subject: int) -> bool:
-        """Whether it is a conflict, and this person may settle it."""
         return conflicts.is_open_to(self._database.reader(), self.person.id, task, subject)
 
     def decide(self, conflict: Conflict, ruling: Ruling) -> str:
-        """Store the decision; returns its uuid after the commit. While the file is away it is kept instead.
+        """Store the decision; return its uuid after the commit. While the file is away it is kept in memory.
 
         Raises:
             UsageError: The ruling lacks what its task needs.
@@ -195,7 +191,7 @@ class AdjudicationSession:
         return rulings.decision(connection, self.person, conflict, ruling, content_hash=shown, at=at, sighted=sighted)
 
     def keep_note(self, conflict: Conflict, note: str) -> None:
-        """Keep a note on a completion that goes with no decision yet; it is at hand also where it can't be stored.
+        """Keep a draft note on a completion; it is available even if it can't be stored.
 
         Raises:
             StoreError: It can't be stored now.
@@ -211,12 +207,11 @@ class AdjudicationSession:
             self._project.begun.forget(self.person.id, conflict.item.completion)
 
     def skip(self, conflict: Conflict) -> None:
-        """Leave a conflict for later."""
         self._skipped.add((conflict.task, conflict.subject))
         self._last_skip = (conflict.task, conflict.subject)
 
     def undo(self) -> Conflict | None:
-        """Take back this person's newest decision and open its conflict again; None without one.
+        """Retract this person's newest decision and open its conflict again; None without one.
 
         A decision that it had replaced is in force again. After a skip the skipped conflict comes back instead.
 
@@ -245,7 +240,7 @@ class AdjudicationSession:
         return self.open(newest[0].task, newest[0].subject) if newest else None
 
     def verdicts_after(self, conflict: Conflict) -> list[tuple[str, str]]:
-        """What the verifiers said, as (name, verdict): only once this person's decision is stored.
+        """Return the verifiers' verdicts as (name, verdict), only after this person's decision is stored.
 
         The look is recorded: a later decision of theirs on the item is marked unblinded.
 

@@ -1,4 +1,4 @@
-"""One person labelling: claim, submit, undo, skip, flag, note; blind to everything but the texts."""
+"""An annotator's session: claim, submit, undo, skip, flag, note; blind to everything but the texts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ __all__ = [
 
 
 class AnnotationItem(Struct, frozen=True, kw_only=True):
-    """What the Annotate screen gets: three texts, and the person's own earlier answers.
+    """An item as the Annotate screen shows it: three texts, and the annotator's own earlier answers.
 
     Attributes:
         verdict: The person's own current verdict, when the item is opened again.
@@ -95,7 +95,6 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, text: reading.ItemText, *, asks_type: bool) -> AnnotationItem:
-        """What an item says, without anybody's own answers."""
         return cls(
             completion=text.completion,
             question=text.question,
@@ -112,7 +111,6 @@ class AnnotationItem(Struct, frozen=True, kw_only=True):
 
     @property
     def wants_type(self) -> bool:
-        """Whether the person must still settle the question's type."""
         return self.types_labelled and self.asks_type and self.subtype is None
 
 
@@ -125,7 +123,7 @@ TASKS: tuple[Task, ...] = ("correctness", "type")
 
 
 class Standing(NamedTuple):
-    """Where an answer to an item would stand: what for, after which own one, and what its subject is called."""
+    """The slot of an answer: its purpose, the own answer it follows, and the name of its subject."""
 
     purpose: Purpose
     mine: LabelEvent | None
@@ -135,7 +133,7 @@ class Standing(NamedTuple):
 
 
 def standing(connection: events.Connection, person: int, task: Task, item: AnnotationItem) -> Standing:
-    """Where this person's answer to a task would stand now."""
+    """Return the slot that this annotator's answer to a task would have now."""
     subject = subject_of(task, item)
     purpose = assignments.purpose_of(connection, task, subject, person, answered=answered(task, item))
     return Standing(
@@ -148,12 +146,10 @@ def standing(connection: events.Connection, person: int, task: Task, item: Annot
 
 
 def subject_of(task: Task, item: AnnotationItem) -> int:
-    """What of an item a task asks about: the completion, or its question."""
     return item.completion if task == "correctness" else item.question
 
 
 def answered(task: Task, item: AnnotationItem) -> bool:
-    """Whether the person had answered the task as the item was opened."""
     return (item.verdict if task == "correctness" else item.subtype) is not None
 
 
@@ -164,7 +160,7 @@ PAUSED = "The coordinator would like to speak with you before you go on."
 
 
 class AnnotationSession:
-    """A person at work on a project.
+    """The session of an annotator in a project.
 
     Reading goes through a connection on which SQLite itself denies others' labels, verdicts, models and gold.
     Every method may be called from any thread; each is one short transaction.
@@ -200,13 +196,13 @@ class AnnotationSession:
         self._skipped: int | None = None
 
     def close(self) -> None:
-        """Close the reading connection; leases stay until they are released or run out."""
         with self._lock:
             self._blind.close()
             self._held.close()
 
     def next(self, beside: tuple[int, ...] = ()) -> AnnotationItem | None:
-        """The item to label now: one already leased, else a new claim; None when nothing is left, or while `paused`.
+        """Return the item to label now: one already leased, else a new claim; None if nothing is left, or while
+        `paused`.
 
         Args:
             beside: Completions that are open already (used to prepare the item after the present one).
@@ -219,7 +215,7 @@ class AnnotationSession:
         return None if completion is None else self.open(completion)
 
     def open(self, completion: int) -> AnnotationItem:
-        """Read an item the person has a slot on (to go back to one already labelled).
+        """Read an item that the annotator has a slot on (to go back to one already labelled).
 
         Raises:
             AnnotationError: The item was never theirs.
@@ -259,7 +255,7 @@ class AnnotationSession:
         )
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
-        """Store a verdict, a type, or both; returns the uuids of the events after they are committed.
+        """Store a verdict, a type, or both; return the uuids of the events after they are committed.
 
         An answer equal to the person's current one stores nothing again. An earlier answer is superseded. While the
         database's file is away, the answer is kept instead: see ``Project.kept``.
@@ -367,7 +363,7 @@ class AnnotationSession:
     def _take_slot(
         self, connection: events.Connection, task: Task, subject: int, purpose: Purpose, *, edits_past: bool
     ) -> None:
-        """Make the slot theirs that an answer needs.
+        """Reserve the slot that an answer needs.
 
         Args:
             edits_past: The answer corrects one that no longer counts.
@@ -396,7 +392,7 @@ class AnnotationSession:
             raise AnnotationError(PAUSED, "Nothing was stored.")
 
     def undo(self) -> AnnotationItem | None:
-        """Take back the person's newest label (also after a restart) and open its item again; None without one.
+        """Retract the annotator's newest label (also after a restart) and open its item again; None without one.
 
         After a skip the item that was skipped comes back instead, and no label changes.
         The earlier answer of an edited label comes back; a first label is retracted, and its note is a draft again.
@@ -453,20 +449,18 @@ class AnnotationSession:
                 people.keep(connection, self.person.id, event.subject, event.note)
 
     def skip(self, item: AnnotationItem) -> None:
-        """Give the item back to the pool; it comes again only when nothing else is left."""
         with self._database.write("full") as connection:
             assignments.skip(connection, item.completion, self.person.id, time.time())
         # A type that is put off is of the label given just now: that one is what an undo takes back.
         self._skipped = None if item.completion == self._submitted else item.completion
 
     def release(self, *completions: int) -> None:
-        """Give back items that were claimed and not labelled."""
         with self._database.write("full") as connection:
             for completion in completions:
                 assignments.give_back(connection, completion, self.person.id)
 
     def flag(self, item: AnnotationItem, on: bool, asked: str = "") -> None:
-        """Call the coordinator to an item, or take the call back.
+        """Flag an item for the coordinator, or remove the flag.
 
         Args:
             asked: What the coordinator is asked.
@@ -475,12 +469,11 @@ class AnnotationSession:
             ledger.record(connection, self._event("flag", item.completion, flagged=on, note=asked.strip() or None))
 
     def answers(self) -> list[OwnAnswer]:
-        """The coordinator's answers to the person's flags, newest last."""
+        """Return the coordinator's answers to the annotator's flags, newest last."""
         with self._lock:
             return flags.own_answers(self._blind)
 
     def hear(self, answer: OwnAnswer) -> None:
-        """The person reads an answer: a later label of theirs on the item is not blind to it."""
         if answer.heard:
             return
         with self._database.write("full") as connection:
@@ -498,7 +491,7 @@ class AnnotationSession:
         )
 
     def keep_draft(self, item: AnnotationItem, note: str) -> None:
-        """Keep a note that is not submitted yet; where it can't be stored it is at hand all the same.
+        """Keep a draft note; it is available even if it can't be stored.
 
         Raises:
             StoreError: It can't be stored now.
@@ -513,23 +506,21 @@ class AnnotationSession:
         return self._project.begun.of(self.person.id, completion, reading.own_draft(self._blind, completion))
 
     def heartbeat(self) -> None:
-        """Extend the leases of the open items, and store notes that could not be stored before."""
         self._project.begun.try_to_store()
         with self._database.write("normal") as connection:
             assignments.renew(connection, self.person.id, time.time())
 
     def history(self, limit: int = 200) -> list[OwnEntry]:
-        """The person's own current labels, newest first."""
+        """Return the annotator's own current labels, newest first."""
         with self._lock:
             return reading.own_history(self._blind, limit)
 
     def progress(self) -> Progress:
-        """Labels done and items left for this person."""
         with self._database.reading() as reader:
             return serving.progress(reader, self.person.id, self._policy, time.time())
 
     def paused(self) -> str:
-        """What to tell a person who gets no more items for now; empty while they do."""
+        """Return the message for an annotator who gets no more items for now; empty while they do."""
         return PAUSED if people.is_paused(self._database.reader(), self.person.id) else ""
 
 
@@ -565,5 +556,4 @@ ABSENCES: dict[Absence, str] = {
 
 
 def card_of(item: AnnotationItem) -> Card:
-    """Cut an item down to what its correctness is judged by; of types it knows only the person's own."""
     return card(item.question_text, item.reference, item.completion_text, item.subtype)

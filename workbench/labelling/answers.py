@@ -1,4 +1,4 @@
-"""What a person submits for an item, and what is checked of it."""
+"""An annotator's answer to an item, and its validation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from workbench.core.label import EXCLUSION_REASONS, TAGS, LabelEvent, LabelVerdi
 
 
 class Answer(Struct, frozen=True, kw_only=True):
-    """What a person submits for one item; for the fields see `LabelEvent`.
+    """An annotator's answer to one item; for the fields see `LabelEvent`.
 
     Attributes:
         guideline: The version of the guidelines the person was shown; None: the one their session goes by.
@@ -53,7 +53,7 @@ def check_verdict(verdict: LabelVerdict | None, reason: str | None, note: str) -
 
 
 def check_reason(reason: str | None, note: str) -> None:
-    """Check what "unsuitable" needs beside it.
+    """Check the reason that "unsuitable" requires.
 
     Raises:
         UsageError: There is no known reason, or the reason is "other" and there is no note.
@@ -65,7 +65,7 @@ def check_reason(reason: str | None, note: str) -> None:
 
 
 def check_tags(tags: tuple[str, ...], partial: float | None) -> None:
-    """Check what stands beside a verdict.
+    """Check the tags of a verdict.
 
     Raises:
         UsageError: A tag is unknown, or the partial score is not between 0 and 1.
@@ -82,7 +82,7 @@ _SAYS: dict[str, LabelVerdict] = {"reasoning_wrong": "correct", "reasoning_right
 
 
 def contradictions(verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None) -> list[str]:
-    """What stands beside a verdict and says the opposite of it, or of another mark; a sentence each.
+    """Describe tags that contradict a verdict or another tag; a sentence each.
 
     It is asked about before it is stored, and never refused: the person may mean it.
     """
@@ -100,13 +100,11 @@ def contradictions(verdict: LabelVerdict | None, tags: tuple[str, ...], partial:
 def agreeing(
     verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None
 ) -> tuple[tuple[str, ...], float | None]:
-    """The marks without those that say the opposite of the verdict."""
     kept = tuple(tag for tag in tags if not contradictions(verdict, (tag,), None))
     return kept, None if contradictions(verdict, (), partial) else partial
 
 
 def says_the_same(event: LabelEvent, answer: Answer) -> bool:
-    """Whether an answer is what the person has said already."""
     if event.task == "type":
         return event.subtype == answer.subtype
     return (event.verdict, event.exclusion_reason, event.unsure, event.note or "", event.tags, event.partial) == (

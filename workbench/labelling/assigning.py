@@ -1,4 +1,4 @@
-"""Opening slots: how many each item still needs, whom they are meant for, and in what order they come."""
+"""Opens slots: how many each item still needs, for whom, and in what order."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class SlotSubject(Struct, frozen=True, kw_only=True):
 
 
 def in_turn(people: Sequence[int], size: int, seed: str) -> Iterator[tuple[int, ...]]:
-    """Combinations of ``size`` people, each once, in a seeded order in which everybody comes up equally often.
+    """Yield combinations of ``size`` annotators, each once, in a seeded order in which everybody comes up equally
+    often.
 
     A combination is followed by those that turning the circle of people makes of it, which use everybody alike.
     """
@@ -78,7 +79,7 @@ def _shuffled(people: int, size: int, random: Random) -> Iterator[tuple[int, ...
 def meant_for(
     subjects: Sequence[SlotSubject], people: Sequence[int], size: int, room: Mapping[int, int], seed: str
 ) -> list[tuple[int, ...]]:
-    """The people that each subject's new slots are meant for; fewer than slots where nobody has room left.
+    """Return the annotators that each subject's new slots are meant for; fewer than slots if nobody has room left.
 
     Within a stratum every combination comes up equally often (the difference is at most one), and the next stratum
     goes on where the last one ended, so that the same holds over all of them. Room that runs out bends this.
@@ -160,7 +161,7 @@ class Ordering(Struct, frozen=True):
 
 
 def random_position(key: str) -> int:
-    """An item's place in the random order, from its own id; below 2**63."""
+    """Return an item's position in the random order, from its own id; below 2**63."""
     digest = blake2b(key.encode("utf-8", "surrogatepass"), key=SEED.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
@@ -170,7 +171,7 @@ RANDOM = Ordering("random")
 
 
 class Team(Struct, frozen=True, kw_only=True):
-    """Who is to label, by row ids.
+    """The annotators of a batch, by row ids.
 
     Attributes:
         caps: The most items of the batch a person does; people who are not in it have no limit.
@@ -182,7 +183,7 @@ class Team(Struct, frozen=True, kw_only=True):
 
 
 class Assigned(Struct, frozen=True, kw_only=True):
-    """What ``assign`` has opened.
+    """The result of ``assign``.
 
     Attributes:
         assigned: Slots created on the correctness task.
@@ -220,7 +221,6 @@ class Assigned(Struct, frozen=True, kw_only=True):
 
 
 def chosen_text(done: Assigned) -> str:
-    """How the items were chosen, in a sentence."""
     items = f"{counted(done.items, 'item')} of {counted(done.questions, 'question')}"
     of_all = f"of {done.chosen_from:,}"
     return {
@@ -233,7 +233,9 @@ def chosen_text(done: Assigned) -> str:
 
 
 def earlier_text(done: Assigned) -> str:
-    """What earlier labels and slots mean for the items, each counted once; "" where there are none or it is said."""
+    """Describe the effect of earlier labels and slots, counting each once; "" if there are none or it was already
+    reported.
+    """
     earlier = done.final + done.full + done.labelled
     if not earlier or (done.nothing and done.final in (0, done.items)):
         return ""
@@ -261,7 +263,7 @@ def open_batch(
     seed: int = reading.SEED,
     final_too: bool = False,
 ) -> Assigned:
-    """Open the slots that the selected items lack, and let the team claim those that are open on them already.
+    """Open the slots that the selected items lack, and let the team claim their open slots.
 
     Args:
         selection: With a limit so many items are drawn; see `drawing.chance`.
@@ -324,7 +326,7 @@ def open_batch(
 def _why_nothing(
     connection: people.Connection, selection: Selection, items: Sequence[BatchItem], wanted: int, per_item: int
 ) -> str:
-    """Why these items get no slot, or why there are none."""
+    """Explain why these items get no slot, or why there are none."""
     if wanted:
         slots = "its slot" if per_item == 1 else f"its {per_item} slots"
         return f"Each of {counted(wanted, 'item')} has {slots} already; a larger --per-item gives them more."

@@ -1,4 +1,4 @@
-"""Checks: items whose answer is known, mixed in silently to see how well people label.
+"""Checks: items with a known answer, mixed in silently to measure how well people label.
 
 They are part of no benchmark: they have no gold and no quota, and answers to them change no state.
 """
@@ -30,7 +30,7 @@ NOT_SETTLED = "people have not settled it yet, or are at work on it"
 def add_checks(
     project: Project, selection: Selection, source: Source = "imported", seed: int = reading.SEED
 ) -> ChecksChanged:
-    """Make checks of the selected items.
+    """Turn the selected items into checks.
 
     With a limit, of so many of those that can be checks, drawn by chance and spread over their questions, so that
     people are seen on all kinds of items.
@@ -122,7 +122,7 @@ def _refuse(report: ChecksChanged, number: int, field: str | None, message: str)
 
 
 def remove_checks(project: Project, selection: Selection) -> int:
-    """Make ordinary items of the selected checks; returns how many there were. Answers stay on record.
+    """Turn the selected checks back into ordinary items; return how many there were. Answers stay on record.
 
     Raises:
         UsageError: A condition names what there is not.
@@ -132,13 +132,13 @@ def remove_checks(project: Project, selection: Selection) -> int:
 
 
 def checks(project: Project) -> list[CheckInfo]:
-    """All checks in the order of import."""
+    """Return all checks in the order of import."""
     rows = check_items.every(project.database.reader())
     return [CheckInfo(**row._asdict()) for row in rows]
 
 
 def report(project: Project) -> list[CheckScore]:
-    """How well everybody answers checks, in the order they came; people who answered none are left out."""
+    """Score everybody's answers to checks, in the order in which they were added, without people who answered none."""
     reader = project.database.reader()
     scores: list[CheckScore] = []
     for person in people.everyone(project.database):
@@ -162,7 +162,7 @@ def report(project: Project) -> list[CheckScore]:
 
 
 def _interval(connection: people.Connection, person: int) -> tuple[float, float] | None:
-    """That of a person's accuracy on checks, by question; None for too few questions."""
+    """Return the interval of a person's accuracy on checks, by question; None with too few questions."""
     import numpy as np
 
     from workbench.statistics.intervals import design_effects, intervals
@@ -173,7 +173,7 @@ def _interval(connection: people.Connection, person: int) -> tuple[float, float]
 
 
 def review(connection: people.Connection, person: int, policy: AnnotationPolicy) -> None:
-    """After an answer to a check: pause whoever is too often wrong, in the same transaction.
+    """After an answer to a check, pause an annotator who is wrong too often, in the same transaction.
 
     Only answers since the person was last resumed count.
     """

@@ -1,4 +1,4 @@
-"""Conflicts of one kind at once: the same two values against each other, settled together."""
+"""Adjudicates conflicts of one kind at once: the same two values against each other."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ConflictClass(Struct, frozen=True, kw_only=True):
 
 
 class Side(Struct, frozen=True, kw_only=True):
-    """What stands for one value.
+    """The labels for one value.
 
     Attributes:
         count: How many people say so.
@@ -86,7 +86,7 @@ class NotSettled(Struct, frozen=True, kw_only=True):
 
 
 class Settled(Struct, frozen=True, kw_only=True):
-    """What settling many conflicts has done."""
+    """The result of adjudicating many conflicts."""
 
     settled: int
     left_out: tuple[NotSettled, ...] = ()
@@ -100,7 +100,7 @@ class OpenClass(Struct, frozen=True, kw_only=True):
 
 
 class ConflictClasses:
-    """A person who settles many conflicts of a kind; the third-person rule holds for each of them.
+    """A session of a person who adjudicates many conflicts of a kind; the third-person rule holds for each of them.
 
     Args:
         sighted: The person also has the coordinator's screens: every decision is marked unblinded.
@@ -115,7 +115,6 @@ class ConflictClasses:
         self.person = people.find(project.database, adjudicator)
 
     def classes(self) -> list[ConflictClass]:
-        """The kinds of conflicts this person may settle, most frequent first. It shows counts, so no look is noted."""
         found = Counter[tuple[Task, tuple[str, ...]]]()
         for (task, _), labels in conflicts.said(self._database.reader(), self.person.id).items():
             found[task, _values(labels)] += 1
@@ -123,7 +122,7 @@ class ConflictClasses:
         return sorted(kinds, key=lambda kind: (-kind.count, kind.name))
 
     def open(self, name: str) -> OpenClass:
-        """The conflicts of one kind; the look at every one of them is recorded.
+        """Return the conflicts of one kind; the look at every one of them is recorded.
 
         Raises:
             UsageError: There is no conflict of that kind for this person; the message lists the kinds there are.
@@ -153,12 +152,12 @@ class ConflictClasses:
                     ledger.reveal(connection, self.person.id, case.task, case.subject, rulings.LABELS)
 
     def rows(self, opened: OpenClass, subjects: Sequence[int]) -> list[ClassRow]:
-        """Some of a kind's conflicts, in the order asked for."""
+        """Return some of a kind's conflicts, in the given order."""
         reader = self._database.reader()
         return [_row(reader, opened.cases[subject]) for subject in subjects if subject in opened.cases]
 
     def among(self, opened: OpenClass, conditions: Sequence[Condition]) -> list[int]:
-        """The subjects of a kind that a selection of items holds, in the order of the queue.
+        """Return the subjects of a kind within a selection of items, in the order of the queue.
 
         Raises:
             UsageError: A condition is on something that an adjudicator is not shown.
@@ -172,7 +171,7 @@ class ConflictClasses:
         return [subject for subject in opened.cases if subject in chosen]
 
     def settle(self, opened: OpenClass, subjects: Collection[int], ruling: Ruling) -> Settled:
-        """Decide many conflicts alike: an event for each, all of one time, `AT_ONCE` in a transaction.
+        """Give many conflicts the same decision: an event for each, all of one time, `AT_ONCE` in a transaction.
 
         Those whose labels have changed since the kind was opened, and those this person may not settle, are left out.
 
@@ -204,7 +203,7 @@ class ConflictClasses:
         return Settled(settled=settled, left_out=tuple(left_out))
 
     def undo(self) -> int:
-        """Take back this person's newest decision, on however many conflicts it was taken; returns their number."""
+        """Retract this person's newest decision, for all conflicts it resolved; return their number."""
         reader = self._database.reader()
         newest = events.undoable(reader, self.person.id, "adjudication")[:1]
         together = [uuid for event in newest for uuid in conflicts.decided_together(reader, event)]

@@ -1,4 +1,4 @@
-"""What the coordinator decides of items: a new round of labels, out of the benchmark, and in again; each with a reason.
+"""The coordinator's decisions on items: a new round of labels, exclusion, and inclusion again; each with a reason.
 
 Every decision is an event like any other. A reopening leaves the labels before it in the history; they no longer count.
 An exclusion holds, whatever people label, until a coordinator lifts it or a reopening begins a new round.
@@ -30,7 +30,7 @@ Items = Selection | Sequence[int]
 
 
 class Reopened(Struct, frozen=True, kw_only=True):
-    """What a reopening did, in verdicts (of items) and types (of questions).
+    """The result of reopening, in verdicts (of items) and types (of questions).
 
     Attributes:
         skipped: Those on which nothing stands in the round under way.
@@ -41,7 +41,7 @@ class Reopened(Struct, frozen=True, kw_only=True):
 
 
 class Excluded(Struct, frozen=True, kw_only=True):
-    """What an exclusion did, in items.
+    """The result of an exclusion, in items.
 
     Attributes:
         skipped: Items that the coordinator has excluded already, for the same reason and with the same note.
@@ -52,7 +52,7 @@ class Excluded(Struct, frozen=True, kw_only=True):
 
 
 class Lifted(Struct, frozen=True, kw_only=True):
-    """What lifting exclusions did, in items.
+    """The result of lifting exclusions, in items.
 
     Attributes:
         skipped: Items that no coordinator has excluded (people's own labels are not lifted, but reopened).
@@ -63,7 +63,7 @@ class Lifted(Struct, frozen=True, kw_only=True):
 
 
 def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: Tasks = "correctness") -> Reopened:
-    """Begin a new round: people label anew, and what they said before counts no longer.
+    """Begin a new round: annotators label anew, and earlier labels no longer count.
 
     Args:
         by: Who decides, by default the login name; added as a coordinator where the name is new.
@@ -87,7 +87,7 @@ def reopen(project: Project, items: Items, *, reason: str, by: str = "", task: T
 
 
 def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: str = "") -> Excluded:
-    """Take items out of every table, whatever people have labelled; they stay listed, with the reason.
+    """Exclude items from every table, whatever their labels; they stay listed, with the reason.
 
     Args:
         reason: A code of `EXCLUSION_REASONS`; ``other`` needs a note.
@@ -111,7 +111,7 @@ def exclude(project: Project, items: Items, *, reason: str, note: str = "", by: 
 
 
 def lift(project: Project, items: Items, *, note: str = "", by: str = "") -> Lifted:
-    """Take coordinators' exclusions back; what people have labelled counts again.
+    """Retract coordinators' exclusions; the labels count again.
 
     Raises:
         UsageError: ``by`` is no name.
@@ -194,7 +194,7 @@ Which = Literal["open", "answered", "all"]
 
 
 class Answered(Struct, frozen=True, kw_only=True):
-    """What an answer did.
+    """The result of an answer.
 
     Attributes:
         flags: How many flags it is to.
@@ -207,7 +207,7 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 def flags(project: Project, which: Which = "open", *, selection: Selection | None = None) -> list[Flag]:
-    """Flags that stand, the oldest first.
+    """Return open flags, the oldest first.
 
     Raises:
         UsageError: The selection names what there is not.
@@ -221,12 +221,11 @@ def flags(project: Project, which: Which = "open", *, selection: Selection | Non
 
 
 def count_open(project: Project) -> int:
-    """How many flags wait for an answer."""
     return store.count_open(project.database.reader())
 
 
 def flagged_item(project: Project, completion_id: str, dataset: str | None = None) -> int:
-    """Row id of the flagged completion of that id.
+    """Return the row id of the flagged completion with this id.
 
     Raises:
         UsageError: None of that id is flagged, or several are.
@@ -246,7 +245,7 @@ def flagged_item(project: Project, completion_id: str, dataset: str | None = Non
 
 
 def answer(project: Project, completion: int, said: str, *, by: str = "") -> Answered:
-    """Answer the flags on an item: those that are open or, where none is, those that were answered before, anew.
+    """Answer the open flags on an item or, without any, answer the already answered ones anew.
 
     Args:
         completion: Row id.

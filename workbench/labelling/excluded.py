@@ -1,4 +1,4 @@
-"""What is out of the benchmark, with who said so and why; and what may belong out of it."""
+"""Excluded items, with who excluded them and why; and candidates for exclusion."""
 
 from __future__ import annotations
 
@@ -70,7 +70,6 @@ class ExclusionCandidate(NamedTuple):
 
 
 def candidates(question: str, reference: str, completion: str) -> list[ExclusionCandidate]:
-    """What speaks for leaving an item out, at most once a reason."""
     found = [
         _proof(question, reference),
         _open_ended(question, reference),
@@ -140,7 +139,7 @@ def _excerpt(text: str, found: re.Match[str]) -> str:
 
 
 class CandidateItem(Struct, frozen=True, kw_only=True):
-    """An item that a rule takes for unsuitable; a person decides.
+    """An item that a rule considers unsuitable; a person decides.
 
     Attributes:
         reason: A code of `EXCLUSION_REASONS`.
@@ -155,7 +154,7 @@ class CandidateItem(Struct, frozen=True, kw_only=True):
 
 
 def excluded_items(project: Project, selection: Selection | None = None) -> list[ExcludedItem]:
-    """Every excluded item of a selection, in the order of import.
+    """Yield every excluded item of a selection, in the order of import.
 
     Raises:
         UsageError: The selection names what is not there.
@@ -188,7 +187,7 @@ def _deciders(said: list[LabelEvent], how: DecidedBy | None) -> list[LabelEvent]
 
 
 def candidate_items(project: Project, selection: Selection | None = None) -> Iterator[CandidateItem]:
-    """Items that a rule takes for unsuitable and that are not excluded yet, in the order of import.
+    """Yield items that a rule considers unsuitable and that are not excluded yet, in the order of import.
 
     Raises:
         UsageError: The selection names what is not there.

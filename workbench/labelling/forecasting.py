@@ -1,4 +1,4 @@
-"""When the labels that are still to come may be there: by the pace of the last week."""
+"""Forecasts when the remaining labels will be done, by the pace of the last week."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FARTHEST = timedelta(days=3650)
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
-    """How far labels are, and when the last may be there.
+    """The progress of labelling, and when it may be complete.
 
     Attributes:
         done: Labels that were to be made and are.
@@ -38,7 +38,6 @@ class Forecast(Struct, frozen=True, kw_only=True):
     ends_at: datetime | None
 
     def words(self, now: datetime) -> str:
-        """The pace and the end in half a sentence."""
         if self.per_day is None:
             idle = "nobody has labelled for a week" if self.done else "nobody has labelled yet"
             when = "labels have come for less than a day" if self.recent else idle
@@ -50,14 +49,13 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 
 def forecast(project: Project, now: datetime | None = None) -> Forecast:
-    """How far everybody's labels are."""
     reader, now = project.database.reader(), now or datetime.now(UTC)
     slots = store.slots(reader)
     return _forecast(slots, store.recent(reader, _since(now)), now)
 
 
 def own_forecast(project: Project, name: str, done: int, left: int, now: datetime | None = None) -> Forecast:
-    """How far one person's are, by their own pace alone.
+    """Forecast one annotator's progress, by their own pace alone.
 
     Raises:
         UsageError: There is no such person.

@@ -1,4 +1,4 @@
-"""What annotators are asked to do, in short; every label stores the version it was given under."""
+"""Annotation guidelines; every label stores the version it was given under."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ _NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 def number_of(version: str) -> int:
-    """The number a version's name begins with; 0 for a name without."""
+    """Return the number that a version's name begins with; 0 without one."""
     found = _NUMBER.match(version)
     return int(found[0]) if found else 0
 
 
 def next_version(held: Iterable[str], text: str) -> str:
-    """The name of a new version after those that are there: the next number, and six digits of the text's hash.
+    """Return the name of a new version: the next number, and six digits of the text's hash.
 
     With the hash, two databases that each go on from the same version never give one name to two texts.
     """
@@ -80,7 +80,7 @@ MOST_NEWS = 20
 
 
 def with_news(version: str, before: str, text: str) -> str:
-    """A text with what is new in it before it: the lines that another text has not, and those it had.
+    """Return a text preceded by its changes: the lines that another text lacks, and those it had.
 
     Args:
         before: The text that its reader knows.
@@ -100,7 +100,7 @@ def with_news(version: str, before: str, text: str) -> str:
 
 
 def with_case(text: str, case: str) -> str:
-    """The text with one more decided case at the end of its section, which is begun where there is none."""
+    """Return the text with one more decided case at the end of its section, which is added if missing."""
     line = f"- {case}"
     lines = text.rstrip().splitlines()
     if CASES not in lines:
@@ -146,12 +146,10 @@ class Version(Guideline, frozen=True, kw_only=True):
 
 
 def versions(project: Project) -> list[Version]:
-    """Every version, the one in force last."""
     return every(project.database.reader())
 
 
 def every(connection: people.Connection) -> list[Version]:
-    """The same, in the caller's transaction."""
     readers = store.readers(connection)
     built_in = Version(version=VERSION, text=TEXT, read_by=tuple(readers.get(VERSION, ())))
     stored = [
@@ -172,18 +170,16 @@ def _age(version: str, created_at: str) -> tuple[int, str, str]:
 
 
 def current(project: Project) -> Guideline:
-    """The text in force."""
     newest = versions(project)[-1]
     return Guideline(version=newest.version, text=newest.text)
 
 
 def version_in_force(connection: people.Connection) -> str:
-    """The newest version."""
     return max(_times(connection), key=lambda row: _age(*row))[0]
 
 
 def newest(connection: people.Connection, *, among: Collection[str]) -> str | None:
-    """The newest of some versions that are here; None where none is."""
+    """Return the newest of some versions that are in this project; None if none is."""
     return max((row for row in _times(connection) if row[0] in among), key=lambda row: _age(*row), default=(None,))[0]
 
 
@@ -192,7 +188,7 @@ def _times(connection: people.Connection) -> list[tuple[str, str]]:
 
 
 def of_version(project: Project, version: str) -> Version:
-    """One version's text.
+    """Return one version's text.
 
     Raises:
         UsageError: There is no such version; the message lists those there are.
@@ -223,7 +219,7 @@ def read_text(path: Path) -> str:
 
 
 def add_version(project: Project, text: str, *, by: str = "") -> Version:
-    """Put a text in force; the one that is in force already stays what it is.
+    """Put a text in force; one that is already in force stays unchanged.
 
     Raises:
         UsageError: The text is empty or too long, or ``by`` is no name.
@@ -233,7 +229,7 @@ def add_version(project: Project, text: str, *, by: str = "") -> Version:
 
 
 def add_case(project: Project, case: str, *, by: str = "") -> Version:
-    """Put a text in force that says one decided case more.
+    """Put the guidelines in force with one more decided case.
 
     Args:
         case: What was decided, in a sentence. Annotators read it: it names no item, as ids may name models.

@@ -1,4 +1,4 @@
-"""The events of another database in the terms of this one, and why the others can't be taken."""
+"""Translates the events of another database to this one, and explains why others are rejected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Subject = tuple[Task, int]
 
 
 class RefusedEvent(Struct, frozen=True, kw_only=True):
-    """Something of another database that was not taken.
+    """A rejected event of another database.
 
     Attributes:
         what: The event's uuid, or ``guideline`` with its version.
@@ -51,7 +51,6 @@ class RefusedEvent(Struct, frozen=True, kw_only=True):
 def refused_event(
     what: object, field: str, message: str, annotator: object = "", kind: object = "", events: int = 1
 ) -> RefusedEvent:
-    """Something that was not taken; what a hostile file says of it is cut and made text."""
     name = annotator if isinstance(annotator, str) else ""
     return RefusedEvent(
         what=_readable(str(what))[:100],
@@ -72,7 +71,7 @@ class Arrival(NamedTuple):
 
 
 class Incoming:
-    """What another database says of our items.
+    """Another database's events on items of this project.
 
     Args:
         believed: What is believed of it; None: everything.
@@ -104,11 +103,9 @@ class Incoming:
 
     @property
     def is_bundle(self) -> bool:
-        """Whether only its person is believed."""
         return self._believed is not None
 
     def guidelines(self) -> Iterator[tuple[foreign.ForeignGuideline, str, str]]:
-        """Their versions of the guidelines, each with its author's name and role."""
         for row in foreign.guidelines(self._theirs, rules.MAX_CHARACTERS):
             try:
                 person = self._person(row.author)
@@ -120,7 +117,6 @@ class Incoming:
                 yield row, *person
 
     def trusted(self, guidelines: int) -> Trusted:
-        """What of all this is new here."""
         new = [one for some in self.arrivals.values() for one in some if one.event.uuid not in self._here]
         known = set(self._names.values())
         return Trusted(
@@ -131,7 +127,6 @@ class Incoming:
         )
 
     def refuse(self, what: str, field: str, message: str, annotator: str = "", kind: str = "") -> None:
-        """Note that something is not taken."""
         self.refused.append(refused_event(what, field, message, annotator, kind))
 
     def _read(self) -> dict[str, Arrival]:
@@ -187,7 +182,7 @@ class Incoming:
         return name, role
 
     def _find_subjects(self) -> dict[Subject, int | None]:
-        """Their subjects -> ours; None where we have none."""
+        """Map their subjects to ours; None if there is none."""
         if self._believed is not None:
             items = self._believed.items
             return {key: items.get((key[0], bundling.name_of(item))) for key, item in self._called.items()}

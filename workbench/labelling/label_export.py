@@ -1,4 +1,4 @@
-"""Writing label files: what stands, or with history every event."""
+"""Writes label files: the labels in force or, with history, every event."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.data.store.reading import labelled_subjects
 
 
 def export_labels(project: Project, path: Path, *, history: bool = False, force: bool = False) -> int:
-    """Write labels as JSON Lines, or as CSV where the file's name says so; returns the number of lines.
+    """Write labels as JSON Lines, or as CSV for such a file name; return the number of lines.
 
     The file appears whole or not at all, and `import_labels` reads it back as the same labels.
 
@@ -52,7 +52,7 @@ def _cells(line: LabelLine) -> list[object]:
 
 
 def current_lines(project: Project, *, selection: Selection | None = None, names: bool = True) -> Iterator[LabelLine]:
-    """What stands, as `export_labels` writes it.
+    """Yield the labels in force, as `export_labels` writes them.
 
     Args:
         selection: Of these items only.
@@ -69,7 +69,7 @@ def current_lines(project: Project, *, selection: Selection | None = None, names
 
 
 def history_lines(placed: Iterable[Placed]) -> Iterator[LabelLine]:
-    """Events as lines that `import_labels` takes back whole."""
+    """Yield events as lines that `import_labels` can read back completely."""
     return (_whole(row) for row in placed)
 
 
@@ -144,7 +144,6 @@ def _line(row: Placed, revision: int) -> LabelLine:
 
 
 def label_line(event: LabelEvent, annotator: str, question_id: str, completion_id: str) -> LabelLine:
-    """What a label or a decision says, under these names."""
     return LabelLine(
         completion_id=completion_id,
         annotator=annotator,
@@ -174,7 +173,7 @@ ROLES: dict[str, Role] = {"adjudication": "adjudicator", "exclusion": "coordinat
 
 
 class OwnLabel(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one person says of an item, or of its question's type; for the fields see `LabelEvent`."""
+    """One person's label of an item, or of its question's type; for the fields see `LabelEvent`."""
 
     annotator: str
     task: Task
@@ -193,7 +192,7 @@ class OwnLabel(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ItemLabels(Struct, kw_only=True, omit_defaults=True):
-    """What people say of one item.
+    """All labels of one item.
 
     Attributes:
         labels: Each person's own label in force; adjudications and exclusions by their role.
@@ -207,7 +206,7 @@ class ItemLabels(Struct, kw_only=True, omit_defaults=True):
 
 
 class LabelIndex:
-    """Everything people say of the selected items, to be found by item.
+    """All labels of the selected items, by item.
 
     Args:
         names: Annotators' names; stable pseudonyms otherwise.
@@ -224,7 +223,6 @@ class LabelIndex:
             self._said[key] = [*current_events(stored), *current_beside(stored)]
 
     def of(self, dataset: str, question: str, completion: str) -> ItemLabels:
-        """What people say of a completion and of its question's type."""
         found = ItemLabels(labels=[])
         places = {"repeat": found.repeats, "check": found.checks}
         for key in ((dataset, question, completion), (dataset, question)):

@@ -1,4 +1,4 @@
-"""Reading label files: every line becomes events, is there already, or is refused with a reason."""
+"""Reads label files: every line becomes events, is already known, or is rejected with a reason."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from workbench.runs.verdict_files import verdict_lines
 
 
 def read_peer_labels(path: Path, kind: FileFormat) -> Iterator[tuple[int, bytes, LabelLine | Refusal]]:
-    """Element numbers (from 1), each with the element and one person's label of it, or why there is none to be taken.
+    """Yield element numbers (from 1), each with the element and one person's label of it, or the reason there is none.
 
     Items are named as an import of the same file names them.
 
@@ -75,7 +75,7 @@ _SORTS = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0
 
 
 def read(path: Path, sheet: LabelSheet | None = None) -> Iterator[tuple[int, LabelLine | Refusal]]:
-    """Line numbers (from 1) with a label each, or why the line can't be taken.
+    """Yield line numbers (from 1), each with a label, or the reason for its rejection.
 
     Of another tool's file, the number is the element's, which may hold several people's labels; so may a table's row.
 
@@ -160,7 +160,7 @@ def _subtype(text: str) -> str | None:
 
 
 def _answer_of(line: LabelLine) -> str | None:
-    """What a line says; one with a ``kind`` is of one task, any other may be of both."""
+    """Return a line's answer; a line with a ``kind`` is of one task, any other may be of both."""
     if line.kind is UNSET and line.task is UNSET:
         return line.verdict or line.answer_subtype
     return line.answer_subtype if line.task == "type" else line.verdict
@@ -185,7 +185,7 @@ Before = Callable[[events.Connection, LabelLine], None]
 
 
 class LabelsImported(Struct, kw_only=True):
-    """What an import of labels did, in lines.
+    """The result of an import of labels, in lines.
 
     Attributes:
         contradicting: Verdicts taken whose marks say the opposite of them, or of each other.
@@ -212,7 +212,7 @@ class LabelsImported(Struct, kw_only=True):
 
 
 def import_labels(project: Project, path: Path, only: str | None = None) -> LabelsImported:
-    """Read a label file; adjudications are applied after the labels they settle.
+    """Read a label file; adjudications are applied after the labels they resolve.
 
     A file is believed whatever it says of anybody, so the report says what that was; or one person is, what whoever
     labels may say.
@@ -250,7 +250,7 @@ def import_labels(project: Project, path: Path, only: str | None = None) -> Labe
 
 
 def import_verdicts(project: Project, verifier: str) -> LabelsImported:
-    """Take what a verifier calls correct or incorrect as decisions of somebody of its name: tests as gold, say.
+    """Import a verifier's correct and incorrect verdicts as labels of an annotator with its name: tests as gold, say.
 
     What it abstains on, or ended in an error on, is decided by nobody. The same again changes nothing; another verdict
     on an item than was taken before is refused.
@@ -276,7 +276,7 @@ def import_verdicts(project: Project, verifier: str) -> LabelsImported:
 
 
 def put_lines(project: Project, lines: Sequence[LabelLine], first: Before | None = None) -> LabelsImported:
-    """Store what lines say, as `import_labels` does with those of a file; they are numbered from 1.
+    """Store lines as `import_labels` does with those of a file; they are numbered from 1.
 
     Args:
         first: Done before each line is stored, and undone with it where it is refused.
@@ -356,7 +356,7 @@ def _put_line(connection: events.Connection, line: LabelLine) -> list[LabelEvent
 
 
 def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, str, str]:
-    """The completion (0 for a line that names none), its question, the data set and the question's id.
+    """Return the completion (0 for a line that names none), its question, the data set and the question's id.
 
     Raises:
         LineRefusedError: They are not there, or the line fits several.
@@ -379,7 +379,7 @@ def _place(connection: events.Connection, line: LabelLine) -> tuple[int, int, st
 
 
 def _type_stands(connection: events.Connection, line: LabelLine, question: int, person: int) -> bool:
-    """Whether the person's type of the question, given on another line, is the same.
+    """Return whether the person's type of the question, given on another line, is the same.
 
     Raises:
         LineRefusedError: It is another one, and the line is no later revision.
@@ -461,7 +461,7 @@ def _whole(
 
 
 def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> list[LabelEvent]:
-    """Store an event unless it is there, with what follows from it; returns it if it was new.
+    """Store an event unless it is already there, with what follows from it; return it if it was new.
 
     Raises:
         LineRefusedError: Its uuid is there with other content, or it is nothing that another database would take.
@@ -495,7 +495,7 @@ def _put(connection: events.Connection, line: LabelLine, event: LabelEvent) -> l
 
 
 def _again(connection: events.Connection, line: LabelLine, event: LabelEvent) -> LabelEvent | None:
-    """An adjudication that came before the labels it settles, taken once more with them; None for anything else.
+    """Return an adjudication that came before its labels, repeated with them; None for anything else.
 
     A label that is later than the adjudication opens the item again, and so it stays; without times, so does any label
     that came after the adjudication had settled others. What was decided in the app says itself what it settles.
@@ -538,7 +538,7 @@ def _superseded(
 def _require_own(
     connection: events.Connection, line: LabelLine, kind: EventKind, task: Task, subject: int, person: int
 ) -> None:
-    """Nobody replaces or repeats what somebody else said, nor what was said of another item.
+    """Reject a line that replaces or repeats another person's event, or one on another item.
 
     Exclusions are any coordinator's.
     """

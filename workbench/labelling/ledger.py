@@ -38,7 +38,7 @@ def record(connection: events.Connection, event: LabelEvent) -> None:
 def record_merged(
     connection: events.Connection, held: Sequence[LabelEvent], arrived: Sequence[LabelEvent]
 ) -> TaskState:
-    """Append what other databases hold of one subject, then derive its state once; returns the state.
+    """Append another database's events on one subject, then derive its state once; return the state.
 
     Args:
         held: All that is here of the subject.
@@ -89,7 +89,6 @@ def reveal(connection: events.Connection, person: int, task: Task, subject: int,
 
 
 def refresh(connection: events.Connection, task: Task, subject: int) -> None:
-    """Derive a subject's state from its events and store it, with the items it touches."""
     _put(connection, task, subject, _derived(connection, task, subject))
 
 
@@ -115,7 +114,7 @@ def _derived(connection: events.Connection, task: Task, subject: int) -> TaskSta
 
 
 def states_differ(project: Project) -> int:
-    """How many stored states are not what their events say (none, unless the file was changed by hand)."""
+    """Count stored states that differ from those derived from events (none, unless the file was changed by hand)."""
     reader = project.database.reader()
     touched = states.touched(reader)
     differing = states.without_events(reader)
@@ -128,7 +127,6 @@ def states_differ(project: Project) -> int:
 
 
 def recompute(project: Project) -> int:
-    """Derive every state anew from the events; returns how many subjects have any."""
     with project.database.write("full") as connection:
         states.clear(connection)
         touched = states.touched(connection)
@@ -141,7 +139,7 @@ def recompute(project: Project) -> int:
 
 
 def history(project: Project, *, item: str | None = None, annotator: str | None = None) -> list[LabelLine]:
-    """Events of every kind, by time, as `import_labels` takes them back.
+    """Yield events of every kind, by time, in the form that `import_labels` reads.
 
     Args:
         item: Only those on the completions of this id, and on the types of their questions.

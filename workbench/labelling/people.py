@@ -1,4 +1,4 @@
-"""Annotators, the slots they fill, and which guidelines they go by."""
+"""Annotators, the slots they fill, and the guidelines version each has read."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class AnnotatorInfo(Struct, frozen=True, kw_only=True):
 
 
 def annotators(project: Project) -> list[AnnotatorInfo]:
-    """Everyone, in the order they came."""
+    """List all people, in the order in which they were added."""
     return [
         AnnotatorInfo(
             name=person.name, role=person.role, paused=person.paused_at is not None, why=person.paused_why or ""
@@ -46,7 +46,7 @@ def annotators(project: Project) -> list[AnnotatorInfo]:
 
 
 def add_annotators(project: Project, names: Sequence[str]) -> list[AnnotatorInfo]:
-    """Add people; names that are there already stay as they are.
+    """Add people; known names stay as they are.
 
     Raises:
         UsageError: A name is no name.
@@ -58,7 +58,7 @@ def add_annotators(project: Project, names: Sequence[str]) -> list[AnnotatorInfo
 
 
 def pause(project: Project, name: str, why: str) -> None:
-    """Give a person no more items until they are resumed; what they have under lease goes back, nothing is deleted.
+    """Give a person no more items until they are resumed; their leases are returned, nothing is deleted.
 
     Raises:
         UsageError: There is no such person.
@@ -70,7 +70,7 @@ def pause(project: Project, name: str, why: str) -> None:
 
 
 def resume(project: Project, name: str) -> None:
-    """Give a person items again; the checks they answered so far are not held against them any more.
+    """Give a person items again; checks answered so far no longer count against them.
 
     Raises:
         UsageError: There is no such person.
@@ -81,7 +81,7 @@ def resume(project: Project, name: str) -> None:
 
 
 def remove(project: Project, name: str) -> None:
-    """Take a person who has said nothing off every list; what was meant for them is left to others.
+    """Remove a person without any label or decision; what was meant for them is left to others.
 
     Raises:
         UsageError: There is no such person, or they have said something.
@@ -92,7 +92,6 @@ def remove(project: Project, name: str) -> None:
 
 
 def is_known(project: Project, name: str) -> bool:
-    """Whether a person has that name."""
     return people.tidy(name) in {person.name for person in people.everyone(project.database)}
 
 
@@ -193,7 +192,7 @@ def _limits(names: Sequence[str], caps: Mapping[str, int] | int | None) -> dict[
 
 
 def _count_earlier_labels(connection: people.Connection) -> int:
-    """Labels that came before the slots (from a file) fill them, and states follow the new need.
+    """Let labels that came before the slots (from a file) fill them, and update states for the new need.
 
     Returns:
         How many slots on items were filled.
@@ -218,7 +217,7 @@ def _fill_slots(connection: people.Connection, task: Task, subject: int) -> int:
 
 
 class Acquainted:
-    """What one person knows of the guidelines: what they opened in the app, wrote, or labelled under.
+    """The guidelines versions that one person has opened in the app, written, or labelled under.
 
     Every method may be called from any thread.
     """
@@ -232,7 +231,7 @@ class Acquainted:
 
     @property
     def version(self) -> str:
-        """The newest version the person has read, also while the file is away; empty while they have read none."""
+        """Return the newest version the person has read, even while the file is away; empty if none."""
         try:
             self._known = self._version(self._database.reader())
         except StoreError as error:
@@ -246,12 +245,10 @@ class Acquainted:
         return guidelines.newest(reader, among=known) or ""
 
     def read(self, version: str) -> None:
-        """The person has opened this version; from now on they go by it."""
         with self._database.write("full") as connection:
             store.note_reading(connection, self._person, version, people.now())
 
     def text(self) -> guidelines.Guideline:
-        """The guidelines in force; for who goes by others, what is new stands before them."""
         found = {one.version: one.text for one in guidelines.every(self._database.reader())}
         version, known = next(reversed(found)), self.version
         text = found[version]
@@ -259,10 +256,9 @@ class Acquainted:
         return guidelines.Guideline(version=version, text=with_news(version, found[known], text) if news else text)
 
     def in_force(self) -> str:
-        """The newest version."""
         return guidelines.version_in_force(self._database.reader())
 
     def news(self) -> str:
-        """The version in force where the person goes by another one, or by none; empty where they know it."""
+        """Return the version in force if the person has not read it; else empty."""
         in_force = self.in_force()
         return "" if in_force == self.version else in_force

@@ -1,4 +1,4 @@
-"""What is reported of labelling: checks, and how many more labels a precision takes."""
+"""Reports on labelling: checks, and how many more labels a precision takes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class CheckInfo(Struct, frozen=True, kw_only=True):
 
 
 class CheckScore(Struct, frozen=True, kw_only=True):
-    """How well one person answers checks: one element of ``workbench checks DB report --json``.
+    """One person's score on checks: one element of ``workbench checks DB report --json``.
 
     Attributes:
         n: Checks answered.
@@ -66,7 +66,7 @@ class CheckScore(Struct, frozen=True, kw_only=True):
 
 
 class ChecksChanged(Struct, kw_only=True):
-    """What adding or importing checks did.
+    """The result of adding or importing checks.
 
     Attributes:
         added: Items that are checks now, or whose known answer was corrected.
@@ -124,7 +124,7 @@ class PlanRow(Struct, frozen=True, kw_only=True):
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """What is still to be labelled so that accuracy is known to ± ``within`` in each group.
+    """The labels still needed so that accuracy is known to ± ``within`` in each group.
 
     Attributes:
         within: The half width wanted of the 95 % intervals.

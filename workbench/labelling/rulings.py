@@ -1,4 +1,4 @@
-"""What the third person sees of a conflict, and what they say of it."""
+"""A conflict as the adjudicator sees it, and the adjudicator's decision."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LABELS = "labels"
 
 
 class Opinion(Struct, frozen=True, kw_only=True):
-    """One of the labels in conflict, without its maker's name and without its date.
+    """One of the labels in conflict, without its annotator's name and its date.
 
     Attributes:
         letter: ``A``, ``B`` … in an order that says nothing of who it was; see `opinions`.
@@ -53,14 +53,14 @@ class Opinion(Struct, frozen=True, kw_only=True):
 
 
 class EarlierRuling(Struct, frozen=True, kw_only=True):
-    """A decision that no longer holds because a label came after it; nobody's name stands with it."""
+    """A decision that no longer holds because a label came after it; it is shown without a name."""
 
     value: str
     reason: str = ""
 
 
 class RulingSubject(Struct, frozen=True, kw_only=True):
-    """What a decision is about.
+    """The subject of a decision.
 
     Attributes:
         seen: The labels' uuids; a decision holds as long as no other label comes.
@@ -91,7 +91,6 @@ class Ruling(Struct, frozen=True, kw_only=True):
 
 
 def ruling_of(event: LabelEvent) -> Ruling:
-    """What a decision says."""
     return Ruling(
         verdict=event.verdict,
         reason=event.exclusion_reason,
@@ -103,7 +102,7 @@ def ruling_of(event: LabelEvent) -> Ruling:
 
 
 def accepting(task: Task, opinion: Opinion, note: str) -> Ruling:
-    """The decision that takes one of the labels over whole.
+    """Return the decision that adopts one of the labels.
 
     Args:
         note: The adjudicator's own note. Without one, the label's goes with the reason "other", which needs it.
@@ -121,7 +120,7 @@ def accepting(task: Task, opinion: Opinion, note: str) -> Ruling:
 
 
 def check(task: Task, ruling: Ruling) -> None:
-    """Check that a decision says what its task asks.
+    """Check that a decision answers its task.
 
     Raises:
         UsageError: It does not.
@@ -146,7 +145,7 @@ def decision(
     at: str,
     sighted: bool,
 ) -> LabelEvent:
-    """The event that a decision is.
+    """Return the event of a decision.
 
     Raises:
         AnnotationError: A label or the person's own decision has changed meanwhile, or they may not settle it.
@@ -191,12 +190,11 @@ def decision(
 
 
 def uuids(labels: Sequence[LabelEvent] | Sequence[conflicts.ConflictingLabel]) -> tuple[str, ...]:
-    """The labels' uuids as a decision names them."""
     return tuple(sorted(label.uuid for label in labels))
 
 
 def opinions(connection: events.Connection, person: int, labels: Sequence[LabelEvent]) -> tuple[Opinion, ...]:
-    """The labels of one subject without their makers, in the order in which this person sees them.
+    """Return the labels of one subject without names, in the order in which this person sees them.
 
     The order is a hash under the database's own secret: it follows neither time nor people, can't be worked out from
     the uuids, differs from one adjudicator to another, and stays when the same one opens the conflict again.
@@ -231,14 +229,13 @@ def _opinion(letter: str, label: LabelEvent, flagged: bool) -> Opinion:
 
 
 def overtaken(stored: Sequence[LabelEvent]) -> EarlierRuling | None:
-    """The newest decision of the round under way that a later label has opened again."""
+    """Return the newest decision of the current round that a later label has reopened."""
     said = {label.uuid for label in current_labels(stored)}
     late = [event for event in current_events(stored) if event.kind == "adjudication" and not said <= set(event.seen)]
     return EarlierRuling(value=late[-1].value or "", reason=late[-1].exclusion_reason or "") if late else None
 
 
 def item_of(connection: events.Connection, task: Task, subject: int) -> AnnotationItem:
-    """The texts that a conflict is about; of a question's type, those of its first completion."""
     text = reading.item_text(connection, conflicts.a_completion(connection, task, subject))
     return AnnotationItem.of(text, asks_type=task == "type")
 
@@ -251,7 +248,7 @@ Role = Literal["annotator", "adjudicator", "own"]
 
 
 class Offer(Struct, frozen=True, kw_only=True):
-    """A person who has work in a role.
+    """A person with work in a role.
 
     Attributes:
         place: Their place among all who may label, in the order they came, from 1; 0 for a coordinator.
@@ -267,7 +264,7 @@ class Offer(Struct, frozen=True, kw_only=True):
 
 @at_one_moment
 def offers(project: Project, role: Role) -> list[Offer]:
-    """The people who have work in a role, in the order they came; nobody who is paused.
+    """Return the people with work in a role, in the order in which they were added, without paused ones.
 
     A coordinator is none of them unless a batch names them.
     """
@@ -285,12 +282,11 @@ def offers(project: Project, role: Role) -> list[Offer]:
 
 
 def newcomers_conflicts(project: Project) -> int:
-    """How many conflicts somebody may settle who is not among the people yet."""
     return conflicts.count(project.database.reader(), 0)
 
 
 def require_third(project: Project, name: str) -> None:
-    """Refuse somebody as the third person who is here and may settle nothing.
+    """Reject a person as adjudicator who may not decide here.
 
     Raises:
         UsageError: All conflicts are of items they have labelled, or left to others.
@@ -315,7 +311,7 @@ def _offer(reader: people.Connection, person: people.Annotator, role: Role) -> O
 
 
 def begins_at(project: Project, name: str) -> Literal["annotate", "adjudicate"]:
-    """On which screen a person's work begins: on the conflicts, where they are whom a batch leaves its conflicts to.
+    """Return the screen on which a person's work begins: conflicts, if a batch leaves its conflicts to them.
 
     Who labels as well begins with their items, as long as there are any.
 
@@ -332,7 +328,6 @@ def begins_at(project: Project, name: str) -> Literal["annotate", "adjudicate"]:
 
 
 def at_work(project: Project) -> list[str]:
-    """Everyone who labels or settles conflicts: annotators, and coordinators whom a batch names."""
     named = assignments.members(project.database.reader())
     everyone = people.everyone(project.database)
     return [person.name for person in everyone if person.role != people.COORDINATOR or person.id in named]

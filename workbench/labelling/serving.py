@@ -1,4 +1,4 @@
-"""Which item a person is served next: the next fresh one, with checks and repeats of their own mixed in.
+"""Chooses the next item of a person: the next fresh one, with their checks and repeats mixed in.
 
 A check or a repeat only comes ahead of a fresh item, so that both end with the work. Nothing that a person can see
 tells one from another item: neither texts nor slots, nor the count of what is left.
@@ -24,7 +24,7 @@ Kind = Literal["fresh", "check", "repeat"]
 
 
 def kind_of_next(secret: bytes, person: int, served: int, policy: AnnotationPolicy) -> Kind:
-    """What a person is served after ``served`` items, where there is one of that kind."""
+    """Return the kind of the item after ``served`` items, if there is one of that kind."""
     draw = place(secret, f"next {person} {served}") / 2**64
     if draw < policy.check_rate:
         return "check"
@@ -32,14 +32,14 @@ def kind_of_next(secret: bytes, person: int, served: int, policy: AnnotationPoli
 
 
 def place(secret: bytes, name: str) -> int:
-    """A number below 2**64 that nobody without the secret can work out."""
+    """Return a number below 2**64 that cannot be computed without the secret."""
     return int.from_bytes(blake2b(name.encode(), key=secret, digest_size=8).digest(), "big")
 
 
 def to_come(
     secret: bytes, person: int, served: int, policy: AnnotationPolicy, *, fresh: int, checks: int, repeats: int
 ) -> int:
-    """How many items a person will be served until the last fresh one, what is mixed in among them.
+    """Return how many items a person will be served until the last fresh one, mixed-in ones included.
 
     Args:
         served: How many they have been served.
@@ -57,7 +57,7 @@ def to_come(
 
 
 class Progress(Struct, frozen=True):
-    """How far a person is: labels done, items that will still be served to them, and items they took along."""
+    """A person's progress: labels done, items still to be served to them, and items they took along."""
 
     done: int
     left: int
@@ -94,7 +94,7 @@ def lease(
     *,
     ahead_of: int | None = None,
 ) -> None:
-    """Lease an item to a person, with what they need to answer its question's type.
+    """Lease an item to a person, with the slot for its question's type if they need one.
 
     Args:
         ahead_of: The fresh completion that comes next, or is this one; None where no fresh one is left.
@@ -106,7 +106,6 @@ def lease(
 def mixed_in(
     connection: people.Connection, person: int, policy: AnnotationPolicy, at: float
 ) -> claiming.ClaimableSlot | None:
-    """A check or a repeat, if it is one's turn and there is one."""
     key = secret(connection)
     kind = kind_of_next(key, person, claiming.served(connection, person), policy)
     if kind == "fresh":
@@ -172,7 +171,7 @@ def _checked_type(
 def _repeated_type(
     connection: people.Connection, question: int, person: int, policy: AnnotationPolicy, at: float
 ) -> int | None:
-    """The type is asked once more too, unless the person has given it only lately."""
+    """Repeat the type too, unless the person has given it only recently."""
     said = (events.current_of(connection, "type", question, person, kind) for kind in ("label", "check"))
     typed = next(filter(None, said), None)
     if typed is None or typed.created_at > _before(policy, at):
@@ -190,7 +189,6 @@ def _serve_untyped(connection: people.Connection, person: int, at: float) -> int
 
 
 def progress(connection: people.Connection, person: int, policy: AnnotationPolicy, at: float) -> Progress:
-    """How far a person is. What will be mixed in is counted ahead, so that every label takes one off what is left."""
     counts = claiming.counts(connection, person)
     coming = to_come(
         secret(connection),

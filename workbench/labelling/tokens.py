@@ -1,4 +1,4 @@
-"""Letting people in from a browser: a link that works once, then a login that a cookie carries.
+"""Login from a browser: a link that works once, then a login that a cookie carries.
 
 Both are 256 random bits, of which the database keeps a hash alone: whoever reads it can't enter with what stands there,
 and a look-up by the hash tells nothing by the time it takes.
@@ -28,7 +28,7 @@ _FORM = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 class Login(Struct, frozen=True):
-    """Somebody has come in.
+    """A successful login.
 
     Attributes:
         token: What their browser shows from now on.
@@ -39,7 +39,7 @@ class Login(Struct, frozen=True):
 
 
 def new_link(project: Project, name: str) -> str:
-    """A token that lets a person in once, within `LINK_S`. Earlier ones that are unused stay good as long.
+    """Return a token that lets a person in once, within `LINK_S`. Earlier unused ones stay valid.
 
     Raises:
         UsageError: There is no such annotator.
@@ -53,7 +53,7 @@ def new_link(project: Project, name: str) -> str:
 
 
 def enter(project: Project, link: str, earlier: str = "") -> Login | None:
-    """Use a link up; None when it is none, is used, has run out, or its person is paused or gone.
+    """Redeem a link; None if it is invalid, used or expired, or its person is paused or removed.
 
     The person's other unused links end with it, and so does the login the browser had before.
     """
@@ -77,7 +77,7 @@ def enter(project: Project, link: str, earlier: str = "") -> Login | None:
 
 
 def who(project: Project, login: str) -> str | None:
-    """The name of the person a login is of; None when it is none, or has run out or been revoked."""
+    """Return the name of the person of a login; None if it is invalid, expired or revoked."""
     if not _FORM.fullmatch(login):
         return None
     with explained(project.path):
@@ -85,7 +85,7 @@ def who(project: Project, login: str) -> str | None:
 
 
 def revoke(project: Project, name: str) -> int:
-    """End every link and login of a person; returns how many there were.
+    """End every link and login of a person; return how many there were.
 
     Raises:
         UsageError: There is no such annotator.

@@ -1,4 +1,4 @@
-"""What waits for one person, in sentences: their own work, and nothing of anybody else's labels, verdicts or gold."""
+"""An annotator's inbox in sentences: their own work, without others' labels, verdicts or gold."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.labelling.forecasting import own_forecast
 
 
 class OwnWork(Struct, frozen=True, kw_only=True):
-    """What an annotator's Home says.
+    """An annotator's Home in sentences.
 
     Attributes:
         matters: What waits for them, the most pressing first; never empty.
@@ -29,7 +29,7 @@ class OwnWork(Struct, frozen=True, kw_only=True):
 
 
 class _Own(Struct, frozen=True, kw_only=True):
-    """What is known of one person.
+    """The state of one person.
 
     Attributes:
         answers: Answers to their flags that they have not read.
@@ -47,7 +47,7 @@ class _Own(Struct, frozen=True, kw_only=True):
 
 
 def own_work(project: Project, name: str) -> OwnWork:
-    """What waits for a person.
+    """Return an annotator's inbox.
 
     Raises:
         UsageError: There is no such person.

@@ -1,4 +1,4 @@
-"""Watching a training: a seeded share of what was judged goes into a project, beside the training's work.
+"""Watches a training: stores a seeded sample of what was judged in a project, without delaying the training.
 
 A reward hands over what it judged and goes on at once. A thread chooses, counts and stores, while no reward is under
 way; where one always is, it takes a small piece every few milliseconds. What it can't keep up with is dropped, counted
@@ -50,7 +50,7 @@ class _Judged(NamedTuple):
 
 
 class Sampler:
-    """Chooses: each completion by itself, with a chance that what came before it decides."""
+    """Samples each completion independently, with a probability that depends on the completions before it."""
 
     def __init__(self, share: float, seed: int) -> None:
         self._share, self._seed = share, seed
@@ -59,7 +59,6 @@ class Sampler:
         self._seen: dict[bytes, int] = {}
 
     def taken(self, item: VerifierInput, verdict: Verdict, step: int, *, rising: bool) -> TakenCompletion | None:
-        """The completion, if it is chosen."""
         if step != self._step:
             self._step, self._seen = step, {}
         because: Because = "rising" if rising else "doubtful" if _is_doubtful(verdict) else "chance"
@@ -81,13 +80,13 @@ def _is_doubtful(verdict: Verdict) -> bool:
 
 
 def _draw(seed: int, step: int, content: bytes, time_: int) -> float:
-    """A number from 0 to 1 that looks drawn, and is the same each time."""
+    """Return a number from 0 to 1 that looks random and is the same each time."""
     drawn = blake2b(f"{seed} {step} {time_} ".encode() + content, digest_size=8).digest()
     return int.from_bytes(drawn) / _RANGE
 
 
 class Watcher:
-    """Takes what a verifier judged, and stores its share in a thread of its own.
+    """Stores a sample of what a verifier judged, in a thread of its own.
 
     Attributes:
         dropped: Completions that it could not look at.
@@ -128,7 +127,6 @@ class Watcher:
 
     @contextmanager
     def judging(self) -> Iterator[None]:
-        """Around what must not be slowed."""
         with self._lock:
             self._busy += 1
         try:
@@ -154,7 +152,6 @@ class Watcher:
         self._awake.set()
 
     def flush(self, seconds: float = 60.0) -> None:
-        """Wait until all that was handed over is stored, or can't be; the step that is under way stays open."""
         end, failures = time.monotonic() + seconds, self._failures
         while time.monotonic() < end and self._thread.is_alive():
             with self._lock:
@@ -166,7 +163,6 @@ class Watcher:
             time.sleep(_PIECE_S)
 
     def close(self) -> None:
-        """Store what was handed over, end the last step and the thread."""
         with self._lock:
             self._ending = True
         self._awake.set()
@@ -175,7 +171,6 @@ class Watcher:
 
     @property
     def warnings(self) -> list[str]:
-        """What is to be said of it at the end."""
         said = []
         if self.dropped:
             said.append(f"The audit of {self._training.name!r} dropped {self.dropped:,} completions.")

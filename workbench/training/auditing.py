@@ -1,4 +1,4 @@
-"""How a training is watched: what is asked for, and who does it, imported once it is."""
+"""Settings of a watched training, and the watcher, which is imported on first use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_SEED: Final = 2**63 - 1
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """How a training is watched.
+    """The settings of a watched training.
 
     Attributes:
         database: The project; it is made if need be.
@@ -47,7 +47,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def audit_of(database: Path | str | None, share: float, seed: int, training: str) -> Audit | None:
-    """What is asked for; None where nothing is audited.
+    """Return the requested audit; None without one.
 
     Raises:
         UsageError: There is no such share or seed.
@@ -56,7 +56,7 @@ def audit_of(database: Path | str | None, share: float, seed: int, training: str
 
 
 def watching(audit: Audit, verifier: str, version: str) -> Watcher:
-    """Begin to watch; see `workbench.training.audit.Watcher`.
+    """Start to watch; see `workbench.training.audit.Watcher`.
 
     Raises:
         UsageError: The part that keeps projects is not installed, or something else has the training's name.

@@ -1,4 +1,4 @@
-"""A verifier over batches of rows, as Ray Data's ``map_batches`` calls it; nothing of Ray's is imported.
+"""A verifier over batches of rows, as Ray Data's ``map_batches`` calls it; Ray is not imported.
 
 judged = dataset.map_batches(workbench.Judge, fn_constructor_args=("rules",), concurrency=8)
 """
@@ -74,7 +74,7 @@ class Judge:
         self._names = tuple(f"{prefix}{name}" for name in COLUMNS)
 
     def __call__(self, batch: Any) -> Any:
-        """The batch with its verdicts.
+        """Return the batch with its verdicts.
 
         Raises:
             UsageError: A column is missing, or a new one's name is taken.
@@ -89,7 +89,6 @@ class Judge:
         return _with(batch, dict(zip(self._names, _said(items, verdicts), strict=True)))
 
     def close(self) -> None:
-        """End the worker processes; the next batch starts new ones."""
         self._reward.close()
 
     def _items(self, columns: Mapping[str, Any]) -> list[VerifierInput | None]:

@@ -1,4 +1,4 @@
-"""Which verifier rewards: an installed kind with options, or a name that a project gives both."""
+"""Chooses the verifier that gives rewards: an installed kind with options, or a project's name for both."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from workbench.verifiers.registry import Registry, require_local
 
 
 class RewardVerifier(Struct, frozen=True, kw_only=True):
-    """A verifier that is to reward.
+    """A verifier that gives rewards.
 
     Attributes:
         name: What it is called: its kind, or the project's name for it.
@@ -61,18 +61,16 @@ class RewardVerifier(Struct, frozen=True, kw_only=True):
 
     @property
     def identity(self) -> str:
-        """A hash of its kind and configuration."""
         return identity(self.verifier)
 
     @property
     def by_tests(self) -> bool:
-        """Whether it runs solutions: then references are tests."""
         return self.verifier.isolation == "sandbox"
 
     def executor(
         self, workers: int | None = None, timeout: float | None = None, *, yielding: bool = False
     ) -> LocalExecutor:
-        """It, ready to judge; for the arguments see `LocalExecutor`.
+        """Return an executor of the verifier; for the arguments see `LocalExecutor`.
 
         Args:
             workers: Worker processes; one a core by default.
@@ -95,7 +93,7 @@ def chosen(
     asking: bool = False,
     journal: Path | str | None = None,
 ) -> RewardVerifier:
-    """The verifier of a name.
+    """Return the verifier of a name.
 
     Args:
         name: An installed kind; with a database also a name from ``workbench.toml`` or the database.
@@ -142,7 +140,6 @@ def _unnamed(kind: str, given: dict[str, str], journal: Path | None) -> RewardVe
 
 
 def lacks(verifier: AnyVerifier) -> tuple[str, ...]:
-    """What it could do if more were installed."""
     lack = getattr(verifier, "lack", None)
     return () if lack is None else (f"{verifier.name} works without computer algebra. {lack}",)
 
@@ -162,7 +159,7 @@ class Busy(Exception):
 
 
 class WaitingItems:
-    """Items that wait.
+    """The queue of waiting items.
 
     Args:
         most: So many at most, and of one request; None for as many as there is room for their texts.
@@ -177,7 +174,7 @@ class WaitingItems:
         self._characters = 0
 
     def require_fit(self, items: Sequence[VerifierInput]) -> None:
-        """Refuse a request that there will never be room for.
+        """Reject a request that can never fit.
 
         Raises:
             UsageError: It has more items, or longer texts, than ever wait at a time.
@@ -189,7 +186,7 @@ class WaitingItems:
 
     @contextmanager
     def room(self, items: Sequence[VerifierInput]) -> Iterator[None]:
-        """Have items wait for as long as the block takes.
+        """Reserve room for items as long as the block takes.
 
         Raises:
             Busy: There is no room for all of them; none waits.
@@ -208,7 +205,6 @@ class WaitingItems:
 
 
 async def all_of(waited: Sequence[Awaitable[T]]) -> list[T]:
-    """All results, once nothing is under way any more; the first failure otherwise."""
     results = await asyncio.gather(*waited, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
@@ -223,7 +219,7 @@ _REWARDS = {Outcome.CORRECT: 1.0, Outcome.INCORRECT: 0.0}
 
 
 class Scale(Struct, frozen=True, kw_only=True):
-    """How verdicts count.
+    """The reward of each verdict.
 
     Attributes:
         undecided: The reward of an abstention or an error; None leaves the completion out where a trainer can do that.
@@ -243,7 +239,7 @@ class Scale(Struct, frozen=True, kw_only=True):
             raise UsageError(f"undecided={self.undecided!r} is no reward.", "Give a number, or None to leave it out.")
 
     def reward(self, verdict: Verdict) -> float | None:
-        """1.0, 0.0 or what an undecided one gets."""
+        """Return 1.0, 0.0 or the reward of an undecided verdict."""
         if isinstance(verdict, SuiteVerdict):
             as_share = self.own_score and self.tests.pay == "all"
             tests = structs.replace(self.tests, pay="share") if as_share else self.tests
@@ -253,16 +249,14 @@ class Scale(Struct, frozen=True, kw_only=True):
         return _REWARDS.get(verdict.outcome, self.undecided)
 
     def number(self, verdict: Verdict) -> float:
-        """The same for a trainer that takes nothing but numbers: undecided is 0.0 unless told otherwise."""
+        """Return the reward for a trainer that takes only numbers: undecided is 0.0 by default."""
         reward = self.reward(verdict)
         return 0.0 if reward is None else reward
 
 
 def is_undecided(verdict: Verdict) -> bool:
-    """Whether it is an abstention or an error."""
     return verdict.outcome not in _REWARDS
 
 
 def finite(score: float | None) -> float | None:
-    """The score, if it is one that JSON can hold."""
     return score if score is not None and math.isfinite(score) else None

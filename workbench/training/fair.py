@@ -1,4 +1,4 @@
-"""Whose turn it is: places at work are given by urgency, and within one in turns to those who ask."""
+"""Fair queueing: places are given by urgency, and within one urgency in turns to the clients."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USUAL = 3
 
 
 class Asker(Struct, frozen=True):
-    """Who asks.
+    """A client.
 
     Attributes:
         client: Whoever has the same name shares its turns.
@@ -32,7 +32,7 @@ ASKER: ContextVar[Asker] = ContextVar("asker", default=Asker())  # noqa: B039
 
 
 class FairLine:
-    """So many places at work; who finds none waits, and the more urgent go first.
+    """A limited number of places; clients wait for one, the most urgent first.
 
     Of equal urgency each client gets one place in turn, however many of its items wait.
 
@@ -45,14 +45,12 @@ class FairLine:
         self._waiting: dict[int, OrderedDict[str, deque[asyncio.Future[None]]]] = {}
 
     def widen(self, places: int) -> None:
-        """Have so many, where there are fewer."""
         more, self._places = places - self._places, max(places, self._places)
         for _ in range(more):
             self._give()
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """A place for as long as the context."""
         await self._take()
         try:
             yield
@@ -91,7 +89,7 @@ class FairLine:
 
 
 class StageTimes:
-    """How long the stages of judging have taken, and how often."""
+    """The duration and number of calls of each stage of judging."""
 
     def __init__(self) -> None:
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -99,7 +97,7 @@ class StageTimes:
 
     @contextmanager
     def of(self, stage: str, items: int = 1) -> Iterator[None]:
-        """Time a stage for as long as the block takes.
+        """Time a stage as long as the block takes.
 
         Args:
             items: How many it is about.

@@ -1,4 +1,4 @@
-"""Rewards in the shapes of trainers: OpenRLHF, TRL and verl.
+"""Converts rewards for trainers: OpenRLHF, TRL and verl.
 
 To OpenRLHF a query is the prompt and the completion, decoded together with their special tokens. Read from openrlhf
 0.11.2, ``SingleTurnAgentExecutor``.
@@ -52,7 +52,7 @@ _BARRED: Final = r">[|｜][^\s<>|｜]{1,80}+[|｜]<|\]\|[^\s\[\]|]{1,80}+\|\["
 
 
 def inputs(queries: object, prompts: object, labels: object, query: str = "queries") -> list[VerifierInput]:
-    """What is to be judged: of each query what stands behind the prompt, without the tokens that end it.
+    """Return the text to judge of each query: what follows the prompt, without end tokens.
 
     Args:
         query: What the first list is called in messages.
@@ -78,7 +78,7 @@ def inputs(queries: object, prompts: object, labels: object, query: str = "queri
 
 
 def completion_of(query: str, prompt: str) -> str:
-    """What stands behind the prompt; the whole query where the prompt is not in it (it was cut to fit)."""
+    """Return the text after the prompt; the whole query if the prompt is not in it (it was truncated)."""
     start = query.find(prompt)
     completion = query if start < 0 else query[start + len(prompt) :]
     ends = _ends().match(completion[::-1])
@@ -92,7 +92,6 @@ def _ends() -> re.Pattern[str]:
 
 
 def rewards(verdicts: Sequence[Verdict], scale: Scale) -> OpenRlhfRewards:
-    """The answer."""
     numbers = [scale.number(verdict) for verdict in verdicts]
     undecided = [float(is_undecided(verdict)) for verdict in verdicts]
     return OpenRlhfRewards(rewards=numbers, scores=numbers, extra_logs={"undecided": undecided})
@@ -113,7 +112,7 @@ _MOST_STEPS: Final = 2**53
 def trl_inputs(
     prompts: object, completions: object, columns: Mapping[str, Any], reference: str | None = None
 ) -> list[VerifierInput | None]:
-    """What is to be judged, in order; None where a row has no reference.
+    """Return the inputs in order; None where a row has no reference.
 
     Args:
         prompts: Texts or conversations; a column ``question`` goes before them.
@@ -148,12 +147,12 @@ def trl_inputs(
 
 
 def trl_step(columns: Mapping[str, Any]) -> int | None:
-    """The step that TRL is at; None where it does not say."""
+    """Return the step that TRL is at; None if it does not say."""
     return _step(getattr(columns.get("trainer_state"), "global_step", columns.get("global_step")))
 
 
 def verl_step(extra_info: object) -> int | None:
-    """The step that ``extra_info`` names; None where it names none."""
+    """Return the step in ``extra_info``; None without one."""
     if not isinstance(extra_info, Mapping):
         return None
     return next((step for name in STEPS if (step := _step(extra_info.get(name))) is not None), None)
@@ -165,7 +164,7 @@ def _step(value: object) -> int | None:
 
 
 def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:
-    """The name of the column with the references.
+    """Return the name of the column with the references.
 
     Raises:
         UsageError: There is none, or several could be meant.
@@ -179,7 +178,7 @@ def reference_column(columns: Mapping[str, Any], wanted: str | None) -> str:
 
 
 def filled(rewards: Sequence[Any], rows: Sequence[VerifierInput | None]) -> list[Any]:
-    """Rewards of the rows that have a reference, with None for the others."""
+    """Return the rewards of rows with a reference, and None for the others."""
     left = iter(rewards)
     return [None if row is None else next(left) for row in rows]
 
@@ -189,7 +188,7 @@ def filled(rewards: Sequence[Any], rows: Sequence[VerifierInput | None]) -> list
 
 
 def one_input(solution: object, ground_truth: object, extra_info: object, place: str = "") -> VerifierInput:
-    """What is to be judged.
+    """Return the input to judge.
 
     Args:
         place: Stands behind the names of fields in messages, such as ``s[3]``.
@@ -212,7 +211,7 @@ def one_input(solution: object, ground_truth: object, extra_info: object, place:
 
 
 def batch_inputs(solutions: object, ground_truths: object, extra_infos: object) -> list[VerifierInput]:
-    """The same for a batch.
+    """Return the inputs of a batch.
 
     Raises:
         FieldError: A column or value has a wrong type or length.
@@ -224,7 +223,6 @@ def batch_inputs(solutions: object, ground_truths: object, extra_infos: object) 
 
 
 def score(verdict: Verdict, scale: Scale) -> VerlScore:
-    """verl keeps every field as a column: all completions have the same ones."""
     return VerlScore(
         score=scale.number(verdict),
         acc=float(verdict.outcome is Outcome.CORRECT),

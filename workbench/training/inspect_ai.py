@@ -16,7 +16,8 @@ from workbench.training.judging import AT_ONCE, judging_by, said_of
 
 @scorer(metrics={"acc": [accuracy(), stderr()], "undecided": [mean()]})  # type: ignore[untyped-decorator]
 def judged(type: str | None = None, verifier: str = "rules", settings: dict[str, Any] | None = None) -> Scorer:
-    """Whether the completion is correct; any of the sample's targets will do, of a sample with choices all.
+    """Score whether the completion is correct: it must match any of the sample's targets, or all for a sample with
+    choices.
 
     Args:
         type: The answers' subtype, if all are of one.

@@ -1,4 +1,6 @@
-"""``workbench.judge``: what `rules` says of one completion; and any verifier's verdicts as numbers, for harnesses."""
+"""Implements ``workbench.judge``, the verdict of `rules` on one completion, and any verifier's verdicts as numbers,
+for harnesses.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,12 @@ Reference = str | float | Sequence[str | float]
 
 
 def judge(reference: Reference, completion: str, question: str = "", type: str | None = None) -> Verdict:
-    """The verdict on a completion; see `workbench.judge`."""
+    """Return the verdict on a completion; see `workbench.judge`."""
     return _RULES.verdict(reference, completion, question, type)
 
 
 class Judging:
-    """A verifier as harnesses ask it: one completion at a time, from any thread.
+    """A verifier for harnesses: one completion at a time, from any thread.
 
     Args:
         verifier: As `workbench.reward` takes it.
@@ -61,7 +63,7 @@ class Judging:
         self.name = self._reward.name
 
     def verdict(self, reference: Any, completion: str, question: str = "", type: str | None = None) -> Verdict:
-        """The verdict on a completion.
+        """Return the verdict on a completion.
 
         Args:
             reference: An answer, or several, of which one after the other is compared until one is right. Where
@@ -98,18 +100,15 @@ class Judging:
         return judging_by, self._made_of
 
     def close(self) -> None:
-        """End its workers and calls; the next verdict starts them anew."""
         self._reward.close()
 
     def figures(self, verdicts: Sequence[Verdict]) -> dict[str, float]:
-        """The means of verdicts, for what takes nothing but numbers: what they pay, and how many are undecided."""
         return {
             "acc": fmean(map(self._reward.number, verdicts)),
             "undecided": fmean(map(is_undecided, verdicts)),
         }
 
     def fields(self, reference: str) -> tuple[str, ...]:
-        """The fields of a row that may say something of its reference, which is in one of them."""
         if not self._reward.by_tests:
             return (reference,)
         from workbench.verifiers.execution.given import BESIDE
@@ -117,7 +116,7 @@ class Judging:
         return (reference, *BESIDE)
 
     def reference_in(self, row: Mapping[str, Any], name: str) -> Any:
-        """The reference in a row of a data set; of tests with what stands beside them, such as ``entry_point``."""
+        """Return the reference in a row of a data set; for tests with fields such as ``entry_point``."""
         if not self._reward.by_tests:
             return row[name]
         from workbench.verifiers.execution.given import tests_columns
@@ -140,7 +139,7 @@ _RULES: Final = Judging()
 
 
 def judging_by(verifier: str, settings: Mapping[str, Any] | None = None) -> Judging:
-    """The verifier of a name, the same for all that ask with the same settings: one journal, one set of workers.
+    """Return the verifier of a name, shared by all callers with the same settings: one journal, one worker pool.
 
     Raises:
         UsageError: There is no such setting; else as with `Judging`, as the other errors are.
@@ -160,7 +159,6 @@ def _remembered(verifier: str, settings: str) -> Judging:
 
 
 def said_of(verdict: Verdict) -> dict[str, str | None]:
-    """A verdict for a log: what was compared, and what decided."""
     return {
         "verdict": verdict.outcome.word,
         "reference_final": verdict.reference_final,

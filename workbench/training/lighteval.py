@@ -15,13 +15,12 @@ from workbench.training.judging import AT_ONCE, Judging, judging_by
 
 
 class JudgedMetric(SampleLevelComputation):  # type: ignore[misc]
-    """What completions are worth: their mean; any of the document's gold choices will do."""
+    """A metric: the mean over completions; any of the document's gold choices is accepted."""
 
     def __init__(self, judging: Judging) -> None:
         self._judging = judging
 
     def compute(self, doc: Doc, model_response: ModelResponse, **_: Any) -> dict[str, float]:
-        """The figures of one document; its completions are judged together."""
         wanted, texts = doc.get_golds(), model_response.final_text
         with ThreadPoolExecutor(min(len(texts), AT_ONCE), "workbench-judged") as threads:
             return self._judging.figures(
@@ -30,7 +29,7 @@ class JudgedMetric(SampleLevelComputation):  # type: ignore[misc]
 
 
 def judged_by(verifier: str = "rules", **settings: Any) -> SampleLevelMetricGrouping:
-    """A metric by any verifier.
+    """Return a metric by any verifier.
 
     Args:
         verifier: As `workbench.reward` takes it; where it runs solutions, gold choices are tests, and all are meant.

@@ -1,4 +1,4 @@
-"""An lm-evaluation-harness task's ``process_results``, for ``utils.py`` beside its YAML."""
+"""Implements an lm-evaluation-harness task's ``process_results``, for ``utils.py`` next to its YAML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def judged(
     verifier: str = "rules",
     **settings: Any,
 ) -> ProcessResults:
-    """The metrics ``acc`` and ``undecided`` of a document's completion; the mean where it has several.
+    """Return the metrics ``acc`` and ``undecided`` of a document's completion; the mean if it has several.
 
     Args:
         question: The documents' field with the question.

@@ -1,4 +1,4 @@
-"""A verifier that is to reward, by the name that a project gives it: with how it was probed there."""
+"""Finds a verifier for rewards by its name in a project, with its last probe there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def named(
     asking: bool = False,
     journal: Path | str | None = None,
 ) -> RewardVerifier:
-    """The verifier of a name in a project; see `workbench.training.choosing.chosen`."""
+    """Return the verifier of a name in a project; see `workbench.training.choosing.chosen`."""
     with opened_project(database) as project:
         choice = choose(project, name, given)
         verifier = make(choice)

@@ -1,4 +1,4 @@
-"""A verifier that asks model servers, on call: callers in any thread wait for its verdicts, one thread asks."""
+"""Serves a verifier that asks model servers: callers in any thread wait for its verdicts, one thread asks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.training.serving import AnyJudge, judging
 
 
 class CallingExecutor:
-    """One verifier with its calls, in an event loop of its own; its journal is this process's as long as it is open.
+    """One verifier with its calls, in its own event loop; this process holds its journal while it is open.
 
     Args:
         workers: Worker processes of a stack's stages that work on this machine; one a core by default.
@@ -36,7 +36,7 @@ class CallingExecutor:
         atexit.register(self._at_exit)
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """The verdicts on several items, in their order; waits for all of them.
+        """Return the verdicts on several items, in order; wait for all of them.
 
         Args:
             deadline: Seconds that all of them may take by the clock; what has none then is the abstention "timeout".
@@ -56,7 +56,6 @@ class CallingExecutor:
             raise ExecutorClosed from error
 
     def close(self) -> None:
-        """End it, once the calls in flight have had their time."""
         with self._lock:
             self._closed = True
             begun, thread = self._begun, self._thread

@@ -1,4 +1,4 @@
-"""Solutions that others wait for, run against their tests on the nodes of a cluster."""
+"""Runs solutions against their tests on the nodes of a cluster, for waiting callers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Closed(Exception):
 
 
 class NodesExecutor(SolutionExecutor):
-    """`SolutionExecutor` on a cluster: one thread gives solutions out, and takes what comes back.
+    """A `SolutionExecutor` on a cluster: one thread distributes solutions and receives the results.
 
     A node that dies loses no solution, and a weaker one is refused, as in runs.
 
@@ -61,7 +61,6 @@ class NodesExecutor(SolutionExecutor):
 
     @property
     def workers(self) -> int:
-        """Solutions in hand at a time; more once nodes are known."""
         return _EACH * max(1, sum(node.workers for node in self._use.nodes if not node.refused))
 
     def _work(self) -> None:
@@ -112,7 +111,7 @@ class NodesExecutor(SolutionExecutor):
                 job.answer.set_exception(ExecutorClosed())
 
     def arrived(self) -> SolutionJob | None:
-        """One that has come; None for the end.
+        """Return one that has arrived; None at the end.
 
         Raises:
             queue.Empty: There is none now.
@@ -120,7 +119,7 @@ class NodesExecutor(SolutionExecutor):
         return self._jobs.get_nowait()
 
     def pieces(self, job: SolutionJob) -> Iterator[_Piece]:
-        """What is to be run of a solution that somebody waits for; where that is nothing, it is answered at once."""
+        """Yield the parts to run of a solution that is still awaited; with none, answer it at once."""
         if not job.answer.set_running_or_notify_cancel():
             return
         try:
@@ -153,14 +152,14 @@ class NodesExecutor(SolutionExecutor):
 
 
 class _Arrivals(Iterator[_Piece]):
-    """What is to be run of the solutions that have come; none for now where all are on their way, and more later."""
+    """The work of the solutions that have arrived; empty while all are in progress and more may come."""
 
     def __init__(self, executor: NodesExecutor) -> None:
         self._executor = executor
         self._ready: deque[_Piece] = deque()
 
     def add(self, job: SolutionJob | None) -> None:
-        """One that was waited for; None for the end."""
+        """Add an awaited solution; None marks the end."""
         if job is None:
             raise _Closed
         self._ready.extend(self._executor.pieces(job))

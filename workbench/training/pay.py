@@ -1,4 +1,4 @@
-"""What outcomes of tests pay."""
+"""The reward for passed tests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SuiteVerdict(Verdict, frozen=True, kw_only=True):
 
 
 class SuitePay(Struct, frozen=True, kw_only=True):
-    """What passed tests pay.
+    """The reward for passed tests.
 
     Attributes:
         pay: 1 for all tests and else 0, the share of tests, or their share by difficulty.
@@ -47,7 +47,6 @@ class SuitePay(Struct, frozen=True, kw_only=True):
     timeouts: Timeouts = "wrong"
 
     def reward(self, verdict: SuiteVerdict, undecided: float | None) -> float | None:
-        """What a verdict pays."""
         if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):
             return undecided
         if verdict.late and self.timeouts == "undecided":

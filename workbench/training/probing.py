@@ -1,4 +1,4 @@
-"""Probing a verifier where it is served: a reward server is sent what would be judged here, as trainers send it."""
+"""Probes a served verifier: sends a reward server the probes in the form that trainers use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Document = TypeVar("Document", bound=Struct)
 
 
 class RewardClient:
-    """Asks a reward server, over one connection.
+    """A client of a reward server, over one connection.
 
     Args:
         url: Where it is, such as ``http://localhost:8100``.
@@ -60,7 +60,7 @@ class RewardClient:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def health(self) -> RewardHealth:
-        """What it serves, and how it is.
+        """Return what it serves, and its state.
 
         Raises:
             RunError: It is not there, or no reward server.
@@ -69,7 +69,7 @@ class RewardClient:
         return self._read(body, RewardHealth)
 
     def answers(self, items: list[RewardItem]) -> list[RewardAnswer]:
-        """Its answers on items, in their order; one that has no room now is asked again.
+        """Return its answers on items, in order; an item that was rejected for lack of room is sent again.
 
         Raises:
             RunError: It is not there, refuses, or answers something else.
@@ -119,7 +119,7 @@ class RewardClient:
 def probe_served(
     project: Project, planned: ProbingPlan, url: str, token: str | None = None, watch: Watch | None = None
 ) -> ProbeReport:
-    """Have a reward server judge the probes of a verifier that it serves, and store the report as that of `run`.
+    """Have a reward server judge the probes of its verifier, and store the report as that of `run`.
 
     Args:
         planned: For the verifier as the project knows it, which need not be able to work here.

@@ -1,4 +1,4 @@
-"""What the reward server is sent and what it answers."""
+"""Requests and answers of the reward server."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RewardBatch(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class TestCounts(Struct, frozen=True, kw_only=True):
-    """How a completion did on its tests.
+    """The results of a completion's tests.
 
     Attributes:
         passed: Tests that passed, of ``total``.
@@ -118,7 +118,7 @@ class TrlRewards(Struct, frozen=True, kw_only=True):
 
 
 class VerlExtra(Struct, frozen=True, kw_only=True):
-    """What is used of verl's ``extra_info``."""
+    """The fields of verl's ``extra_info`` that are used."""
 
     question: _Value | None = None
     subtype: str | None = None
@@ -190,7 +190,7 @@ class OpenRlhfRewards(Struct, frozen=True, kw_only=True):
 
 
 class ProbeSummary(Struct, frozen=True, kw_only=True):
-    """How often the verifier accepted what answers nothing, as it was last probed.
+    """How often the verifier accepted empty or meaningless answers in its last probe.
 
     Attributes:
         suite: The version of the payloads.
@@ -232,7 +232,7 @@ class RewardHealth(Struct, frozen=True, kw_only=True):
 
 
 class RewardRefusal(Struct, frozen=True, kw_only=True):
-    """The answer to a request that is not taken; 429 and 503 come with ``Retry-After``.
+    """The answer to a rejected request; 429 and 503 come with ``Retry-After``.
 
     Attributes:
         field: Where the body is wrong, such as ``items[3].reference``.

@@ -1,4 +1,4 @@
-"""A verifier as a reward function: called as TRL, verl and OpenRLHF call theirs.
+"""A verifier as a reward function for TRL, verl and OpenRLHF.
 
     import workbench
 
@@ -154,7 +154,7 @@ class Reward:
         self._own_watcher()
 
     def __call__(self, prompts: Any = None, completions: Any = None, **columns: Any) -> list[float | None]:
-        """The rewards of completions, as TRL asks for them.
+        """Return the rewards of completions, as TRL asks for them.
 
         Args:
             prompts: Texts or conversations; the questions, unless there is a column ``question``.
@@ -176,7 +176,7 @@ class Reward:
     def compute_score(
         self, data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **_: Any
     ) -> dict[str, Any]:
-        """The score of one completion, as verl asks for it; the question is ``extra_info["question"]``.
+        """Return the score of one completion, as verl asks for it; the question is ``extra_info["question"]``.
 
         Raises:
             UsageError: A value is no text.
@@ -189,7 +189,7 @@ class Reward:
     def compute_scores(
         self, data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **_: Any
     ) -> list[dict[str, Any]]:
-        """The scores of a batch, as verl's batch reward manager asks for them; errors as with `compute_score`."""
+        """Return the scores of a batch, in the form of verl's batch reward manager; errors as with `compute_score`."""
         given = column("ground_truths", ground_truths)
         truths = [self._truth(one, f"s[{row}]") for row, one in enumerate(given)]
         items = frameworks.batch_inputs(solution_strs, truths, extra_infos)
@@ -199,7 +199,7 @@ class Reward:
         return [structs.asdict(frameworks.score(verdict, self._scale)) for verdict in verdicts]
 
     def reward_func(self, queries: Any, prompts: Any, labels: Any, **_: Any) -> dict[str, Any]:
-        """The rewards of completions, as OpenRLHF asks for them: tensors where torch is loaded, else lists.
+        """Return the rewards of completions, as OpenRLHF asks for them: tensors where torch is loaded, else lists.
 
         Raises:
             UsageError: A value is no text.
@@ -213,11 +213,11 @@ class Reward:
         }
 
     def number(self, verdict: Verdict) -> float:
-        """What a verdict pays, as a number: undecided is 0.0 unless told otherwise."""
+        """Return a verdict's reward as a number: undecided is 0.0 by default."""
         return self._scale.number(verdict)
 
     def verdicts(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """The verdicts on items, in their order; nothing of them is audited.
+        """Return the verdicts on items, in order, without auditing them.
 
         Args:
             deadline: Seconds that all of them may take by the clock; by default as long as the reward's own says.
@@ -230,7 +230,7 @@ class Reward:
         return self._own_executor().judge(items, self.deadline if deadline is None else deadline)
 
     def _watched(self, items: Sequence[VerifierInput], step: int | None = None) -> list[Verdict]:
-        """The same, seen by the audit.
+        """Return the verdicts on items and offer them to the audit.
 
         Args:
             step: The training's; None where it is not known, and calls are counted.
@@ -245,21 +245,17 @@ class Reward:
 
     @property
     def by_tests(self) -> bool:
-        """Whether it runs solutions: then references are tests."""
         return self._chosen.by_tests
 
     @property
     def dropped(self) -> int:
-        """Completions that the audit could not look at in this process."""
         return 0 if self._watcher is None else self._watcher[1].dropped
 
     def flush(self) -> None:
-        """Wait until what was judged so far is in the audit, such as before a checkpoint."""
         if self._watcher is not None and self._watcher[0] == os.getpid():
             self._watcher[1].flush()
 
     def close(self) -> None:
-        """End the worker processes, and store what is to be audited; the next call starts new ones."""
         with self._lock:
             if self._watcher is not None and self._watcher[0] == os.getpid():
                 self._watcher[1].close()
@@ -286,7 +282,7 @@ class Reward:
             return self._executor[1]
 
     def _own_watcher(self) -> Watcher | None:
-        """This process's own; None where nothing is audited."""
+        """Return this process's watcher; None if nothing is audited."""
         if self._audit is None:
             return None
         with self._lock:
@@ -336,13 +332,13 @@ Word = TypeVar("Word", bound=str)
 
 
 def _require_above_0(option: str, seconds: float | None) -> None:
-    """See to it that seconds are some, or None."""
+    """Require that seconds are positive, or None."""
     if seconds is not None and not (is_number(seconds) and 0 < seconds < inf):
         raise UsageError(f"{option}={seconds!r} is no time.", "Give seconds above 0, or None.")
 
 
 def one_of(option: str, given: Word, known: Any) -> Word:
-    """The word that was given.
+    """Return the given word.
 
     Raises:
         UsageError: It is none of those that the option knows.

@@ -1,4 +1,4 @@
-"""Judging for many who wait at once, in one event loop: what is decided at once never waits for what is not.
+"""Judges for many concurrent clients in one event loop: quick verdicts never wait for slow ones.
 
 Short texts are judged on the loop, in well under a millisecond; long ones in processes of their own; what needs a
 worker waits in a line that is full at some point. Nothing is stored, so that a server that is started anew gives the
@@ -44,7 +44,7 @@ _LOG: Final = logging.getLogger("workbench.reward.audit")
 
 
 def stage_of(verdict: Verdict) -> str | None:
-    """The stage of a stack that a verdict is of; None where it is of none."""
+    """Return the stage of a stack that decided a verdict; None if it was not a stack."""
     rule = verdict.rule or ""
     return rule.removeprefix(RULE) if rule.startswith(RULE) else None
 
@@ -63,24 +63,22 @@ class AskingJudge:
 
     @property
     def state(self) -> Readiness:
-        """Whether items are taken."""
         if self._answers.trouble is not None:
             return "failed"
         return "ready" if self._answers.waits_for is None else "waiting"
 
     @property
     def trouble(self) -> str | None:
-        """Why none are answered; None while they are."""
+        """Explain why no items can be answered; None while they can."""
         trouble = self._answers.trouble or self._answers.waits_for
         return None if trouble is None else str(trouble)
 
     @property
     def waiting(self) -> int:
-        """Items that wait."""
         return self._line.count
 
     async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        """The verdicts on items, in their order, and that they were not had at once.
+        """Return the verdicts on items, in order, and False: they were not immediate.
 
         Raises:
             UsageError: They are more than ever wait at a time.
@@ -92,7 +90,6 @@ class AskingJudge:
             return await all_of([self._answers.verdict(item) for item in items]), False
 
     async def close(self) -> None:
-        """Judge nothing more; whoever waits hears that there will be no answer."""
         await self._answers.end(at_once=self._line.count > 0 or self._answers.waits_for is not None)
 
 
@@ -100,7 +97,7 @@ class AskingJudge:
 async def asking(
     chosen: RewardVerifier, line: WaitingItems, timeout: float | None, workers: int | None = None
 ) -> AsyncIterator[AskingJudge]:
-    """Have a verifier judge as long as the context; this process is the runner of the calls' database meanwhile.
+    """Have a verifier judge during the context; this process runs the calls' database meanwhile.
 
     Args:
         timeout: See `answering`.
@@ -176,21 +173,19 @@ class AsyncVerifier:
 
     @property
     def state(self) -> Readiness:
-        """Whether items are taken."""
         return "starting" if self._executor.state == "idle" else self._executor.state
 
     @property
     def trouble(self) -> str | None:
-        """Why none are; None while they are."""
+        """Explain why no items can be answered; None while they can."""
         return self._executor.trouble if self._executor.state == "failed" else None
 
     @property
     def waiting(self) -> int:
-        """Items that wait."""
         return self._line.count
 
     async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        """The verdicts on items, in their order, and whether all of them were had at once.
+        """Return the verdicts on items, in order, and whether all of them were immediate.
 
         Raises:
             UsageError: They are more than ever wait at a time.
@@ -208,7 +203,6 @@ class AsyncVerifier:
         return verdicts, not left and not any(map(self._is_long, items))
 
     async def close(self) -> None:
-        """End the processes; nobody may wait any more."""
         await self._readers.close()
         await asyncio.to_thread(self._executor.close)
 
@@ -286,7 +280,8 @@ class AsyncVerifier:
 
 
 class AsyncTester:
-    """Solutions run against the tests that come with them, for an event loop; nobody's are run who has gone.
+    """Runs solutions against the tests that come with them, for an event loop; solutions of disconnected clients are
+    dropped.
 
     Args:
         line: For solutions that wait.
@@ -306,21 +301,19 @@ class AsyncTester:
 
     @property
     def state(self) -> Readiness:
-        """Whether items are taken."""
         return "starting" if self._executor.state == "idle" else self._executor.state
 
     @property
     def trouble(self) -> str | None:
-        """Why none are; None while they are."""
+        """Explain why no items can be answered; None while they can."""
         return self._executor.trouble
 
     @property
     def waiting(self) -> int:
-        """Items that wait."""
         return self._line.count
 
     async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        """The verdicts on solutions, in their order, and that they were not had at once.
+        """Return the verdicts on solutions, in order, and False: they were not immediate.
 
         Raises:
             UsageError: They are more than ever wait at a time, or tests can't be read.
@@ -342,7 +335,6 @@ class AsyncTester:
                 job.abandon()
 
     async def close(self) -> None:
-        """End the sandboxes."""
         await asyncio.to_thread(self._executor.close)
 
     async def _run(self, job: SolutionJob) -> Verdict:
@@ -369,7 +361,7 @@ def _testing(chosen: RewardVerifier, workers: int | None, timeout: float | None)
 
 
 class AuditedJudge:
-    """A judge of which a share of what it judges lands in a project; calls are counted as steps.
+    """A judge whose verdicts are sampled into a project; calls are counted as steps.
 
     Args:
         judge: Who judges.
@@ -381,28 +373,24 @@ class AuditedJudge:
 
     @property
     def state(self) -> Readiness:
-        """Whether items are taken."""
         return self._judge.state
 
     @property
     def trouble(self) -> str | None:
-        """Why none are; None while they are."""
+        """Explain why no items can be answered; None while they can."""
         return self._judge.trouble
 
     @property
     def waiting(self) -> int:
-        """Items that wait."""
         return self._judge.waiting
 
     async def verdicts(self, items: Sequence[VerifierInput]) -> tuple[list[Verdict], bool]:
-        """The judge's own; errors as of it."""
         with self._watcher.judging():
             verdicts, at_once = await self._judge.verdicts(items)
             self._watcher.offer(items, verdicts)
         return verdicts, at_once
 
     async def close(self) -> None:
-        """Let the judge end, then store what is left; what the audit has missed is logged."""
         await self._judge.close()
         await asyncio.to_thread(self._watcher.close)
         for warning in self._watcher.warnings:
@@ -418,7 +406,7 @@ AnyJudge = PlainJudge | AuditedJudge
 async def judging(
     chosen: RewardVerifier, most_waiting: int | None, workers: int | None, timeout: float | None
 ) -> AsyncIterator[AnyJudge]:
-    """A verifier at work in the running event loop; for it to end, close it.
+    """Start a verifier in the running event loop; close it to end it.
 
     Args:
         most_waiting: Items that wait at most, and items of one request; None for as many as there is room for.

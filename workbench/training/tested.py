@@ -1,4 +1,4 @@
-"""Tests as a reward: a data set's columns with tests in the place of references, and what outcomes pay."""
+"""Tests as a reward: a data set's columns with tests in place of references, and the test reward."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from workbench.verifiers.execution.given import COLUMNS, GivenProblem, tests_col
 
 
 def with_tests(columns: Mapping[str, Any], wanted: str | None, length: int) -> dict[str, Any]:
-    """A data set's columns with its tests in the place of references; errors and arguments as with `tests_columns`."""
+    """Return a data set's columns with tests in place of references; errors and arguments as with `tests_columns`."""
     tests = tests_columns(columns, wanted, length)
     known = {name: value for name, value in columns.items() if name not in (*REFERENCES, *COLUMNS)}
     return {**known, wanted or REFERENCES[1]: tests}
@@ -28,7 +28,6 @@ _LEAST: Final = 0.01
 
 
 def suite_verdict(verdict: Verdict, given: GivenProblem, runs: Mapping[str, Execution]) -> SuiteVerdict:
-    """A verdict with what its outcomes pay for; those of tests that the harness died over pay and cost nothing."""
     ran = {suite: one for suite, one in runs.items() if not one.harness_killed}
     every = [
         (test, letter, _weight(given, suite, place))

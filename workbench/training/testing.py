@@ -1,4 +1,4 @@
-"""Solutions run against the tests that come with them, for callers in any thread; nothing of either runs outside."""
+"""Runs solutions against the tests that come with them, in sandboxes, for callers in any thread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Abandoned(Exception):
 
 
 class SolutionJob:
-    """A solution on its way.
+    """A solution in progress.
 
     Attributes:
         answer: The verdict, a `SuiteVerdict` where something was run.
@@ -40,13 +40,11 @@ class SolutionJob:
         self._gone = False
 
     def abandon(self) -> None:
-        """Nobody waits any more: it is not run, or run no further."""
         self._gone = True
         self.answer.cancel()
 
     @property
     def gone(self) -> bool:
-        """Whether nobody waits any more."""
         return self._gone
 
     def heed(self) -> None:
@@ -85,11 +83,10 @@ class SolutionExecutor:
 
     @property
     def workers(self) -> int:
-        """Solutions that run at a time."""
         return self._workers
 
     def judge(self, items: Sequence[VerifierInput], deadline: float | None = None) -> list[Verdict]:
-        """The verdicts on several solutions, in their order; waits for all of them.
+        """Return the verdicts on several solutions, in order; wait for all of them.
 
         Args:
             items: Their references are their tests; see `tested`.
@@ -112,7 +109,7 @@ class SolutionExecutor:
                 job.abandon()
 
     def jobs(self, items: Sequence[VerifierInput]) -> list[SolutionJob]:
-        """Return the solutions with their tests, which this parses.
+        """Return the solutions with their parsed tests.
 
         Raises:
             UsageError: Tests can't be read.
@@ -126,7 +123,7 @@ class SolutionExecutor:
         return found
 
     def begin(self, job: SolutionJob) -> None:
-        """Have it run when its turn comes.
+        """Queue a solution.
 
         Raises:
             ExecutorClosed: It is closed.
@@ -143,7 +140,7 @@ class SolutionExecutor:
             self._start()
 
     def close(self) -> None:
-        """End the sandboxes; what waits for them fails with `ExecutorClosed`."""
+        """Stop the sandboxes; waiting callers fail with `ExecutorClosed`."""
         with self._lock:
             self._over.set()
             threads, self._threads = self._threads, []
@@ -235,11 +232,9 @@ class SolutionExecutor:
 
 
 def not_taken(error: Exception) -> Verdict:
-    """The failure on a solution that the harness can't take: it costs nobody else anything."""
     return Verdict(outcome=Outcome.ERROR, reason="internal", detail=f"{type(error).__name__}: {error}"[:300])
 
 
 def fail(job: SolutionJob, error: Exception) -> None:
-    """Have whoever waits for a solution that has not begun hear of an error."""
     if job.answer.set_running_or_notify_cancel():
         job.answer.set_exception(error)

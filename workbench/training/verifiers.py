@@ -19,7 +19,7 @@ from workbench.training.judging import AT_ONCE, judging_by, said_of
 def judged_by(
     verifier: str = "rules", reference: str = "answer", **settings: Any
 ) -> Callable[[Any, Any], Coroutine[Any, Any, float]]:
-    """A reward function: what the last reply is worth.
+    """Return a reward function that scores the last reply.
 
     The trace's metric ``undecided`` and its ``info`` under the verifier's name say the rest.
 

@@ -23,14 +23,14 @@ _LOCK = threading.Lock()
 def compute_score(
     data_source: Any, solution_str: Any, ground_truth: Any, extra_info: Any = None, **kwargs: Any
 ) -> dict[str, Any]:
-    """The score of one completion; see `workbench.training.reward.Reward.compute_score`."""
+    """Return the score of one completion; see `workbench.training.reward.Reward.compute_score`."""
     return _reward_of(kwargs).compute_score(data_source, solution_str, ground_truth, extra_info)
 
 
 def compute_scores(
     data_sources: Any, solution_strs: Any, ground_truths: Any, extra_infos: Any = None, **kwargs: Any
 ) -> list[dict[str, Any]]:
-    """The scores of a batch; see `workbench.training.reward.Reward.compute_scores`."""
+    """Return the scores of a batch; see `workbench.training.reward.Reward.compute_scores`."""
     return _reward_of(kwargs).compute_scores(data_sources, solution_strs, ground_truths, extra_infos)
 
 

@@ -1,4 +1,4 @@
-"""Wordings that are suddenly frequent among what a verifier accepts: free rewards repeat themselves, answers don't.
+"""Finds phrasings that suddenly become frequent among accepted completions: exploits repeat themselves, answers don't.
 
 A wording is three words in a row, digits apart. Of each the test counts the questions of a step with an accepted
 completion that has it. Its hypothesis: they are no more than one in a hundred, no more than twice as many as before,
@@ -38,7 +38,7 @@ _RATIOS: Final = (3.0, 10.0, 30.0)
 
 
 class Alarm(NamedTuple):
-    """A wording that is suddenly frequent.
+    """A phrasing that suddenly became frequent.
 
     Attributes:
         wording: The three words; ``^`` and ``$`` are beginning and end.
@@ -59,7 +59,7 @@ class Alarm(NamedTuple):
 
 
 class _Known(Struct, array_like=True):
-    """What is known of one wording.
+    """The state of one phrasing.
 
     Attributes:
         evidence: The logarithm of M; None while there is nothing.
@@ -75,7 +75,7 @@ class _Known(Struct, array_like=True):
 
 
 class KnownWordings(Struct, frozen=True):
-    """What a watch has learnt: where it is kept, one that is started anew goes on as if it had never ended.
+    """The state of a watch: one that is restarted with it continues as if it had never ended.
 
     Attributes:
         steps: How many it has seen.
@@ -109,7 +109,7 @@ class _Side:
 
 
 class WordingWatch:
-    """Watches the wordings of a training, step by step.
+    """Watches the phrasings of a training, step by step.
 
     Args:
         learnt: What another one knew, whose place it takes.
@@ -125,7 +125,6 @@ class WordingWatch:
 
     @property
     def learnt(self) -> KnownWordings:
-        """What it knows at the end of a step."""
         return KnownWordings(self.steps, self._numbers, list(self._known.items()), sorted(self._raised))
 
     def _begin(self) -> None:
@@ -134,7 +133,6 @@ class WordingWatch:
         self._examples: dict[Wording, str] = {}
 
     def add(self, question: object, completion: str, *, accepted: bool) -> bool:
-        """Count a decided completion of the present step; whether it has a wording that has lately become frequent."""
         found = wordings(completion)
         if not accepted:
             self._rejected.add(question, found)
@@ -147,7 +145,7 @@ class WordingWatch:
         return not self._rising.isdisjoint(found)
 
     def close(self, step: int, give_way: Callable[[], None] = lambda: None) -> list[Alarm]:
-        """End a step; the wordings that became too frequent with it, the most frequent first.
+        """End a step; return the phrasings that became too frequent with it, the most frequent first.
 
         Args:
             give_way: Is called before each piece of the work, for what must not be slowed by it.
@@ -195,7 +193,7 @@ class WordingWatch:
         )
 
     def _forget(self) -> None:
-        """Drop what is as rare as if it had never come up, and note what rises."""
+        """Drop what is as rare as if it had never occurred, and note what rises."""
         self._rising = {wording for wording, known in self._known.items() if known.weight >= _RISING}
         self._rising |= self._raised
         gone = [wording for wording, known in self._known.items() if known.rate < _FLOOR / 10 and known.weight < _DEAD]
@@ -204,12 +202,12 @@ class WordingWatch:
 
 
 def _price(number: int) -> float:
-    """What looking at so many wordings takes: minus the logarithm of 6 / (pi number)²."""
+    """Return the cost of testing so many phrasings: minus the logarithm of 6 / (pi number)²."""
     return log(pi**2 / 6) + 2 * log(number)
 
 
 def _grown(evidence: float, count: int, questions: int, bound: float) -> float | None:
-    """The logarithm of (M + 1) L after a step."""
+    """Return the logarithm of (M + 1) L after a step."""
     if bound >= 1:
         return None
     before = max(evidence, 0.0) + log1p(exp(-abs(evidence)))

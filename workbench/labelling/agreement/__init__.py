@@ -1,5 +1,5 @@
-"""How far people agree.
+"""Inter-annotator agreement.
 
-labels: the labels that count, and the report's rows. measuring: their figures, or those of ratings from a file.
+labels: the labels that count, and the report's rows. measuring: their metrics, or those of ratings from a file.
 text: the report for a terminal.
 """

@@ -1,4 +1,4 @@
-"""The labels that agreement is about, as arrays, and what is known of their items and makers."""
+"""The labels behind agreement, as arrays, with their items and annotators."""
 
 from __future__ import annotations
 
@@ -143,7 +143,6 @@ def counted(
 
 
 def gold_made(project: Project, found: FirstPassLabels) -> GoldMade:
-    """How the gold of these items was made."""
     import numpy as np
 
     from workbench.statistics.agreement.ceiling import GoldMade
@@ -156,7 +155,7 @@ def gold_made(project: Project, found: FirstPassLabels) -> GoldMade:
 
 
 def _names(project: Project, there: set[int]) -> dict[int, str]:
-    """Row id -> name of those people, in the order they came."""
+    """Map row ids to names of these annotators, in the order in which they were added."""
     return {person.id: person.name for person in people.everyone(project.database) if person.id in there}
 
 
@@ -169,7 +168,7 @@ _Expected = tuple[int, str, str | None, int]
 
 
 class _LabelComparison(NamedTuple):
-    """How labels are held against something.
+    """A comparison of labels with other labels or answers.
 
     Attributes:
         place: Row id of a person -> their place.
@@ -211,7 +210,7 @@ Groups = dict[tuple[int, int], dict[str, int]]
 
 
 def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared: Groups) -> list[PairAgreement]:
-    """Every two people with an item in common, in their order.
+    """Return every two annotators with an item in common, in their order.
 
     Args:
         cluster: Each item's question, or the item itself.
@@ -238,7 +237,6 @@ def pair_rows(ratings: Ratings, cluster: IntArray, people: Sequence[str], shared
 
 
 def shared_groups(found: FirstPassLabels) -> tuple[Literal["domain", "type"] | None, Groups]:
-    """Every two people's common items by domain, or by answer type where all are of one domain."""
     for by in ("domain", "type"):
         names = [_group(subject, by) for subject in found.known]
         if len(set(names)) > 1:
@@ -265,7 +263,6 @@ def _common(ratings: Ratings, names: Sequence[str]) -> Groups:
 
 
 def confounded(pairs: Sequence[PairAgreement]) -> list[Confounded]:
-    """Pairs whose common items are all of one group."""
     return [
         Confounded(pair=pair.pair, group=group, n=pair.n)
         for pair in pairs
@@ -277,7 +274,7 @@ def confounded(pairs: Sequence[PairAgreement]) -> list[Confounded]:
 def annotator_rows(
     rated: Rated, people: Sequence[str], categories: Sequence[str], beside: FirstPassLabels | None
 ) -> list[AnnotatorQuality]:
-    """Each person's row.
+    """Return each annotator's row.
 
     Args:
         rated: The ratings, with each item's question, or the item itself.
@@ -341,6 +338,5 @@ def _tallies(outcomes: Outcomes, people: int) -> list[Share]:
 
 
 def of_all(outcomes: Outcomes) -> Share:
-    """The share of the same among all; what several people say of one question is no independent evidence either."""
     (share,) = _tallies(outcomes._replace(person=[0] * len(outcomes.same)), 1)
     return share

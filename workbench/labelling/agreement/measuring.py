@@ -1,4 +1,4 @@
-"""How far people agree: on the project's labels, or on ratings from a file."""
+"""Measures inter-annotator agreement on the project's labels, or on ratings from a file."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _TYPES = {"item": str | int, "annotator": str | int, "value": Given}
 
 
 def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = ()) -> RatingColumns:
-    """Read a file, gzip or not, or for None standard input.
+    """Read a file, gzipped or not, or for None standard input.
 
     Names and whole numbers that are spelled alike are one item or annotator, and one category. A second rating of an
     item by one annotator is refused, and the first one stays.
@@ -125,7 +125,7 @@ def read(path: Path | None, max_line: int, level: Level, order: Sequence[str] = 
 
 
 class _Gathered:
-    """What has been read so far."""
+    """The rows read so far."""
 
     def __init__(self, take: Callable[[Given], Any]) -> None:
         self._take = take
@@ -173,7 +173,7 @@ def _taker(level: Level, order: Sequence[str]) -> Callable[[Given], str | float]
 
 
 def _spelled(value: Given) -> str:
-    """A value as a category's name: 1, 1.0 and "1" are one."""
+    """Return a value as a category's name: 1, 1.0 and "1" are one."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -232,7 +232,7 @@ _BLOCK, _BLOCKS = 25, 8
 
 
 def ceilings(project: Project, selection: Selection | None = None) -> list[Ceiling]:
-    """How high the noise of correctness labels lets a verifier be measured; nothing where nobody has labelled.
+    """Return the ceiling that the noise of correctness labels puts on measured accuracy; nothing without labels.
 
     Args:
         selection: Of the labels and gold of these items.
@@ -255,7 +255,7 @@ def agreement(
     selection: Selection | None = None,
     latest: bool = False,
 ) -> AgreementReport:
-    """Agreement on the labels of a project: first-pass, blind, in force, of each item's first round.
+    """Measure agreement on the labels of a project: first-pass, blind, in force, of each item's first round.
 
     ``unsuitable`` is a category like the verdicts. Intervals are by question on the correctness task, so that
     completions of one question count as what they are: alike.
@@ -338,7 +338,7 @@ def _over_time(rated: Rated, found: FirstPassLabels) -> list[GroupFigures]:
 
 
 def _stretch(first: str, last: str) -> str:
-    """Two days as one name: ``2025-03-01``, ``2025-03-01…03-04``, ``2024-12-30…2025-01-02``."""
+    """Return two days as one name: ``2025-03-01``, ``2025-03-01…03-04``, ``2024-12-30…2025-01-02``."""
     if first == last:
         return first
     return f"{first}…{last[5:] if first[:4] == last[:4] else last}"
@@ -353,7 +353,7 @@ def _part(rated: Rated, kept: BoolArray, name: str) -> GroupFigures:
 def agreement_of_file(
     path: Path | None, level: Level, *, order: Sequence[str] = ()
 ) -> tuple[AgreementReport, list[Refusal]]:
-    """Agreement on ratings of anything: JSON lines of ``item``, ``annotator`` and ``value``.
+    """Measure agreement on ratings of anything: JSON lines of ``item``, ``annotator`` and ``value``.
 
     Args:
         path: The file, gzip or not; None for standard input.

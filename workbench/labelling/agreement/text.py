@@ -1,4 +1,4 @@
-"""An agreement report as text: figures with their n and interval, and never one adjective."""
+"""Renders an agreement report as text: metrics with their n and interval, and never an adjective."""
 
 from __future__ import annotations
 
@@ -39,12 +39,10 @@ AC1_BY_GROUP: Final = "AC1 takes chance from all labels of a group, single ones 
 
 
 def counts_single(report: AgreementReport) -> bool:
-    """Whether items with one label have a part in AC1."""
     return report.items > report.paired > 0
 
 
 def agreement_text(report: AgreementReport) -> str:
-    """The whole report for a terminal."""
     why = why_nothing(report) if report.unblinded else ""
     blocks = [
         head(report),
@@ -64,7 +62,7 @@ def agreement_text(report: AgreementReport) -> str:
 
 
 def why_nothing(report: AgreementReport) -> str:
-    """Why there is no figure; "" where there is one."""
+    """Explain why there are no metrics; "" if there are."""
     if report.paired:
         return ""
     if report.unblinded and not report.labels:
@@ -85,7 +83,7 @@ _LOW = 0.667
 
 
 def why_low(report: AgreementReport) -> str:
-    """Why alpha and kappa are below percent agreement: nearly all labels say the same; "" where it is not that."""
+    """Explain why alpha and kappa are below percent agreement: nearly all labels are equal; "" if they are not."""
     alpha, agree, shares = report.krippendorff_alpha, report.percent_agreement, report.prevalence
     if alpha is None or agree is None or not shares or alpha >= _LOW:
         return ""
@@ -100,7 +98,6 @@ def why_low(report: AgreementReport) -> str:
 
 
 def head(report: AgreementReport) -> str:
-    """What is counted, and what is left out."""
     about = "ratings" if report.task is None else "types by letter" if report.coarse else report.task
     left_out = f"; {counted(report.unblinded, 'unblinded label')} left out" if report.unblinded else ""
     surplus = f"; {report.surplus:,} beyond the overlap" if report.surplus else ""
@@ -112,7 +109,6 @@ def head(report: AgreementReport) -> str:
 
 
 def of_round(report: AgreementReport) -> str:
-    """Which round's labels count, where items were reopened."""
     return f" of the {report.round} round ({report.reopened:,} reopened)" if report.reopened else ""
 
 
@@ -150,7 +146,6 @@ def _behind_percent(report: AgreementReport) -> str:
 
 
 def few_of(report: AgreementReport) -> str:
-    """Why a share has no interval: there is only one question (or item), or one that outweighs all others."""
     return f"too few {report.interval_by}s to say"
 
 
@@ -162,7 +157,6 @@ def _coefficient(report: AgreementReport, name: str, value: float | None, ci: En
 
 
 def too_few(figures: Figures, by: str) -> str:
-    """Why coefficients have no interval: the counts that are below what one takes, and no others."""
     known = (
         (f"people differ in {figures.differing:,} ({FEWEST_DIFFERING} needed)", figures.differing, FEWEST_DIFFERING),
         (f"people agree on a rarer label in {figures.alike:,} ({FEWEST_ALIKE} needed)", figures.alike, FEWEST_ALIKE),
@@ -186,7 +180,6 @@ def _said(report: Figures) -> str:
 
 
 def ceiling_in_words(ceiling: Ceiling) -> str:
-    """What label noise leaves of what can be measured, of which gold, and what that assumes."""
     low, high = (percent(end, 2) for end in ceiling.highest_ci)
     worst, best = (percent(end, 2) for end in ceiling.sensitivity)
     return (
@@ -212,7 +205,6 @@ def _gold_in_words(ceiling: Ceiling) -> str:
 
 
 def confounding(found: Confounded) -> str:
-    """Two people who did one domain only."""
     a, b = found.pair
     return f"{inert(a)} and {inert(b)} share {inert(found.group or '(none)')} only ({counted(found.n, 'item')})"
 
@@ -229,7 +221,6 @@ def _pairs(report: AgreementReport) -> str:
 
 
 def pair_columns(shared_by: str) -> Columns[PairAgreement]:
-    """The columns of two people; the last one has what they share."""
     return (
         word("pair", lambda pair: " – ".join(map(inert, pair.pair)), room=(12, 28), tone="bold"),
         count("n", lambda pair: pair.n, room=6),
@@ -253,7 +244,7 @@ def _more(rows: Sequence[object]) -> str:
 
 
 def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
-    """A pair's common items by group, the largest first.
+    """Describe a pair's common items by group, the largest first.
 
     Args:
         by: What the groups are of: types stand with their names.
@@ -264,17 +255,15 @@ def shared(pair: PairAgreement, most: int = 3, by: str | None = None) -> str:
 
 
 def ends(interval: Ends | None) -> str:
-    """A coefficient's interval."""
     return "" if interval is None else f"[{interval[0]:.3f}, {interval[1]:.3f}]"
 
 
 def percents(interval: Ends | None) -> str:
-    """A share's interval."""
     return "" if interval is None else f"[{percent(interval[0])}, {percent(interval[1])}]"
 
 
 def share(found: Share) -> str:
-    """A share with its n: ``"81.2 (16)"``."""
+    """Format a share with its n: ``"81.2 (16)"``."""
     return NONE if found.share is None else f"{percent(found.share)} ({found.n:,})"
 
 
@@ -308,13 +297,11 @@ def _people(people: Sequence[AnnotatorQuality]) -> str:
 
 
 def people_columns(people: Sequence[AnnotatorQuality]) -> Columns[AnnotatorQuality]:
-    """The columns in which somebody has something; the first two always."""
     rows = [cells(_PEOPLE, person) for person in people]
     return [one for place, one in enumerate(_PEOPLE) if place < 2 or any(row[place] not in (NONE, "0") for row in rows)]
 
 
 def group_columns(title: str, by: str | None) -> Columns[GroupFigures]:
-    """A group's figures: paired items, agreement, alpha and AC1 with their intervals."""
     return (
         word(title, lambda group: inert(group_name(group.group, by)), room=(16, 28), tone="bold"),
         count("items", lambda group: group.paired, room=6),
@@ -331,7 +318,6 @@ def _table(title: str, by: str | None, groups: Sequence[GroupFigures]) -> str:
 
 
 def group_name(name: str, by: str | None) -> str:
-    """A group in words."""
     if by in ("type", "subtype") and name != UNTYPED:
         return type_display(name)
     return name or NAMELESS

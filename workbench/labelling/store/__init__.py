@@ -1,7 +1,7 @@
-"""The SQL of people's work.
+"""The SQL of annotation.
 
-assignments, claiming, check_items: slots and who gets which. conflicts, flags: what waits for a decision.
+assignments, claiming, check_items: slots and their assignment. conflicts, flags: items awaiting a decision.
 guidelines, suggestions, agreement: versions, suggested types, labels in force. admissions: links and logins.
-forecasting: labels to come, and lately. blind: what a session may read.
-bundling, foreign: databases of others, out and in.
+forecasting: remaining and recent labels. blind: what a session may read.
+bundling, foreign: exchange with other databases.
 """

@@ -1,4 +1,4 @@
-"""Who may enter from a browser: hashes of links and of logins, never the secrets themselves."""
+"""Stores who may log in from a browser: hashes of links and of logins, never the secrets themselves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ Kind = Literal["link", "login"]
 
 
 def add(connection: sqlite3.Connection, kind: Kind, digest: bytes, annotator: int, expires_at: float) -> None:
-    """Remember a link or a login of a person."""
     connection.execute(
         "INSERT INTO admissions (hash, kind, annotator_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)",
         (digest, kind, annotator, now(), expires_at),
@@ -19,7 +18,7 @@ def add(connection: sqlite3.Connection, kind: Kind, digest: bytes, annotator: in
 
 
 def linked(connection: sqlite3.Connection, digest: bytes, at: float) -> tuple[int, str] | None:
-    """Row id and name of the person an unused link is for; None for any other, and for who is paused."""
+    """Return row id and name of the person an unused link is for; None for any other link, or a paused person."""
     row: tuple[int, str] | None = connection.execute(
         "SELECT a.id, a.name FROM admissions AS l JOIN annotators AS a ON a.id = l.annotator_id "
         "WHERE l.hash = ? AND l.kind = 'link' AND l.expires_at >= ? AND a.paused_at IS NULL",
@@ -29,7 +28,6 @@ def linked(connection: sqlite3.Connection, digest: bytes, at: float) -> tuple[in
 
 
 def logged_in(connection: sqlite3.Connection, digest: bytes, at: float) -> str | None:
-    """The name of the person a login is of."""
     row = connection.execute(
         "SELECT a.name FROM admissions AS l JOIN annotators AS a ON a.id = l.annotator_id "
         "WHERE l.hash = ? AND l.kind = 'login' AND l.expires_at >= ?",
@@ -39,20 +37,16 @@ def logged_in(connection: sqlite3.Connection, digest: bytes, at: float) -> str |
 
 
 def drop(connection: sqlite3.Connection, digest: bytes) -> None:
-    """Forget one link or login."""
     connection.execute("DELETE FROM admissions WHERE hash = ?", (digest,))
 
 
 def drop_links(connection: sqlite3.Connection, annotator: int) -> None:
-    """Forget the links of a person that nobody has used."""
     connection.execute("DELETE FROM admissions WHERE annotator_id = ? AND kind = 'link'", (annotator,))
 
 
 def drop_all(connection: sqlite3.Connection, annotator: int) -> int:
-    """Forget every link and login of a person; returns how many there were."""
     return connection.execute("DELETE FROM admissions WHERE annotator_id = ?", (annotator,)).rowcount
 
 
 def drop_expired(connection: sqlite3.Connection, at: float) -> None:
-    """Forget what has run out."""
     connection.execute("DELETE FROM admissions WHERE expires_at < ?", (at,))

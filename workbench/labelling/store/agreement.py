@@ -1,4 +1,4 @@
-"""What agreement is computed from: labels in force by person, and what is known of their subjects."""
+"""SQL behind agreement: labels in force by person, and their subjects."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Label(NamedTuple):
 
 
 def labels(connection: sqlite3.Connection, task: Task, *, latest: bool = False) -> list[Label]:
-    """Everyone's labels in force of one round, by subject and person; no adjudications, repeats or checks.
+    """Return everyone's labels in force of one round, by subject and person; no adjudications, repeats or checks.
 
     Of two heads of one person (after a merge) the greater (created_at, uuid) counts.
 
@@ -69,19 +69,17 @@ def labels(connection: sqlite3.Connection, task: Task, *, latest: bool = False) 
 
 
 def reopened(connection: sqlite3.Connection, task: Task) -> set[int]:
-    """Row ids of the subjects that are in a later round than their first one."""
     rows = connection.execute("SELECT DISTINCT subject FROM label_events WHERE task = ? AND kind = 'reopen'", (task,))
     return {subject for (subject,) in rows}
 
 
 def are_labels(connection: sqlite3.Connection, task: Task) -> bool:
-    """Whether anybody has said anything on a task, or ever had."""
     found = connection.execute("SELECT EXISTS (SELECT 1 FROM label_events WHERE task = ?)", (task,)).fetchone()
     return bool(found[0])
 
 
 class AgreementSubject(NamedTuple):
-    """What is known of a labelled subject.
+    """A labelled subject.
 
     Attributes:
         completion: Row id of a completion that shows it.
@@ -103,7 +101,7 @@ class AgreementSubject(NamedTuple):
 
 
 def subjects(connection: sqlite3.Connection, task: Task, by: str | None) -> dict[int, AgreementSubject]:
-    """Row id -> what is known, of every subject that has labels."""
+    """Map row ids to details of every subject that has labels."""
     texts = [COLUMNS["domain"], COLUMNS["type"], COLUMNS[by] if by else "''"]
     if task == "correctness":
         subject, shown = "c.id", "SELECT subject FROM label_events WHERE task = 'correctness' AND kind = 'label'"
@@ -135,7 +133,7 @@ def gold_origins(connection: sqlite3.Connection) -> dict[int, str]:
 
 
 def overlap(connection: sqlite3.Connection, task: Task) -> dict[int, int]:
-    """Row id -> how many people it was assigned to in the round under way, for subjects that were assigned."""
+    """Map row ids of assigned subjects to the number of people in the current round."""
     rows = connection.execute(
         "SELECT subject, count(*) FROM assignments WHERE task = ? AND purpose = 'quota' AND state <> 'past' "
         "GROUP BY subject",
@@ -145,7 +143,7 @@ def overlap(connection: sqlite3.Connection, task: Task) -> dict[int, int]:
 
 
 class Second(NamedTuple):
-    """What a person said of something, what it is held against, and the row id of the question."""
+    """A person's label, the label or answer it is compared with, and the row id of the question."""
 
     annotator: int
     said: str
@@ -154,7 +152,6 @@ class Second(NamedTuple):
 
 
 def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
-    """People's blind second labels of own items, each with the label that was in force when it was given."""
     value = _VALUE[task]
     rows = connection.execute(
         f"SELECT e.annotator_id, e.{value}, (SELECT l.{value} FROM label_events AS l WHERE l.task = e.task "
@@ -171,7 +168,6 @@ def repeats(connection: sqlite3.Connection, task: Task) -> list[Second]:
 
 
 def checks(connection: sqlite3.Connection) -> list[Second]:
-    """People's blind verdicts on items whose answer is known, each with that answer."""
     rows = connection.execute(
         "SELECT e.annotator_id, e.verdict, k.verdict, c.question_id FROM label_events AS e "
         "JOIN check_items AS k ON k.completion_id = e.subject JOIN completions AS c ON c.id = e.subject "

@@ -32,7 +32,6 @@ LEASE_SECONDS = 600.0
 
 
 def free_expired(connection: sqlite3.Connection, at: float) -> None:
-    """Give expired leases back to the pool."""
     for task in ("correctness", "type"):
         connection.execute(
             "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
@@ -42,7 +41,6 @@ def free_expired(connection: sqlite3.Connection, at: float) -> None:
 
 
 def lease(connection: sqlite3.Connection, slot: int, annotator: int, at: float) -> None:
-    """Give an open slot to a person for a while."""
     connection.execute(
         "UPDATE assignments SET state = 'leased', annotator_id = ?, claimed_at = ?, expires_at = ? WHERE id = ?",
         (annotator, at, at + LEASE_SECONDS, slot),
@@ -50,7 +48,6 @@ def lease(connection: sqlite3.Connection, slot: int, annotator: int, at: float) 
 
 
 def renew(connection: sqlite3.Connection, annotator: int, at: float) -> None:
-    """Extend every lease of a person (the heartbeat of an open item)."""
     connection.execute(
         "UPDATE assignments SET expires_at = ? WHERE annotator_id = ? AND state = 'leased'",
         (at + LEASE_SECONDS, annotator),
@@ -60,7 +57,7 @@ def renew(connection: sqlite3.Connection, annotator: int, at: float) -> None:
 def open_own(
     connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int, opened_at: str
 ) -> int | None:
-    """Open a check or a repeat for one person, or find the one they gave back; None when it is leased or done.
+    """Open a check or a repeat for one person, or find the one they returned; None if it is leased or done.
 
     Args:
         opened_at: Own labels given before it are out of the person's sight while the slot is leased.
@@ -80,7 +77,6 @@ def open_own(
 
 
 def has_own(connection: sqlite3.Connection, purpose: Purpose, task: Task, subject: int, annotator: int) -> bool:
-    """Whether a check or a repeat has been opened for the person."""
     row = connection.execute(
         "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = ? AND slot = ?",
         (task, subject, purpose, annotator),
@@ -89,12 +85,11 @@ def has_own(connection: sqlite3.Connection, purpose: Purpose, task: Task, subjec
 
 
 def hide_earlier(connection: sqlite3.Connection, slot: int, at: str) -> None:
-    """Put what the slot's person said before out of their sight while it is leased."""
     connection.execute("UPDATE assignments SET opened_at = ? WHERE id = ?", (at, slot))
 
 
 def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose = "quota") -> bool:
-    """Turn the person's lease into a done slot, or take an open slot; False when there is none.
+    """Turn the person's lease into a done slot, or take an open slot; return False if there is none.
 
     Leases that have run out are not free until ``free_expired`` was called. Of open slots, one that was meant for the
     person comes first.
@@ -105,7 +100,6 @@ def take(connection: sqlite3.Connection, task: Task, subject: int, annotator: in
 
 
 def take_own(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, purpose: Purpose) -> bool:
-    """Turn the person's lease into a done slot; a person who has done it already (an edit) keeps it."""
     mine = connection.execute(
         "UPDATE assignments SET state = 'done', expires_at = NULL WHERE annotator_id = ? AND task = ? AND subject = ? "
         "AND purpose = ? AND state <> 'past'",
@@ -125,7 +119,7 @@ def _take_open(connection: sqlite3.Connection, task: Task, subject: int, annotat
 
 
 def purpose_of(connection: sqlite3.Connection, task: Task, subject: int, annotator: int, *, answered: bool) -> Purpose:
-    """What a person's answer is for: the slot they have on the subject says it.
+    """Return the purpose of a person's answer, from their slot on the subject.
 
     Args:
         answered: The person was shown an own answer. Without one, a repeat whose lease has run out is still meant.
@@ -141,7 +135,6 @@ def purpose_of(connection: sqlite3.Connection, task: Task, subject: int, annotat
 
 
 def is_assigned(connection: sqlite3.Connection, task: Task, subject: int) -> bool:
-    """Whether the subject has slots for its overlap."""
     row = connection.execute(
         "SELECT 1 FROM assignments WHERE task = ? AND subject = ? AND purpose = 'quota' LIMIT 1", (task, subject)
     )
@@ -149,7 +142,6 @@ def is_assigned(connection: sqlite3.Connection, task: Task, subject: int) -> boo
 
 
 def holds(connection: sqlite3.Connection, task: Task, subject: int, annotator: int) -> bool:
-    """Whether the person has one of the subject's slots (leased or done) in the round under way."""
     row = connection.execute(
         "SELECT 1 FROM assignments WHERE annotator_id = ? AND task = ? AND subject = ? AND purpose = 'quota' "
         "AND state <> 'past'",
@@ -161,7 +153,6 @@ def holds(connection: sqlite3.Connection, task: Task, subject: int, annotator: i
 def lease_again(
     connection: sqlite3.Connection, task: Task, subject: int, annotator: int, at: float, purpose: Purpose = "quota"
 ) -> None:
-    """After an undo: the slot is the person's again, and undecided. A repeat of what is undone is given up."""
     connection.execute(
         "UPDATE assignments SET state = 'leased', claimed_at = ?, expires_at = ? "
         "WHERE annotator_id = ? AND task = ? AND subject = ? AND purpose = ? AND state <> 'past'",
@@ -176,7 +167,6 @@ def lease_again(
 
 
 def give_back(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
-    """Return a leased completion, and its question's type slot if that is undecided, to the pool."""
     connection.execute(
         "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
         "WHERE annotator_id = ?1 AND state = 'leased' AND ((task = 'correctness' AND subject = ?2) OR (task = 'type' "
@@ -189,7 +179,6 @@ def give_back(connection: sqlite3.Connection, completion: int, annotator: int) -
 
 
 def give_back_all(connection: sqlite3.Connection, annotator: int, state: Literal["leased", "away"] = "leased") -> int:
-    """Return everything a person has under lease, or has taken along in bundles; returns how many items that were."""
     rows = connection.execute(
         "UPDATE assignments SET state = 'open', annotator_id = NULL, claimed_at = NULL, expires_at = NULL "
         "WHERE annotator_id = ? AND state = ? RETURNING task",
@@ -199,18 +188,16 @@ def give_back_all(connection: sqlite3.Connection, annotator: int, state: Literal
 
 
 def skip(connection: sqlite3.Connection, completion: int, annotator: int, at: float) -> None:
-    """Give a completion back and offer it to this person only when nothing else is left."""
     give_back(connection, completion, annotator)
     connection.execute("INSERT OR REPLACE INTO skips VALUES (?, ?, ?)", (annotator, completion, at))
 
 
 def unskip(connection: sqlite3.Connection, completion: int, annotator: int) -> None:
-    """The person has answered a completion that they had skipped."""
     connection.execute("DELETE FROM skips WHERE annotator_id = ? AND completion_id = ?", (annotator, completion))
 
 
 def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number: int, at: str) -> None:
-    """After a reopening: the slots of earlier rounds are past, and as many open again for the new one.
+    """After a reopening, close the slots of earlier rounds, and open as many for the new one.
 
     They are meant for people of the batch who have said nothing of the subject yet, as far as there are any.
     """
@@ -236,7 +223,7 @@ def begin_round(connection: sqlite3.Connection, task: Task, subject: int, number
 
 
 def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, batch: int | None) -> int | None:
-    """Someone of the batch who has said nothing of the subject and for whom none of its slots is meant yet."""
+    """Find someone of the batch who has not labelled the subject and for whom none of its slots is meant yet."""
     rows = connection.execute(
         "SELECT b.annotator_id FROM batch_annotators AS b WHERE b.batch_id = ?1 AND ?2 = 'correctness' "
         "AND NOT EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = ?2 AND e.subject = ?3 "
@@ -254,7 +241,7 @@ def _without_opinion(connection: sqlite3.Connection, task: Task, subject: int, b
 
 
 class BatchItem(NamedTuple):
-    """An item that is to be labelled.
+    """An item to be labelled.
 
     Attributes:
         key: The completion's own id.
@@ -268,7 +255,7 @@ class BatchItem(NamedTuple):
 
 
 class SubjectSlots(NamedTuple):
-    """The slots a subject has in the round under way.
+    """A subject's slots in the current round.
 
     Attributes:
         round: That round.
@@ -292,7 +279,7 @@ class NewSlot(NamedTuple):
 
 
 def chosen(connection: sqlite3.Connection, items: Iterable[int]) -> list[BatchItem]:
-    """Items by row id, in the order asked for."""
+    """Return items by row id, in the given order."""
     rows = connection.execute(
         f"SELECT c.id, c.question_id, c.key, coalesce(s.name, s.domain, {SUBTYPE}, '') FROM json_each(?) AS j "
         f"CROSS JOIN {FROM_ITEMS} WHERE c.id = j.value ORDER BY j.key",
@@ -302,7 +289,6 @@ def chosen(connection: sqlite3.Connection, items: Iterable[int]) -> list[BatchIt
 
 
 def final(connection: sqlite3.Connection, items: Iterable[BatchItem]) -> set[int]:
-    """The row ids of those items whose label is final already, and their question's type, where people settle that."""
     rows = connection.execute(
         "SELECT completion_id FROM item_states WHERE state = 'final' "
         "AND completion_id IN (SELECT value FROM json_each(?))",
@@ -312,7 +298,6 @@ def final(connection: sqlite3.Connection, items: Iterable[BatchItem]) -> set[int
 
 
 def typed(connection: sqlite3.Connection, questions: Iterable[int]) -> set[int]:
-    """Those of the questions whose answer type was settled, such as by accepting what was proposed for it."""
     rows = connection.execute(
         "SELECT subject FROM task_states WHERE task = 'type' AND decided_by = 'adjudicated' "
         "AND subject IN (SELECT value FROM json_each(?))",
@@ -322,7 +307,6 @@ def typed(connection: sqlite3.Connection, questions: Iterable[int]) -> set[int]:
 
 
 def asked(connection: sqlite3.Connection, questions: Iterable[int]) -> int:
-    """How many of the questions, each as often as it is named, are of data sets whose types people must give."""
     row: tuple[int] = connection.execute(
         "SELECT count(*) FROM json_each(?) AS named JOIN questions AS q ON q.id = named.value "
         "JOIN datasets AS d ON d.id = q.dataset_id AND d.types = 'labelled'",
@@ -332,7 +316,6 @@ def asked(connection: sqlite3.Connection, questions: Iterable[int]) -> int:
 
 
 def standing(connection: sqlite3.Connection, task: Task, subjects: Iterable[int]) -> dict[int, SubjectSlots]:
-    """The slots that subjects have."""
     wanted = json.dumps(list(subjects))
     rounds = dict(
         connection.execute(
@@ -365,7 +348,7 @@ def create(
     sample: Sample = "all",
     seed: int | None = None,
 ) -> int:
-    """Add a batch with its people; returns its row id.
+    """Add a batch with its people; return its row id.
 
     Args:
         seed: Of what chance chose; None where it chose nothing.
@@ -381,7 +364,6 @@ def create(
 
 
 def join(connection: sqlite3.Connection, batch: int, annotators: Sequence[int], caps: Mapping[int, int]) -> int:
-    """Let people claim slots of a batch; a cap that is given replaces the one they had. Returns how many are new."""
     before: tuple[int] = connection.execute(
         "SELECT count(*) FROM batch_annotators WHERE batch_id = ?", (batch,)
     ).fetchone()
@@ -397,7 +379,6 @@ def join(connection: sqlite3.Connection, batch: int, annotators: Sequence[int], 
 
 
 def open_on(connection: sqlite3.Connection, completions: Iterable[int]) -> list[int]:
-    """Batches with slots still open (or under lease) on the given items."""
     rows = connection.execute(
         "SELECT DISTINCT batch_id FROM assignments WHERE task = 'correctness' AND purpose = 'quota' "
         "AND subject IN (SELECT value FROM json_each(?)) AND state IN ('open', 'leased') AND batch_id IS NOT NULL",
@@ -407,7 +388,6 @@ def open_on(connection: sqlite3.Connection, completions: Iterable[int]) -> list[
 
 
 def adjudicators(connection: sqlite3.Connection, batches: Iterable[int]) -> set[int]:
-    """Who settles the conflicts of the batches, where it is someone named."""
     rows = connection.execute(
         "SELECT adjudicator_id FROM batches WHERE adjudicator_id IS NOT NULL "
         "AND id IN (SELECT value FROM json_each(?))",
@@ -417,7 +397,6 @@ def adjudicators(connection: sqlite3.Connection, batches: Iterable[int]) -> set[
 
 
 def labelled_by(connection: sqlite3.Connection, person: int, completions: Iterable[int]) -> int:
-    """On how many of the items a label of the person stands."""
     row: tuple[int] = connection.execute(
         "SELECT count(DISTINCT e.subject) FROM label_events AS e WHERE e.annotator_id = ? AND e.kind = 'label' "
         f"AND e.task = 'correctness' AND {IN_FORCE} AND {OF_THIS_ROUND} "
@@ -428,7 +407,6 @@ def labelled_by(connection: sqlite3.Connection, person: int, completions: Iterab
 
 
 def labelled(connection: sqlite3.Connection, completions: Iterable[int]) -> set[int]:
-    """Those of the items on which a label of anybody stands."""
     rows = connection.execute(
         "SELECT DISTINCT e.subject FROM label_events AS e WHERE e.kind = 'label' AND e.task = 'correctness' "
         f"AND {IN_FORCE} AND {OF_THIS_ROUND} AND e.subject IN (SELECT value FROM json_each(?))",
@@ -438,7 +416,6 @@ def labelled(connection: sqlite3.Connection, completions: Iterable[int]) -> set[
 
 
 def members(connection: sqlite3.Connection) -> set[int]:
-    """Everyone whom a batch names, to label or to settle its conflicts."""
     rows = connection.execute(
         "SELECT annotator_id FROM batch_annotators UNION SELECT adjudicator_id FROM batches "
         "WHERE adjudicator_id IS NOT NULL"
@@ -447,12 +424,10 @@ def members(connection: sqlite3.Connection) -> set[int]:
 
 
 def settles(connection: sqlite3.Connection, person: int) -> bool:
-    """Whether a batch leaves its conflicts to the person."""
     return connection.execute("SELECT 1 FROM batches WHERE adjudicator_id = ?", (person,)).fetchone() is not None
 
 
 def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: Iterable[NewSlot]) -> None:
-    """Open slots for a batch; in a later round, own labels of earlier ones are out of sight while they are leased."""
     at = now()
     connection.executemany(
         "INSERT INTO assignments (batch_id, task, subject, round, slot, position, meant_for, opened_at) "
@@ -462,7 +437,6 @@ def open_slots(connection: sqlite3.Connection, batch: int, task: Task, slots: It
 
 
 def uneven(connection: sqlite3.Connection) -> list[tuple[int, Sample, npt.NDArray[np.int64]]]:
-    """The batches whose items are no random sample of what they were chosen from, with row ids of their items."""
     rows = connection.execute(
         "SELECT b.id, b.sample, group_concat(DISTINCT a.subject) FROM batches AS b JOIN assignments AS a "
         "ON a.batch_id = b.id AND a.task = 'correctness' AND a.purpose = 'quota' "

@@ -1,4 +1,4 @@
-"""What an annotator's session may read: enforced by SQLite itself, not by the screen.
+"""Limits what an annotator's session may read: enforced by SQLite itself, not by the screen.
 
 The connection carries an authorizer that denies every table and column but those listed here; a person's own
 events and slots are reached through temporary views. No query on it can return another person's label, a
@@ -65,7 +65,6 @@ _ALLOWED_ACTIONS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_FUNCTION, sq
 
 
 def open_blind(database: Database, annotator: int) -> sqlite3.Connection:
-    """A read-only connection for one annotator's session."""
     connection = database.open()
     guards = {}
     for view, (tables, query) in _OWN.items():

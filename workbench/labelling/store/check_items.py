@@ -1,4 +1,4 @@
-"""Checks: items whose answer is known, and what people answered to them."""
+"""SQL of checks: items with a known answer, and the answers to them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Source = Literal["imported", "people", "file"]
 
 
 class CheckCandidate(NamedTuple):
-    """An item that is to become a check.
+    """An item that may become a check.
 
     Attributes:
         verdict: Its answer by the source; None where it has none.
@@ -44,7 +44,7 @@ class Check(NamedTuple):
 
 
 class CheckTally(NamedTuple):
-    """How a person has answered checks: all of them, and those since they were last resumed."""
+    """A person's results on checks: all of them, and those since they were last resumed."""
 
     answered: int
     right: int
@@ -56,7 +56,6 @@ _ANSWERED = f"e.kind = 'check' AND e.task = 'correctness' AND {IN_FORCE}"
 
 
 def candidates(connection: sqlite3.Connection, completions: Iterable[int], source: Source) -> list[CheckCandidate]:
-    """What stands for and against each item."""
     verdict = {
         "imported": "CASE c.imported_gold WHEN 1 THEN 'correct' WHEN 0 THEN 'incorrect' END",
         "people": "CASE WHEN t.state IN ('final', 'excluded') THEN t.verdict END",
@@ -79,7 +78,6 @@ def candidates(connection: sqlite3.Connection, completions: Iterable[int], sourc
 
 
 def put(connection: sqlite3.Connection, completion: int, verdict: LabelVerdict) -> bool:
-    """Make an item a check, or correct its answer; whether anything changed."""
     changed = connection.execute(
         "INSERT INTO check_items (completion_id, verdict, added_at) VALUES (?1, ?2, ?3) "
         "ON CONFLICT (completion_id) DO UPDATE SET verdict = ?2 WHERE verdict <> ?2",
@@ -89,7 +87,6 @@ def put(connection: sqlite3.Connection, completion: int, verdict: LabelVerdict) 
 
 
 def remove(connection: sqlite3.Connection, completion: int) -> bool:
-    """Make a check an ordinary item; what people answered stays on record. Whether it was one."""
     connection.execute(
         "DELETE FROM assignments WHERE purpose = 'check' AND state <> 'done' "
         "AND (task = 'correctness' AND subject = ?1 "
@@ -100,7 +97,6 @@ def remove(connection: sqlite3.Connection, completion: int) -> bool:
 
 
 def every(connection: sqlite3.Connection) -> list[Check]:
-    """All checks in the order of import."""
     rows = connection.execute(
         "SELECT d.name, q.key, c.key, k.verdict, count(e.id), coalesce(sum(e.verdict = k.verdict), 0) "
         "FROM check_items AS k JOIN completions AS c ON c.id = k.completion_id "
@@ -111,18 +107,15 @@ def every(connection: sqlite3.Connection) -> list[Check]:
 
 
 def ids(connection: sqlite3.Connection) -> list[int]:
-    """Row ids of the items that are checks."""
     return [row[0] for row in connection.execute("SELECT completion_id FROM check_items ORDER BY completion_id")]
 
 
 def count(connection: sqlite3.Connection) -> int:
-    """How many checks there are."""
     row: tuple[int] = connection.execute("SELECT count(*) FROM check_items").fetchone()
     return row[0]
 
 
 def tally(connection: sqlite3.Connection, annotator: int) -> CheckTally:
-    """How a person has answered the checks there are."""
     row = connection.execute(
         "SELECT count(*), coalesce(sum(e.verdict = k.verdict), 0), "
         "coalesce(sum(e.created_at > coalesce(a.resumed_at, '')), 0), "
@@ -135,7 +128,6 @@ def tally(connection: sqlite3.Connection, annotator: int) -> CheckTally:
 
 
 def by_question(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int]]:
-    """Of each question with checks that a person has answered, how many they are and how many are right."""
     rows = connection.execute(
         "SELECT count(*), sum(e.verdict = k.verdict) FROM check_items AS k "
         "JOIN label_events AS e ON e.subject = k.completion_id JOIN completions AS c ON c.id = k.completion_id "
@@ -146,7 +138,6 @@ def by_question(connection: sqlite3.Connection, annotator: int) -> list[tuple[in
 
 
 def has_typed(connection: sqlite3.Connection, question: int, annotator: int) -> bool:
-    """Whether a person has typed a question for a check."""
     row = connection.execute(
         "SELECT 1 FROM label_events WHERE task = 'type' AND subject = ? AND annotator_id = ? AND kind = 'check'",
         (question, annotator),

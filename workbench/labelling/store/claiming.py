@@ -1,4 +1,4 @@
-"""What a person may be served next, in what order, and how much of it is left.
+"""Finds the items a person may be served next, their order, and how many are left.
 
 Every question is answered from an index, in the claimer's own transaction.
 """
@@ -62,12 +62,11 @@ NEXT_LANE = f"SELECT min(a.meant_for) FROM assignments AS a WHERE {_OPEN} AND a.
 
 
 def batches_open_to(connection: sqlite3.Connection, annotator: int) -> list[int]:
-    """Batches of which the person may do one item more."""
     return [batch for batch, room in _rooms(connection, annotator) if room is None or room > 0]
 
 
 def _rooms(connection: sqlite3.Connection, annotator: int) -> list[tuple[int, int | None]]:
-    """A person's batches, and how many items more of each they may do; None without a cap."""
+    """Return a person's batches, and how many more items of each they may do; None without a cap."""
     rows = connection.execute(
         "SELECT batch_id, cap FROM batch_annotators WHERE annotator_id = ?", (annotator,)
     ).fetchall()
@@ -87,7 +86,7 @@ def _done_of(connection: sqlite3.Connection, batch: int, annotator: int) -> int:
 
 
 def next_fresh(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
-    """The next item the person has not skipped: of those meant for them, else for nobody, else for others.
+    """Return the next item the person has not skipped: of those meant for them, else for nobody, else for others.
 
     Somebody who never comes back holds nothing up: what was meant for them is left to others in the end.
     """
@@ -128,7 +127,6 @@ _OWN = "a.state = 'open' AND a.task = 'correctness' AND a.purpose <> 'quota' AND
 
 
 def next_skipped(connection: sqlite3.Connection, annotator: int) -> ClaimableSlot | None:
-    """The item that the person skipped first, of those that could still be theirs."""
     for skipped in connection.execute(
         "SELECT completion_id FROM skips WHERE annotator_id = ? ORDER BY skipped_at", (annotator,)
     ).fetchall():
@@ -139,7 +137,6 @@ def next_skipped(connection: sqlite3.Connection, annotator: int) -> ClaimableSlo
 
 
 def slot_on(connection: sqlite3.Connection, annotator: int, completion: int) -> int | None:
-    """An open slot on the completion that the person may have."""
     rows = connection.execute(
         f"SELECT a.id, a.batch_id FROM assignments AS a WHERE a.subject = :completion AND ({_OWN} OR (a.state = 'open' "
         f"AND a.task = 'correctness' AND a.purpose = 'quota' AND {_FREE})) "
@@ -168,7 +165,7 @@ _UNSETTLED = (
 
 
 def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[int]:
-    """Completions a person is at work on, oldest claim first.
+    """Return completions a person is at work on, oldest claim first.
 
     Those under lease, and those that are labelled while the question's type, which people must settle, is not.
     """
@@ -187,7 +184,6 @@ def leased(connection: sqlite3.Connection, annotator: int, at: float) -> list[in
 
 
 def next_untyped(connection: sqlite3.Connection, annotator: int) -> int | None:
-    """A completion the person has labelled whose question still wants its type from someone, perhaps from them."""
     row = connection.execute(
         "SELECT c.id FROM assignments AS done JOIN completions AS c ON c.id = done.subject "
         "JOIN questions AS q ON q.id = c.question_id JOIN datasets AS d ON d.id = q.dataset_id "
@@ -204,7 +200,7 @@ def next_untyped(connection: sqlite3.Connection, annotator: int) -> int | None:
 
 
 def open_type_slot(connection: sqlite3.Connection, question: int, annotator: int) -> int | None:
-    """An open slot for the question's type, if the person has none in the round under way."""
+    """Return an open slot for the question's type, if the person has none in the current round."""
     row = connection.execute(
         "SELECT a.id FROM assignments AS a WHERE a.task = 'type' AND a.subject = ? AND a.purpose = 'quota' "
         f"AND a.state = 'open' AND {_UNSETTLED} "
@@ -217,7 +213,6 @@ def open_type_slot(connection: sqlite3.Connection, question: int, annotator: int
 
 
 def unanswered_checks(connection: sqlite3.Connection, annotator: int) -> list[int]:
-    """Checks that the person could be served: neither answered, under lease, skipped nor known to them."""
     rows = connection.execute(
         "SELECT k.completion_id FROM check_items AS k WHERE NOT EXISTS (SELECT 1 FROM assignments AS a "
         "WHERE a.annotator_id = ?1 AND a.task = 'correctness' AND a.subject = k.completion_id AND a.state <> 'past') "
@@ -231,7 +226,7 @@ def unanswered_checks(connection: sqlite3.Connection, annotator: int) -> list[in
 
 
 def repeatable(connection: sqlite3.Connection, annotator: int, before: str) -> list[int]:
-    """Completions whose label of the round under way the person gave before a time and has not given once more.
+    """Return completions that the person labelled in the current round before a time and has not labelled again.
 
     Checks they answered are among them: else whatever comes twice would be none, and what is left would tell one.
     """
@@ -249,7 +244,6 @@ def repeatable(connection: sqlite3.Connection, annotator: int, before: str) -> l
 
 
 def served(connection: sqlite3.Connection, annotator: int) -> int:
-    """How many items a person has been served: those they have, and those they skipped."""
     row: tuple[int] = connection.execute(
         "SELECT (SELECT count(*) FROM assignments WHERE annotator_id = ?1 AND task = 'correctness' "
         "AND state <> 'past') + (SELECT count(*) FROM skips AS k WHERE k.annotator_id = ?1 AND NOT EXISTS "
@@ -261,7 +255,7 @@ def served(connection: sqlite3.Connection, annotator: int) -> int:
 
 
 def may_have(connection: sqlite3.Connection, annotator: int, completion: int) -> bool:
-    """Whether a cap leaves the person room for one of the completion's open slots.
+    """Return whether a cap leaves the person room for one of the completion's open slots.
 
     Slots of a batch they are not in are open to them too: labels from a file may stand there.
     """
@@ -282,7 +276,6 @@ OWN_SLOTS = (
 
 
 def counts(connection: sqlite3.Connection, annotator: int) -> SlotCounts:
-    """How far a person is, and what is left for them."""
     done, leased_now, away = connection.execute(OWN_SLOTS, (annotator,)).fetchone()
     fresh, skipped = _offered(connection, annotator)
     return SlotCounts(done, leased_now, fresh, skipped + _own_skipped(connection, annotator), away)
@@ -313,24 +306,22 @@ OWN_TYPES = (
 
 
 def meant(connection: sqlite3.Connection) -> dict[int | None, int]:
-    """Open slots for verdicts by the person they are meant for."""
     return dict(connection.execute(MEANT).fetchall())
 
 
 def open_types(connection: sqlite3.Connection) -> tuple[int, int]:
-    """How many slots for types are not filled, and how many questions they are of."""
     row: tuple[int, int] = connection.execute(OPEN_TYPES).fetchone()
     return row
 
 
 def own_types(connection: sqlite3.Connection, annotator: int) -> int:
-    """How many of those questions a person has typed."""
     row: tuple[int] = connection.execute(OWN_TYPES, {"person": annotator}).fetchone()
     return row[0]
 
 
 def shared_out(slots: Mapping[int | None, int], offered: Mapping[int, int]) -> dict[int, int]:
-    """How many open slots each person will fill, if everybody fills what is meant for them, and of the rest as many.
+    """Return how many open slots each person will fill, if everybody fills what is meant for them, and an equal share
+    of the rest.
 
     Args:
         slots: Open slots by the person they are meant for.

@@ -1,4 +1,4 @@
-"""The conflict queue: subjects on which people disagree, for someone who is none of them."""
+"""The conflict queue: subjects on which annotators disagree, for someone who labelled none of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ConflictingLabel(NamedTuple):
 def waiting(
     connection: sqlite3.Connection, person: int, skipped: frozenset[tuple[str, int]]
 ) -> tuple[Task, int] | None:
-    """The first conflict this person may settle; None when there is none."""
+    """Return the first conflict this person may adjudicate; None without one."""
     for task, subject in connection.execute(WAITING, (person, len(skipped) + 1)):
         if (task, subject) not in skipped:
             return task, subject
@@ -78,18 +78,16 @@ def waiting(
 
 
 def is_open_to(connection: sqlite3.Connection, person: int, task: Task, subject: int) -> bool:
-    """Whether it is a conflict that this person may settle."""
     return connection.execute(IS_OPEN, (person, task, subject)).fetchone() is not None
 
 
 def count(connection: sqlite3.Connection, person: int) -> int:
-    """How many conflicts this person may settle."""
     row: tuple[int] = connection.execute(COUNT, (person,)).fetchone()
     return row[0]
 
 
 def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], list[ConflictingLabel]]:
-    """The labels in force on every conflict this person may settle, in the order of the queue."""
+    """Return the labels in force on every conflict this person may adjudicate, in the order of the queue."""
     heads: dict[tuple[Task, int], dict[int, tuple[str, ConflictingLabel]]]
     heads = {(task, subject): {} for task, subject in connection.execute(WAITING, (person, -1))}
     for task, subject, maker, created_at, *label in connection.execute(_SAID, (person,)):
@@ -101,14 +99,12 @@ def said(connection: sqlite3.Connection, person: int) -> dict[tuple[Task, int], 
 
 
 def subjects(connection: sqlite3.Connection, task: Task, selection: Selection) -> set[int]:
-    """What a selection of items means for a task: the completions, or their questions."""
     where, parameters = compile_selection(selection)
     column = "c.id" if task == "correctness" else "c.question_id"
     return {row[0] for row in connection.execute(f"SELECT {column} FROM {FROM_ITEMS} WHERE {where}", parameters)}
 
 
 def a_completion(connection: sqlite3.Connection, task: Task, subject: int) -> int:
-    """A completion that shows the subject: itself, or the first one of the question."""
     if task == "correctness":
         return subject
     row: tuple[int] = connection.execute("SELECT min(id) FROM completions WHERE question_id = ?", (subject,)).fetchone()
@@ -116,7 +112,6 @@ def a_completion(connection: sqlite3.Connection, task: Task, subject: int) -> in
 
 
 def flaggers(connection: sqlite3.Connection, completion: int) -> set[int]:
-    """People whose flag stands on a completion."""
     rows: Iterable[tuple[int, int]] = connection.execute(
         "SELECT annotator_id, flagged FROM label_events WHERE task = 'correctness' AND subject = ? AND kind = 'flag' "
         "ORDER BY created_at, uuid",
@@ -126,7 +121,7 @@ def flaggers(connection: sqlite3.Connection, completion: int) -> set[int]:
 
 
 def decided(connection: sqlite3.Connection, person: int, limit: int) -> list[tuple[LabelEvent, str, bool]]:
-    """A person's decisions that nothing of theirs supersedes, newest first.
+    """Return a person's decisions that they have not superseded, newest first.
 
     Returns:
         The event, the beginning of its question, and whether the item still stands as it was decided.
@@ -149,7 +144,6 @@ BULK = "bulk"
 
 
 def decided_together(connection: sqlite3.Connection, event: LabelEvent) -> list[str]:
-    """Uuids of the decisions that still stand of those taken in one go with this one; a single one is alone."""
     if event.view != BULK:
         return [event.uuid]
     rows = connection.execute(

@@ -1,4 +1,4 @@
-"""Calls for the coordinator: which stand, and what was answered. All of it follows from the label events."""
+"""Flags for the coordinator and their answers, all derived from the label events."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class FlagExchange(Struct, frozen=True, kw_only=True):
 
 
 class Flag(Struct, frozen=True, kw_only=True):
-    """A flag that stands: raised, and not taken off by its maker.
+    """An open flag: raised, and not removed by its annotator.
 
     Attributes:
         completion: Row id of the completion.
@@ -70,12 +70,11 @@ class Flag(Struct, frozen=True, kw_only=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether it waits for an answer."""
         return not self.answered_at
 
 
 def standing(connection: sqlite3.Connection, completion: int | None = None) -> list[Flag]:
-    """Every flag that stands, oldest first; with ``completion`` those on it."""
+    """Return every open flag, oldest first; with ``completion`` those on it."""
     before: dict[tuple[int, str], list[FlagExchange]] = {}
     for row in connection.execute(_RAISED.format(_EARLIER), (completion,)):
         flag = _flag(row)
@@ -90,7 +89,6 @@ def _flag(row: Iterable[object]) -> Flag:
 
 
 def count_open(connection: sqlite3.Connection) -> int:
-    """How many flags wait for an answer."""
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM label_events AS f WHERE {FLAG_STANDS} AND {_ANSWER} IS NULL"
     ).fetchone()
@@ -117,7 +115,7 @@ class OwnAnswer(Struct, frozen=True, kw_only=True):
 
 
 def own_answers(connection: sqlite3.Connection, completion: int | None = None) -> list[OwnAnswer]:
-    """On a blind connection: the answers to the person's flags, newest last; with ``completion`` those on it."""
+    """On a blind connection, return the answers to the person's flags, newest last; with ``completion`` those on it."""
     rows = connection.execute(
         "SELECT uuid, subject, asked, note, created_at, heard, stands FROM own_answers "
         "WHERE ?1 IS NULL OR subject = ?1 ORDER BY created_at, uuid",

@@ -1,4 +1,4 @@
-"""Slots still to be filled, and how many labels have come lately."""
+"""Counts slots still to be filled, and recent labels."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class RecentLabels(NamedTuple):
 
 
 def slots(connection: sqlite3.Connection) -> Slots:
-    """How many are done, and how many open or with somebody."""
     counts = dict(
         connection.execute(
             "SELECT state, count(*) FROM assignments WHERE state IN ('open', 'leased', 'away', 'done') "
@@ -39,7 +38,7 @@ def slots(connection: sqlite3.Connection) -> Slots:
 
 
 def recent(connection: sqlite3.Connection, since: str) -> RecentLabels:
-    """Labels on completions since a time."""
+    """Count labels on completions since a time."""
     row = connection.execute(
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events ORDER BY id DESC "
         "LIMIT ?2) WHERE kind = 'label' AND task = 'correctness' AND created_at >= ?1",
@@ -49,7 +48,9 @@ def recent(connection: sqlite3.Connection, since: str) -> RecentLabels:
 
 
 def own_recent(connection: sqlite3.Connection, since: str, annotator: int) -> RecentLabels:
-    """What one person has answered since a time; a check or a repeat counts like any item, lest it be known by that."""
+    """Count one person's answers since a time; checks and repeats count like any item, so that they can't be
+    recognized.
+    """
     row = connection.execute(
         "SELECT count(*), min(created_at) FROM (SELECT kind, task, created_at FROM label_events "
         "WHERE annotator_id = ?3 ORDER BY id DESC LIMIT ?2) WHERE kind IN ('label', 'check', 'repeat') "

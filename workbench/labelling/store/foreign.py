@@ -1,4 +1,4 @@
-"""Reading the labels of somebody else's workbench database: nothing in it is run, changed or believed."""
+"""Reads the labels of another workbench database; nothing in it is run, changed or trusted."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class ForeignGuideline(NamedTuple):
 
 @contextmanager
 def opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that can read the tables of `READ`, and do nothing else; the file is left as it is.
+    """Open a connection that can only read the tables of `READ`; the file is not changed.
 
     Raises:
         StoreError: It is no workbench database, one of a newer program, or damaged.
@@ -59,7 +59,7 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def events(connection: sqlite3.Connection, columns: Sequence[str], longest: int) -> Iterator[dict[str, object]]:
-    """Every row of ``label_events`` in order of arrival; what an older version lacks is left out.
+    """Yield every row of ``label_events`` in order of arrival, without columns that an older version lacks.
 
     Args:
         columns: The columns wanted.
@@ -80,7 +80,7 @@ _LONG = {"note", "tags", "seen", "view"}
 
 
 def subjects(connection: sqlite3.Connection) -> dict[tuple[Task, int], ForeignSubject]:
-    """(task, row id) -> the item, for everything that events speak of."""
+    """Map (task, row id) to the item, for all subjects of events."""
     completions = connection.execute(
         "SELECT c.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id "
@@ -97,12 +97,12 @@ def subjects(connection: sqlite3.Connection) -> dict[tuple[Task, int], ForeignSu
 
 
 def people(connection: sqlite3.Connection) -> dict[int, tuple[object, object]]:
-    """Row id -> name and role."""
+    """Map row ids to name and role."""
     return {row[0]: (row[1], row[2]) for row in connection.execute("SELECT id, name, role FROM annotators")}
 
 
 def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuideline]:
-    """All texts of guidelines; none in a database of an older version."""
+    """Return all guideline texts; none in a database of an older version."""
     if not _has(connection, "guidelines"):
         return []
     rows = connection.execute(
@@ -113,14 +113,12 @@ def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuid
 
 
 def passes(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
-    """What stands in `bundling.Pass`, of this database; a bundle has one, any other database none."""
     if not _has(connection, "bundle_pass"):
         return []
     return connection.execute("SELECT bundle_id, annotator, made_at, items, seal FROM bundle_pass LIMIT 2").fetchall()
 
 
 def seals(connection: sqlite3.Connection) -> dict[object, object]:
-    """uuid -> seal of the events of a bundle."""
     return dict(connection.execute("SELECT uuid, seal FROM event_seals")) if _has(connection, "event_seals") else {}
 
 
@@ -137,7 +135,7 @@ _TEXTS = {
 
 
 def texts(connection: sqlite3.Connection, task: Task, subject: int) -> tuple[bytes, ...]:
-    """Question, reference and (of a completion) completion of a subject, in bytes; works on any database."""
+    """Return question, reference and (of a completion) completion of a subject, in bytes; works on any database."""
     row: tuple[bytes, ...] | None = connection.execute(_TEXTS[task], (subject,)).fetchone()
     return row or ()
 
@@ -157,7 +155,6 @@ _QUESTION = (
 
 
 def find(connection: sqlite3.Connection, item: ForeignSubject) -> int | None:
-    """Row id of the completion or question that has these names here."""
     try:
         if item.completion is None:
             row = connection.execute(_QUESTION, (item.dataset, item.question)).fetchone()
@@ -170,7 +167,6 @@ def find(connection: sqlite3.Connection, item: ForeignSubject) -> int | None:
 
 
 def checks(connection: sqlite3.Connection) -> set[tuple[str, int, int]]:
-    """(task, subject, person) of every check that is a person's, and their only slot there."""
     rows = connection.execute(
         "SELECT k.task, k.subject, k.slot FROM assignments AS k WHERE k.purpose = 'check' AND NOT EXISTS "
         "(SELECT 1 FROM assignments AS a WHERE a.annotator_id = k.slot AND a.task = k.task AND a.subject = k.subject "
@@ -180,7 +176,7 @@ def checks(connection: sqlite3.Connection) -> set[tuple[str, int, int]]:
 
 
 def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, labellers: Sequence[int]) -> list[int]:
-    """Bring the slots of a subject's overlap in line with the people whose labels count.
+    """Align the slots of a subject's overlap with the people whose labels count.
 
     Whoever holds a slot and has a label has done it; a slot that is done without a label is open again; open slots
     go to the rest, in their order. Slots that are leased to others stay theirs.
@@ -215,7 +211,7 @@ def settle_slots(connection: sqlite3.Connection, task: Task, subject: int, label
 
 
 def settle_own_slots(connection: sqlite3.Connection, answers: Iterable[LabelEvent]) -> None:
-    """The checks and repeats that were opened for these answers are done.
+    """Mark the checks and repeats that were opened for these answers as done.
 
     A check belongs to no round; a repeat of a round that has ended answers none of the next one.
     """

@@ -1,4 +1,4 @@
-"""Versions of the guidelines that a project's people have written."""
+"""SQL of the guidelines versions of a project."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ class StoredVersion(NamedTuple):
 
 
 def every(connection: sqlite3.Connection) -> list[StoredVersion]:
-    """All texts, oldest first."""
     rows = connection.execute(
         "SELECT g.version, g.text, a.name, g.created_at FROM guidelines AS g "
         "JOIN annotators AS a ON a.id = g.author_id ORDER BY g.created_at, g.version"
@@ -25,12 +24,10 @@ def every(connection: sqlite3.Connection) -> list[StoredVersion]:
 
 
 def times(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """Name and time of every version, oldest first."""
     return connection.execute("SELECT version, created_at FROM guidelines ORDER BY created_at, version").fetchall()
 
 
 def add(connection: sqlite3.Connection, version: str, text: str, author: int, created_at: str) -> None:
-    """Store a new version; one that is there already stays as it is."""
     connection.execute(
         "INSERT OR IGNORE INTO guidelines (version, text, author_id, created_at) VALUES (?, ?, ?, ?)",
         (version, text, author, created_at),
@@ -38,7 +35,6 @@ def add(connection: sqlite3.Connection, version: str, text: str, author: int, cr
 
 
 def worked_under(connection: sqlite3.Connection, annotator: int) -> set[str]:
-    """Versions that a person's labels and decisions name."""
     rows = connection.execute(
         "SELECT DISTINCT guideline FROM label_events WHERE annotator_id = ? "
         "AND kind IN ('label', 'check', 'repeat', 'adjudication') AND guideline IS NOT NULL",
@@ -48,18 +44,16 @@ def worked_under(connection: sqlite3.Connection, annotator: int) -> set[str]:
 
 
 def read_by(connection: sqlite3.Connection, annotator: int) -> set[str]:
-    """Versions that a person has opened in the app, or has written here."""
     rows = connection.execute("SELECT version FROM guideline_readings WHERE annotator_id = ?", (annotator,))
     return {version for (version,) in rows}
 
 
 def note_reading(connection: sqlite3.Connection, annotator: int, version: str, at: str) -> None:
-    """Note that a person has opened a version; the first time counts."""
     connection.execute("INSERT OR IGNORE INTO guideline_readings VALUES (?, ?, ?)", (annotator, version, at))
 
 
 def readers(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """Version -> who has read it in the app, first come first."""
+    """Map versions to those who have read them in the app, in order of reading."""
     rows = connection.execute(
         "SELECT r.version, a.name FROM guideline_readings AS r JOIN annotators AS a ON a.id = r.annotator_id "
         "ORDER BY r.read_at, a.id"

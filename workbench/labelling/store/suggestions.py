@@ -1,4 +1,4 @@
-"""Answer types that a run suggests: one a question, from the verdicts on its completions."""
+"""SQL of answer types that a run suggests: one a question, from the verdicts on its completions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _QUERY = f"""
 
 
 def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSuggestion]:
-    """What a run says of each question, in the order of import."""
+    """Yield a run's suggestion for each question, in the order of import."""
     last = None
     for row in connection.execute(f"{_QUERY} ORDER BY q.id, e.rule IS NULL, c.id", (run,)):
         if row[5] != last:
@@ -30,7 +30,7 @@ def suggestions(connection: sqlite3.Connection, run: int) -> Iterator[TypeSugges
 
 
 def suggestion_of(connection: sqlite3.Connection, run: int, question: int) -> TypeSuggestion | None:
-    """What a run says of one question, by its row id; None if it was not asked."""
+    """Return a run's suggestion for one question, by its row id; None if it was not asked."""
     row = connection.execute(
         f"{_QUERY} AND c.question_id = ? ORDER BY e.rule IS NULL, c.id LIMIT 1", (run, question)
     ).fetchone()

@@ -1,4 +1,4 @@
 """SQL of trainings.
 
-trainings: what is watched, the share that was taken, and what rose among it.
+trainings: watched trainings, their audited samples, and alarms.
 """

@@ -1,4 +1,4 @@
-"""Trainings that are watched, in their tables."""
+"""SQL of watched trainings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Because = Literal["chance", "doubtful", "rising"]
 
 
 class Training(Struct, frozen=True, kw_only=True):
-    """What is watched, and how."""
+    """A watched training and its settings."""
 
     name: str
     verifier: str
@@ -31,7 +31,7 @@ class Training(Struct, frozen=True, kw_only=True):
 
 
 class TakenCompletion(Struct, frozen=True, kw_only=True):
-    """A completion that was taken.
+    """An audited completion.
 
     Attributes:
         key: Its id among those of its question.
@@ -48,7 +48,7 @@ class TakenCompletion(Struct, frozen=True, kw_only=True):
 
 
 class StepCounts(Struct, kw_only=True):
-    """What was judged at a step, since it was stored last."""
+    """The counts of a step since it was last stored."""
 
     accepted: int = 0
     rejected: int = 0
@@ -57,7 +57,7 @@ class StepCounts(Struct, kw_only=True):
 
 
 def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[int, int]:
-    """Row ids of a training and its data set, made if need be.
+    """Return row ids of a training and its data set, which are created if need be.
 
     Raises:
         UsageError: Another verifier was watched under the name, or with another seed or share, or data are called so.
@@ -86,7 +86,7 @@ def begin(connection: sqlite3.Connection, training: Training, at: str) -> tuple[
 
 
 def learnt(connection: sqlite3.Connection, training: int) -> KnownWordings | None:
-    """What was known of a training's wordings when it was kept last; None where nothing was, or nobody can read it."""
+    """Return what was last stored of a training's phrasings; None if nothing was, or it can't be read."""
     (kept,) = connection.execute("SELECT wordings FROM trainings WHERE id = ?", (training,)).fetchone()
     try:
         return None if kept is None else msgspec.json.decode(kept, type=KnownWordings)
@@ -95,24 +95,20 @@ def learnt(connection: sqlite3.Connection, training: int) -> KnownWordings | Non
 
 
 def keep(connection: sqlite3.Connection, training: int, known: KnownWordings) -> None:
-    """Keep what is known of a training's wordings."""
     kept = msgspec.json.encode(known).decode()
     connection.execute("UPDATE trainings SET wordings = ? WHERE id = ?", (kept, training))
 
 
 def next_step(connection: sqlite3.Connection, training: int) -> int:
-    """The number of a training's next step, where steps are counted."""
     (last,) = connection.execute("SELECT max(step) FROM training_steps WHERE training_id = ?", (training,)).fetchone()
     return 0 if last is None else last + 1
 
 
 def is_importing(connection: sqlite3.Connection) -> bool:
-    """Whether an import is under way, beside which no item can be added."""
     return connection.execute("SELECT 1 FROM imports WHERE state = 'running'").fetchone() is not None
 
 
 def put_taken(connection: sqlite3.Connection, training: int, dataset: int, taken: Sequence[TakenCompletion]) -> None:
-    """Store completions as items of the data set; what is there already stays."""
     rows = ItemInserter(connection, dataset)
     questions = []
     for one in taken:
@@ -154,7 +150,6 @@ def _record(one: TakenCompletion) -> ItemRecord:
 
 
 def put_counts(connection: sqlite3.Connection, training: int, steps: Iterable[tuple[int, StepCounts]]) -> None:
-    """Add to what was judged at steps."""
     connection.executemany(
         "INSERT INTO training_steps (training_id, step, accepted, rejected, undecided, dropped) "
         "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (training_id, step) DO UPDATE SET "
@@ -165,7 +160,6 @@ def put_counts(connection: sqlite3.Connection, training: int, steps: Iterable[tu
 
 
 def put_alarms(connection: sqlite3.Connection, training: int, alarms: Iterable[Alarm]) -> None:
-    """Store alarms; one that is there already stays."""
     connection.executemany(
         "INSERT OR IGNORE INTO training_alarms "
         "(training_id, step, wording, example, before, accepted, rejected, evidence) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -1,8 +1,8 @@
-"""Which texts are alike, by the cosine of their embeddings, and which of them stay; and draws that can be repeated.
+"""Finds near-duplicates by the cosine of embeddings, decides which of them stay, and draws reproducibly.
 
-Of texts that are alike one stays. They are looked at in an order, and one that is alike to a text that stays goes: no
-two that stay are alike, and each that goes is alike to one that stays. (Keeping one of every connected group instead
-would also drop texts that are alike to none that stays, along a chain.)
+Of similar texts one stays. They are processed in order, and a text similar to one that stays is dropped: no two that
+stay are similar, and each dropped one is similar to one that stays. (Keeping one of every connected group instead would
+also drop texts that are similar to none that stays, along a chain.)
 """
 
 from __future__ import annotations
@@ -28,13 +28,11 @@ class Similarities(Protocol):
 
     def __len__(self) -> int: ...
 
-    def rows(self, places: IntArray, of: IntArray) -> FloatArray:
-        """The cosines of some texts with others, a row a place."""
-        ...
+    def rows(self, places: IntArray, of: IntArray) -> FloatArray: ...
 
 
 class OfVectors:
-    """Cosines of embeddings, computed when they are asked for.
+    """Cosines of embeddings, computed on demand.
 
     Args:
         vectors: An embedding a text, of any length but 0.
@@ -55,13 +53,12 @@ class OfVectors:
         return len(self._unit)
 
     def rows(self, places: IntArray, of: IntArray) -> FloatArray:
-        """The cosines of some texts with others."""
         found: FloatArray = self._unit[places] @ self._unit[of].T
         return found
 
 
 class OfMatrix:
-    """Cosines that somebody else has computed."""
+    """Precomputed cosines."""
 
     def __init__(self, matrix: FloatArray) -> None:
         self._matrix = matrix
@@ -70,13 +67,12 @@ class OfMatrix:
         return len(self._matrix)
 
     def rows(self, places: IntArray, of: IntArray) -> FloatArray:
-        """The cosines of some texts with others."""
         found: FloatArray = self._matrix[places][:, of]
         return found
 
 
 class Duplicate(Struct, frozen=True):
-    """A text that goes: its place, the place of the one it is alike to, and how much."""
+    """A dropped text: its position, the position of the text it is similar to, and the similarity."""
 
     place: int
     of: int
@@ -88,7 +84,6 @@ Alike = dict[int, list[tuple[int, float]]]
 
 
 def alike(similarities: Similarities, threshold: float) -> Alike:
-    """The texts whose cosine is greater than the threshold."""
     import numpy as np
 
     every = np.arange(len(similarities))
@@ -103,7 +98,7 @@ def alike(similarities: Similarities, threshold: float) -> Alike:
 
 
 def thinned(found: Alike, order: Iterable[int]) -> list[Duplicate]:
-    """The texts that go, by place.
+    """Return the dropped texts, by position.
 
     Args:
         found: Which are alike.
@@ -125,7 +120,7 @@ T = TypeVar("T")
 
 
 def draw(seed: int, *parts: str | int) -> Random:
-    """A generator for one draw.
+    """Return a generator for one draw.
 
     Args:
         seed: The evolution's, or the set's.
@@ -135,7 +130,7 @@ def draw(seed: int, *parts: str | int) -> Random:
 
 
 def in_drawn_order(values: Iterable[T], seed: int, key: Callable[[T], tuple[str | int, ...]]) -> list[T]:
-    """Values in an order that chance has chosen: ascending hash of the seed and each one's own key.
+    """Shuffle values reproducibly: ascending hash of the seed and each one's own key.
 
     Taking the first n of them is a sample. Further values change only what they must: the others keep their order.
 
@@ -146,12 +141,12 @@ def in_drawn_order(values: Iterable[T], seed: int, key: Callable[[T], tuple[str 
 
 
 def first_drawn(values: Iterable[T], count: int, seed: int, key: Callable[[T], tuple[str | int, ...]]) -> list[T]:
-    """The first so many of `in_drawn_order`; the others are never held together."""
+    """Return the first so many of `in_drawn_order`, without holding the others in memory together."""
     return nsmallest(count, values, key=lambda value: _digest(seed, *key(value)))
 
 
 def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int) -> list[int]:
-    """Where the names stand that come first in `in_drawn_order` of values known by ``(*parts, name)``."""
+    """Return the positions of the names that come first in `in_drawn_order` of values known by ``(*parts, name)``."""
     # What `_digest` does, without its calls: a million names are ranked.
     contents = [name.encode("utf-8", "surrogatepass") for name in names]
     shared = b"".join(map(_content, (seed, *parts)))
@@ -165,7 +160,7 @@ def drawn_places(names: Sequence[str], count: int, seed: int, *parts: str | int)
 
 
 def drawn_number(seed: int, *parts: str | int) -> int:
-    """A number below 2**24 that is drawn for one thing."""
+    """Draw a number below 2**24 for one thing."""
     return int.from_bytes(_digest(seed, *parts)[:3], "big")
 
 

@@ -1,4 +1,4 @@
-"""A query's rows as a table reads them: all ids in order, a count, and pages, each in whatever thread asks."""
+"""A query's rows as a table reads them: all ids in order, a count, and pages, each in the calling thread."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ class QueryTable(ABC, Generic[Row]):
         self._ends: dict[int, int] = {}
 
     def cancel(self) -> None:
-        """End a reading of ids that is under way; nobody wants this query any more."""
         self._cancelled.set()
         self._done.set()
 
     def ids(self) -> array[int]:
-        """Row ids of all rows in the query's order; slow at a million rows.
+        """Return row ids of all rows in the query's order; slow at a million rows.
 
         Raises:
             StoreError: ``cancel`` was called meanwhile.
@@ -53,14 +52,14 @@ class QueryTable(ABC, Generic[Row]):
         return found
 
     def count(self) -> int:
-        """How many rows there are; where the query leaves some out it waits for the first ``ids``."""
+        """Return how many rows there are; if the query leaves some out, wait for the first ``ids``."""
         if self.whole:
             return self.count_all(self._database.reader())
         self._done.wait()
         return self._count
 
     def first(self, limit: int, offset: int = 0) -> list[Row]:
-        """Rows in the order of import, there long before ``ids``.
+        """Return rows in the order of import, long before ``ids`` is ready.
 
         A page can be read when the one before it has been; any other is empty.
         """
@@ -73,7 +72,7 @@ class QueryTable(ABC, Generic[Row]):
         return self.rows(found)
 
     def tally(self, column: str) -> list[tuple[str, str, int]] | None:
-        """What stands in a column, as a condition asks for it and as a row says it, and in how many rows.
+        """Count the rows of each value of a column, as a condition spells it and as a row shows it.
 
         Returns:
             The most frequent first; None where every row has to be read for that.
@@ -82,7 +81,7 @@ class QueryTable(ABC, Generic[Row]):
 
     @abstractmethod
     def read_ids(self, reader: sqlite3.Connection) -> array[int]:
-        """Row ids of all rows in the query's order."""
+        """Return row ids of all rows in the query's order."""
 
     @abstractmethod
     def count_all(self, reader: sqlite3.Connection) -> int:
@@ -90,8 +89,8 @@ class QueryTable(ABC, Generic[Row]):
 
     @abstractmethod
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
-        """Row ids behind one, in the order of import."""
+        """Return row ids after one, in the order of import."""
 
     @abstractmethod
     def rows(self, ids: Sequence[int]) -> list[Row]:
-        """Rows by id, in the order asked for."""
+        """Return rows by id, in the given order."""

@@ -1,4 +1,4 @@
-"""Tables of a project as they stand, for notebooks: views by name, and any reading SQL."""
+"""Tables of a project's current state, for notebooks: views by name, and any reading SQL."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Result", "View", "query", "require_items", "view"]
 
 
 def require_items(project: Project, selection: Selection) -> None:
-    """Refuse a selection that chooses nothing, or names what is not there.
+    """Reject a selection that is empty, or names something unknown.
 
     Raises:
         UsageError: It does; see `workbench.core.database.selection.require_items`.
@@ -24,7 +24,7 @@ def require_items(project: Project, selection: Selection) -> None:
 
 
 def view(project: Project, name: View, selection: Selection | None = None) -> Result:
-    """All rows of a view, or those of the selected items.
+    """Return all rows of a view, or those of the selected items.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -34,7 +34,7 @@ def view(project: Project, name: View, selection: Selection | None = None) -> Re
 
 
 def query(project: Project, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
-    """What a statement gives; it can't write.
+    """Return the result of a statement; it can't write.
 
     Raises:
         UsageError: It is no statement that reads, or its parameters don't fit.

@@ -1,4 +1,4 @@
-"""Searching the texts of a project with the help of an index, and building that index beside other work."""
+"""Searches the texts of a project with an index, and builds that index in the background."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ WORTH = 20_000
 
 
 def searched(database: Database, search: str, read: Callable[[TextIndex], Found]) -> Found:
-    """What is read with the index as it stands, or without it: it decides how long that takes, not what is found."""
     try:
         with text_index.reading(database.path, database.reader()) as index:
             return read(index if text_index.helps(search) else NO_INDEX)
@@ -28,7 +27,7 @@ def searched(database: Database, search: str, read: Callable[[TextIndex], Found]
 
 
 def index_texts(project: Project) -> Iterator[float]:
-    """Build the index, or bring it up to date, if the project is large enough for one.
+    """Build or update the index, if the project is large enough for one.
 
     Yields:
         The share of the texts that it holds, after each of many short steps; whoever stops asking stops it.
@@ -45,7 +44,7 @@ def index_texts(project: Project) -> Iterator[float]:
 
 
 def index_finding(project: Project) -> Finding | None:
-    """Whether the index finds the texts that it says it holds, of which some are tried; None where there is none."""
+    """Check on samples that the index finds its texts; None without an index."""
     if not text_index.path(project.path).exists():
         return None
     reader = project.database.reader()

@@ -1,4 +1,4 @@
-"""Argilla 2's records as JSON: what ``dataset.records.to_json`` writes and ``from_json`` reads.
+"""Reads and writes Argilla 2's records as JSON, the format of ``dataset.records.to_json`` and ``from_json``.
 
 Its own description: https://docs.argilla.io/latest/how_to_guides/import_export/.
 """
@@ -40,12 +40,11 @@ class _Record(Struct):
 
 
 def is_record(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a record."""
     return isinstance(element.get("fields"), dict) and bool({"responses", "suggestions"} & element.keys())
 
 
 def record_of(item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) -> dict[str, Any]:
-    """An item as a record.
+    """Convert an item to a record.
 
     Args:
         lines: What people say of it; each becomes one user's responses.
@@ -72,7 +71,7 @@ def record_of(item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) ->
 
 
 def row_of(raw: bytes) -> bytes:
-    """The item of a record, as one JSON object: its fields, and its metadata as further columns.
+    """Return the item of a record as one JSON object: its fields, and its metadata as further columns.
 
     Raises:
         RefusedError: There is none.
@@ -91,13 +90,12 @@ def row_of(raw: bytes) -> bytes:
 
 
 def dataset_of(raw: bytes) -> str | None:
-    """The data set that a record names."""
     name = (decoded(raw, _Record).metadata or {}).get("dataset")
     return name if isinstance(name, str) else None
 
 
 def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
-    """What people have said of a record; drafts and what was discarded are no answers.
+    """Return the annotators' answers in a record, without drafts and discarded ones.
 
     Raises:
         RefusedError: It can't be read.

@@ -1,4 +1,4 @@
-"""What files of other annotation tools carry for us: a label whole, beside the answers their screens show and change.
+"""Round trip through other annotation tools: each file carries a whole label next to the answers that the tool shows.
 
 A tool knows its own users, times and ids. So that ours come back, each person's answers go out with the label line
 they come from. Where the answers that come back are still those of the line, the line is the label; where somebody has
@@ -43,7 +43,7 @@ _OF_VERDICTS = {"verdict", *FIELDS["gold"], *GRADES}
 
 
 class CarriedAnswers(Struct, kw_only=True):
-    """What one person has said of one item in another tool, with what the tool knows of it.
+    """One annotator's answers on one item in another tool, with their metadata.
 
     Attributes:
         person: Whom the tool names.
@@ -63,12 +63,11 @@ class CarriedAnswers(Struct, kw_only=True):
     line: str | None = None
 
     def says_something(self) -> bool:
-        """Whether there is an answer, or a label of ours."""
         return any((self.verdict, self.answer_subtype, self.line))
 
 
 class CarriedItem(NamedTuple):
-    """The item an answer is about; no data set where the file names none."""
+    """The item of an answer, without a data set if the file names none."""
 
     dataset: str | None
     question_id: str
@@ -76,7 +75,7 @@ class CarriedItem(NamedTuple):
 
 
 def answers_of(line: LabelLine) -> dict[str, list[str]]:
-    """What a label line says, by `QUESTIONS`, each as a list of texts."""
+    """Return the answers of a label line by `QUESTIONS`, each as a list of texts."""
     found: dict[str, list[str]] = {
         "verdict": [line.verdict] if line.verdict else [],
         "reason": [line.reason] if line.reason else [],
@@ -89,7 +88,7 @@ def answers_of(line: LabelLine) -> dict[str, list[str]]:
 
 
 def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at: str | None) -> CarriedAnswers:
-    """A person's answers from the texts chosen or written for each name; `LINE` among them.
+    """Combine an annotator's answers from the texts chosen or written for each name; `LINE` is one of them.
 
     Names that are not ours count where they say a verdict or an answer type.
     """
@@ -115,7 +114,6 @@ def gather(person: str, key: str, given: Mapping[str, Sequence[str]], created_at
 
 
 def verdict_of(given: Mapping[str, Sequence[str]]) -> str | None:
-    """The verdict that is given for names, read as everywhere; several that differ are all of them, and no verdict."""
     named = [text for name, texts in given.items() if fold(name) in _OF_VERDICTS for text in texts]
     others = [text for name, texts in given.items() if name not in (*QUESTIONS, LINE) for text in texts]
     words = dict.fromkeys(map(in_words, named or [text for text in others if text.lower() in VERDICTS]))
@@ -123,7 +121,6 @@ def verdict_of(given: Mapping[str, Sequence[str]]) -> str | None:
 
 
 def line_of(answers: CarriedAnswers, place: CarriedItem) -> LabelLine:
-    """The label line that answers are: the one that went out, a revision of it, or a new one."""
     sent = _sent(answers.line, place)
     if sent is None:
         said = _said(answers)
@@ -150,7 +147,7 @@ def _said(answers: CarriedAnswers) -> dict[str, Any]:
 
 
 def _sent(text: str | None, place: CarriedItem) -> LabelLine | None:
-    """The line that went out; None where there is none, or it is about another item."""
+    """Return the line that was sent; None if there is none, or it is about another item."""
     if text is None:
         return None
     try:
@@ -164,23 +161,21 @@ def _sent(text: str | None, place: CarriedItem) -> LabelLine | None:
 
 
 def names_of(item: StoredItem) -> dict[str, str]:
-    """What names an item."""
     return {"dataset": item.dataset, "question_id": item.question_key, "completion_id": item.completion_key}
 
 
 def texts_of(item: StoredItem) -> dict[str, str]:
-    """What people see of an item."""
     return {"question": item.question, "reference": item.reference, "completion": item.completion}
 
 
 def hidden_part(item: StoredItem) -> str:
-    """All that annotators must not see of an item, as JSON: the released row, its texts left empty."""
+    """Return what annotators must not see of an item, as JSON: the released row with empty texts."""
     bare = structs.replace(item, question="", reference="", completion="")
     return released_line(bare, fixed=True).decode().rstrip("\n")
 
 
 def decoded(raw: bytes, kind: type[T]) -> T:
-    """A JSON document as what it should be.
+    """Decode a JSON document to the given type.
 
     Raises:
         RefusedError: It is something else.
@@ -195,7 +190,7 @@ def decoded(raw: bytes, kind: type[T]) -> T:
 
 
 def whole_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgspec.Raw]:
-    """The row that a hidden part and the visible texts make.
+    """Merge a hidden part and the visible texts into a row.
 
     Raises:
         msgspec.MsgspecError: The hidden part is no object.
@@ -205,5 +200,4 @@ def whole_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgs
 
 
 def object_of(row: Mapping[str, msgspec.Raw]) -> bytes:
-    """A JSON object of tokens, as they are spelled."""
     return msgspec.json.encode(row)

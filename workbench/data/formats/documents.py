@@ -1,4 +1,4 @@
-"""Rows of every format as JSON objects, one at a time."""
+"""Reads rows of every format as JSON objects, one at a time."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ Row = SourceDocument | Refusal
 
 
 def documents(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    """The rows of an open file, and refusals of what is no row.
+    """Yield the rows of an open file, and rejections of what is not a row.
 
     Raises:
         FormatError: The file as a whole is not of its format.
@@ -108,7 +108,6 @@ def _json_lines(stream: Stream, max_line: int) -> Iterator[Row]:
 
 
 def without_nan(document: bytes) -> bytes:
-    """JSON with null where Python wrote the NaN of a missing value, which JSON lacks."""
     if b"NaN" not in document:
         return document
     return _NAN.sub(lambda found: b"null" if found[0] == b"NaN" else found[0], document)
@@ -127,7 +126,7 @@ def _refused_line(line: NumberedLine, max_line: int) -> Refusal:
 
 
 def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "data")) -> Iterator[Row]:
-    """The rows of an open file that is a JSON list, or an object that has one under one of these names.
+    """Yield the rows of an open file that is a JSON list, or an object that has one under one of these names.
 
     Raises:
         FormatError: It is neither.
@@ -138,7 +137,7 @@ def json_rows(stream: Stream, path: Path, names: tuple[str, ...] = ("rows", "dat
 
 
 def whole(stream: Stream, path: Path) -> bytes:
-    """All of an open file that is one JSON document.
+    """Parse all of an open file as one JSON document.
 
     Raises:
         FormatError: It is damaged, or too long to be held.
@@ -203,14 +202,13 @@ class _RecordedLines:
         return line.raw.decode("utf-8", "surrogateescape") + ("" if self.ended else "\n")
 
     def take(self) -> bytes:
-        """The bytes since the last call."""
         raw = b"\n".join(self.raw)
         self.raw.clear()
         return raw
 
 
 def header_of(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> list[str]:
-    """The columns of an open file that is a table.
+    """Return the columns of an open file that is a table.
 
     Raises:
         FormatError: There is no usable header row.
@@ -268,7 +266,7 @@ def _header(reader: Iterator[list[str]], path: Path) -> list[str]:
 
 
 def _distinct(cells: list[str] | None, path: Path, error: str | None = None) -> list[str]:
-    """The columns' names; "" for an index of pandas, which has none."""
+    """Return the columns' names; "" for an unnamed index of pandas."""
     if not cells:
         raise FormatError(f"{path}: there is no header row{f': {error}' if error else ''}.", "Name the columns in it.")
     if len(cells) > MOST_COLUMNS:
@@ -328,7 +326,6 @@ def _parquet(path: Path) -> Iterator[Row]:
 
 
 def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:
-    """The rows of a piece of a Parquet file, the first of which has that number."""
     index = [field.name for field in batch.schema if _INDEX.fullmatch(f"{field.name} {field.type}")]
     bytes_in = [field.name for field in batch.schema if "binary" in str(field.type)]
     for number, row in enumerate(batch.to_pylist(), first):
@@ -338,7 +335,7 @@ def rows_of_batch(batch: RecordBatch, first: int) -> Iterator[Row]:
 
 
 def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBatch]]:
-    """A Parquet file, a few hundred rows at a time, each piece with the number of its first row.
+    """Yield a Parquet file in batches of a few hundred rows, each with the number of its first row.
 
     Args:
         after: Only pieces with rows behind this one.
@@ -371,7 +368,8 @@ def parquet_batches(path: Path, after: int = 0) -> Iterator[tuple[int, RecordBat
 
 
 def _rows_at_once(path: Path, metadata: FileMetaData) -> int:
-    """How many rows are read together, so that a text that stands once and is repeated in each still has room.
+    """Return how many rows to read together, so that a dictionary-encoded text, repeated in each row, still fits into
+    memory.
 
     Raises:
         FormatError: It is said to unpack to hundreds of times its size.
@@ -396,7 +394,7 @@ def _object(row: dict[str, Any]) -> bytes:
 
 
 def _as_text(value: object) -> str:
-    """A value that JSON lacks; bytes that are no text in base64."""
+    """Return a text for a value that JSON lacks; bytes that are not text in base64."""
     if isinstance(value, bytes):
         return value.decode() if _is_text(value) else b64encode(value).decode()
     return iso_text(value) if isinstance(value, date | time | timedelta) else str(value)
@@ -410,7 +408,7 @@ def _is_text(value: bytes) -> bool:
 
 
 def keys_of(rows: Iterator[Row], count: int, budget: int) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
-    """All keys of the first rows, in order of appearance, and those rows that could be read.
+    """Return all keys of the first rows, in order of appearance, and the rows that could be read.
 
     Args:
         count: Rows to look at.

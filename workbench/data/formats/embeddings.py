@@ -1,4 +1,4 @@
-"""Embeddings of problems, a line each, or the matrix of their similarities."""
+"""Reads embeddings of problems, a line each, or the matrix of their similarities."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Vectors(Struct, frozen=True, kw_only=True):
 
 
 class Embedded(Struct, frozen=True, kw_only=True):
-    """Problems with what says how alike they are.
+    """Problems with their embeddings or similarities.
 
     Attributes:
         sources: Where each is from; "" where that is not said.
@@ -48,7 +48,7 @@ class Embedded(Struct, frozen=True, kw_only=True):
 
 
 def read(path: Path) -> Embedded:
-    """The problems of a file.
+    """Read the problems of a file.
 
     Raises:
         FormatError: The file can't be read, or a line or the matrix is wrong: all problems are needed.

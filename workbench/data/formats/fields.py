@@ -1,4 +1,4 @@
-"""Our fields, the columns they are read from, and the released VerifyBench schema."""
+"""Fields, the columns they are read from, and the released VerifyBench schema."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _SHOWN = 40
 
 
 def parse_map(texts: Iterable[str]) -> dict[str, str]:
-    """Read ``--map FIELD=COLUMN`` options; a field without a column (``FIELD=``) is left out of what is read.
+    """Parse ``--map FIELD=COLUMN`` options; a field without a column (``FIELD=``) is not read.
 
     Raises:
         UsageError: One is no pair, or its field is unknown (the message lists ours).
@@ -106,18 +106,17 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
 
 
 def is_released(keys: Iterable[str]) -> bool:
-    """Whether keys are those of the released VerifyBench schema, a missing one or two allowed."""
     return len(set(keys) & set(RELEASED_KEYS)) >= _ENOUGH
 
 
 def known_licence(text: str | None) -> str | None:
-    """A licence as it is stored; None for what files write where nobody knows it (the paper's table 7 has "/")."""
+    """Return a licence as it is stored; None for placeholders of an unknown one (the paper's table 7 has "/")."""
     tidy = (text or "").strip()
     return None if tidy.lower() in _NO_LICENCE else tidy
 
 
 def holds_questions(found: Sequence[str], explicit: Mapping[str, str]) -> bool:
-    """Whether a file's columns are those of questions alone: nothing of a completion is among them.
+    """Return whether a file's columns are those of questions only, without any of a completion.
 
     Args:
         explicit: What ``--map`` says.
@@ -137,7 +136,7 @@ def resolve_columns(
     place: str,
     fields: Mapping[str, tuple[str, ...]] = FIELDS,
 ) -> dict[str, str]:
-    """Our field -> the column it is read from.
+    """Map each field to the column it is read from.
 
     Args:
         found: The file's columns.
@@ -173,7 +172,7 @@ def resolve_columns(
 
 
 def require_columns(found: Sequence[str], asked: Mapping[str, str], place: str) -> None:
-    """Refuse columns that a file does not have.
+    """Reject columns that a file does not have.
 
     Args:
         found: The file's columns.
@@ -202,7 +201,7 @@ def _require(columns: Mapping[str, str], found: Sequence[str], place: str, requi
 def told_by_words(
     columns: Sequence[str], fields: Collection[str], verdicts: Collection[str] = (), names: Collection[str] = ()
 ) -> dict[str, str]:
-    """Our field -> a column whose name has the words of one that would be it.
+    """Map each field to a column whose name contains the words of a known one.
 
     Args:
         fields: Ours that have a column already.
@@ -225,13 +224,11 @@ def told_by_words(
 
 
 def columns_there(found: Sequence[str]) -> str:
-    """The columns of a file, in words."""
     more = f" and {len(found) - _SHOWN:,} more" if len(found) > _SHOWN else ""
     return f"Columns there: {', '.join(found[:_SHOWN]) or 'none'}{more}."
 
 
 def fold(column: str) -> str:
-    """A column's name in the spelling that names are recognised in."""
     return column.strip().lower().replace(" ", "_").replace("-", "_")
 
 
@@ -262,7 +259,7 @@ class TypeMismatch(Exception):
 
 
 def looks_swapped(pairs: Iterable[Pair]) -> bool:
-    """Whether most rows hold the subtype in the type column (a tie: no).
+    """Return whether most rows hold the subtype in the type column (a tie: no).
 
     Args:
         pairs: (type column, subtype column) of the rows at the beginning of a file.
@@ -278,7 +275,7 @@ def looks_swapped(pairs: Iterable[Pair]) -> bool:
 
 
 class TypeReader:
-    """Reads the type fields of a file's rows, which repeat a few pairs.
+    """Reads the type fields of a file's rows; caches the few pairs that repeat.
 
     Args:
         one_column: The file has only one of the two columns: either kind of code may stand in it.
@@ -289,7 +286,7 @@ class TypeReader:
         self._known: dict[Pair, TypeFields] = {}
 
     def read(self, type_text: str | None, subtype_text: str | None) -> TypeFields:
-        """The fields of one row.
+        """Return the type fields of one row.
 
         Raises:
             TypeMismatch: A subtype stands where types stand, or the reverse, or their letters differ.
@@ -304,7 +301,7 @@ class TypeReader:
 
 
 class TypeCounts:
-    """Counts what stands in the type columns of a file.
+    """Counts the values in the type columns of a file.
 
     Args:
         columns: Our field -> its column.
@@ -319,7 +316,6 @@ class TypeCounts:
         self.counts = {name: TypeColumn(column=name, words={}) for name in (kind, subtype) if name is not None}
 
     def add(self, type_text: str | None, subtype_text: str | None) -> None:
-        """Count the texts of a row's type and subtype."""
         for column, text in zip(self._columns, (type_text, subtype_text), strict=True):
             if column is not None and text:
                 self._count(self.counts[column], text)
@@ -332,7 +328,6 @@ class TypeCounts:
 
 
 def types_summed(columns: Iterable[TypeColumn]) -> list[TypeColumn]:
-    """Those with unknown values in several files, one a column."""
     found: dict[str, TypeColumn] = {}
     for one in columns:
         whole = found.setdefault(one.column, TypeColumn(column=one.column, words={}))
@@ -350,7 +345,6 @@ def _add_word(count: TypeColumn, word: str, times: int) -> None:
 
 @lru_cache(maxsize=_REMEMBERED)
 def is_type(text: str) -> bool:
-    """Whether it is a type's or a subtype's code or name."""
     return parse_type(text) is not None
 
 

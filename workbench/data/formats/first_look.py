@@ -1,4 +1,4 @@
-"""A first look at a file: its columns, the fields they are recognised as, and those that hold verdicts."""
+"""Previews a file: its columns, the fields they are recognised as, and columns with verdicts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _NO_NAME = re.compile(r"[^\w.+@/-]+", re.ASCII)
 
 
 class FirstLook(Struct, frozen=True, kw_only=True):
-    """What a file's first rows tell.
+    """The results of reading a file's first rows.
 
     Attributes:
         columns: Its columns, in their order; none where its fields have names of their own.
@@ -55,11 +55,10 @@ class FirstLook(Struct, frozen=True, kw_only=True):
     values: dict[str, tuple[str, ...]] = {}
 
     def is_named(self, field: str) -> bool:
-        """Whether a column has a name that is recognised for a field of ours."""
         return any(fold(column) in FIELDS.get(field, ()) for column in self.columns)
 
     def guesses(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> dict[str, str]:
-        """Our field -> a column that may be meant for it, of the fields that need none.
+        """Map required fields to a column that may be meant for them.
 
         Args:
             columns: Our field -> the column that is taken for it.
@@ -69,7 +68,6 @@ class FirstLook(Struct, frozen=True, kw_only=True):
         return {field: column for field, column in free.items() if column not in (*columns.values(), *graders)}
 
     def words_for(self, columns: Mapping[str, str], graders: Collection[str] = ()) -> str:
-        """The options of a command that take the guesses and other columns of verdicts: graders' alone beside gold."""
         guesses = self.guesses(columns, graders)
         words = [f"--map {shlex.quote(f'{field}={column}')}" for field, column in guesses.items()]
         others = [one for one in self.verdicts if "gold" not in columns or fold(one) in GRADES]
@@ -82,7 +80,7 @@ class FirstLook(Struct, frozen=True, kw_only=True):
 
 
 def first_look(path: Path) -> FirstLook:
-    """Look at the beginning of a file; one of code, or a log, has no columns to choose from.
+    """Preview the beginning of a file; files of code and logs have no columns to choose from.
 
     Raises:
         FormatError: It can't be read.
@@ -144,5 +142,4 @@ def _recognised(keys: Sequence[str]) -> dict[str, str]:
 
 
 def verifier_name(column: str) -> str:
-    """A verifier's name that is like a column's."""
     return _NO_NAME.sub("-", column).strip("-.") or "verdicts"

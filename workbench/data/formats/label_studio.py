@@ -1,4 +1,4 @@
-"""Label Studio's JSON: tasks with annotations, as it imports and exports them, and its shorter JSON-MIN.
+"""Reads and writes Label Studio's JSON: tasks with annotations, and reads its shorter JSON-MIN.
 
 Its own description: https://labelstud.io/guide/tasks.html and https://labelstud.io/guide/export.html.
 """
@@ -73,14 +73,13 @@ class _StudioTask(Struct):
 
 
 def is_task(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a task, or a row of JSON-MIN."""
     if isinstance(element.get("data"), dict):
         return bool({"annotations", "predictions"} & element.keys())
     return {"annotation_id", "annotator", "lead_time"} <= element.keys()
 
 
 def task_of(number: int, item: StoredItem, lines: Iterable[LabelLine], *, sighted: bool) -> dict[str, Any]:
-    """An item as a task.
+    """Convert an item to a task.
 
     Args:
         number: Its number in the file, from 1.
@@ -127,7 +126,7 @@ def _result(line: LabelLine, name: str, values: list[str]) -> dict[str, Any]:
 
 
 def row_of(raw: bytes) -> bytes:
-    """The item of a task or of a row of JSON-MIN, as one JSON object.
+    """Return the item of a task or of a row of JSON-MIN, as one JSON object.
 
     Raises:
         RefusedError: There is none.
@@ -146,7 +145,6 @@ def row_of(raw: bytes) -> bytes:
 
 
 def dataset_of(raw: bytes) -> str | None:
-    """The data set that a task names."""
     tokens = _tokens(raw)
     data = _task(raw).data if "data" in tokens else tokens
     try:
@@ -156,7 +154,7 @@ def dataset_of(raw: bytes) -> str | None:
 
 
 def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
-    """What people have said of a task; annotations that were cancelled are none.
+    """Return the annotators' answers in a task, without cancelled annotations.
 
     Raises:
         RefusedError: It can't be read.
@@ -175,7 +173,7 @@ def answers_in(raw: bytes) -> Iterator[CarriedAnswers]:
 
 
 def grades_in(raw: bytes) -> tuple[Grade, ...]:
-    """What models have said of a task: the verdicts of its predictions. Their scores are confidences, no grades.
+    """Return the verdicts of a task's predictions. Their scores are confidences, not grades.
 
     Raises:
         RefusedError: It can't be read.
@@ -206,7 +204,7 @@ def _answers(task: _StudioTask, number: int, annotation: Mapping[str, Any]) -> C
 
 
 def _given(annotation: Mapping[str, Any]) -> dict[str, list[str]]:
-    """What an annotation or a prediction answers: control -> values."""
+    """Map each control of an annotation or a prediction to its values."""
     given: dict[str, list[str]] = {}
     results = annotation.get("result")
     for result in results if isinstance(results, list) else []:
@@ -231,7 +229,6 @@ def _values(value: object) -> list[str]:
 
 
 def _person(value: object) -> str:
-    """A user's address; an id names them only in their own Label Studio."""
     if isinstance(value, dict):
         value = value.get("email") or value.get("id")
     return value if isinstance(value, str) and value not in ("", "None") else f"label-studio-{value or 'user'}"

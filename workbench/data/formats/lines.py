@@ -1,4 +1,4 @@
-"""Lines of a byte stream, read in big blocks; a line ends at LF alone."""
+"""Reads lines of a byte stream in big blocks; only LF ends a line."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ Fault = Literal["too_long", "unterminated", "damaged"]
 
 
 class Stream(Protocol):
-    """What lines are read from."""
+    """The source of lines."""
 
     def read(self, size: int, /) -> bytes:
-        """Up to ``size`` bytes; none at the end."""
+        """Return up to ``size`` bytes; none at the end."""
         ...
 
 
 class LineRefusedError(Exception):
-    """A line can't be taken; ``field`` and the message say why."""
+    """A line is rejected; ``field`` and the message say why."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class NumberedLine(Struct, frozen=True, gc=False):
 
 
 def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[NumberedLine]:
-    """All lines in order; one that exceeds ``max_line`` bytes is never held in memory whole."""
+    """Yield all lines in order; a line longer than ``max_line`` bytes is never held in memory whole."""
     number = 0
     rest = b""
     too_long = False
@@ -83,7 +83,7 @@ def read_lines(stream: Stream, max_line: int = DEFAULT_MAX_LINE) -> Iterator[Num
 
 
 class RefusedError(Exception):
-    """One field of a row can't be taken."""
+    """A field of a row is rejected."""
 
     def __init__(self, code: str, field: str | None, message: str) -> None:
         super().__init__(message)
@@ -93,7 +93,6 @@ class RefusedError(Exception):
 
 
 def refusal(line: int, raw: bytes, error: RefusedError) -> Refusal:
-    """The quarantine row of a refused row."""
     field = None if error.field is None else _storable(error.field)
     return Refusal(line=line, code=error.code, field=field, message=_storable(error.message), raw=raw[:KEPT_RAW])
 
@@ -103,7 +102,7 @@ def _storable(text: str) -> str:
 
 
 def explain_document(document: bytes) -> RefusedError:
-    """Why bytes are no JSON object that can be taken."""
+    """Explain why bytes are not a valid JSON object."""
     try:
         text = document.decode()
     except UnicodeDecodeError as error:
@@ -133,7 +132,7 @@ def explain_document(document: bytes) -> RefusedError:
 def explain_cells(
     cells: Mapping[str, msgspec.Raw], columns: Mapping[str, str], types: Mapping[str, Any]
 ) -> RefusedError:
-    """Why an object's values are not those of an item.
+    """Explain why an object's values are not those of an item.
 
     Args:
         columns: Our field -> their key.
@@ -158,7 +157,7 @@ def explain_cells(
 
 
 def bad_utf8(field: str | None, error: UnicodeDecodeError) -> RefusedError:
-    """Bytes that are not UTF-8, with their position."""
+    """Describe bytes that are not UTF-8, with their position."""
     byte = error.object[error.start]
     return RefusedError(
         "bad_utf8", field, f"Byte 0x{byte:02x} at position {error.start + 1} is not UTF-8. Save the file as UTF-8."
@@ -171,7 +170,7 @@ NO_TEXT_TOKENS = tuple(f'"{text}"'.encode() for text in _NO_TEXTS)
 
 
 def is_no_text(text: str) -> bool:
-    """Whether a text is how tables of pandas and numpy spell a missing value.
+    """Return whether a text is a spelling of a missing value in tables of pandas and numpy.
 
     ``None`` and ``null`` are not among them: they are answers to questions about programs.
     """
@@ -179,7 +178,6 @@ def is_no_text(text: str) -> bool:
 
 
 def no_text(column: str, text: str) -> RefusedError:
-    """A missing value that was written as a text."""
     return RefusedError(
         "missing_field",
         column,
@@ -189,7 +187,6 @@ def no_text(column: str, text: str) -> RefusedError:
 
 
 def json_kind(token: bytes) -> str:
-    """What kind of value a JSON token is, in words."""
     return {
         b'"': "text",
         b"{": "an object",
@@ -205,13 +202,13 @@ def _refuse_constant(name: str) -> object:
 
 
 class _NotJson:
-    """Stands where a row has a number that JSON lacks."""
+    """A placeholder for a number that JSON lacks."""
 
     def __init__(self, _name: str) -> None: ...
 
 
 def _field_of_constant(text: str) -> str | None:
-    """The field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
+    """Return the field that holds the first NaN or Infinity, as in ``candidates[2].score``."""
     left: list[tuple[str, object]] = [("", json.loads(text, parse_constant=_NotJson, parse_int=float))]
     while left:
         path, value = left.pop()
@@ -225,7 +222,7 @@ def _field_of_constant(text: str) -> str | None:
 
 
 def has_surrogate(text: str, value: object) -> bool:
-    """Whether JSON has an escape of half a character, which can't be stored.
+    """Return whether JSON has an escape of a lone surrogate, which can't be stored.
 
     Args:
         value: What it decodes to.

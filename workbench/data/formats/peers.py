@@ -1,4 +1,4 @@
-"""Files of other annotation tools: which tool's it is, and the rows that items are made of."""
+"""Detects files of other annotation tools, and reads the rows that items are made of."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOOLS: dict[FileFormat, ModuleType] = {"label-studio": label_studio, "argilla": 
 
 
 def tool_of(path: Path) -> FileFormat | None:
-    """Whose file it is by its first element; None for any other.
+    """Return the tool that wrote a file, by its first element; None for any other file.
 
     Raises:
         FormatError: The file can't be read.
@@ -32,7 +32,7 @@ def tool_of(path: Path) -> FileFormat | None:
 
 
 def dataset_of(path: Path, kind: FileFormat) -> str | None:
-    """The data set that the first element of a tool's file names; None in any other file.
+    """Return the data set that the first element of a tool's file names; None in any other file.
 
     Raises:
         FormatError: The file can't be read.
@@ -48,7 +48,6 @@ def dataset_of(path: Path, kind: FileFormat) -> str | None:
 
 
 def items(rows: Iterable[Row], kind: FileFormat) -> Iterator[Row]:
-    """The rows of a tool's file, each as the item in it."""
     row_of = TOOLS[kind].row_of
     for row in rows:
         if isinstance(row, Refusal):

@@ -1,4 +1,4 @@
-"""Values that stand deeper in a row than a column: ``choices.0.message.content``, ``messages[-1].content``, a chat."""
+"""Reads nested values of a row: ``choices.0.message.content``, ``messages[-1].content``, a chat."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _list = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class ColumnPath(Struct, frozen=True):
-    """Where a value stands in a row.
+    """The path to a value in a row.
 
     Attributes:
         column: The row's own key.
@@ -44,7 +44,6 @@ class ColumnPath(Struct, frozen=True):
 
 
 def place_of(text: str, columns: Iterable[str]) -> ColumnPath | None:
-    """The place that a path names, whose beginning is one of the columns (the longest, as they may have dots)."""
     for column in sorted(columns, key=len, reverse=True):
         rest = text.removeprefix(column)
         if column and rest != text and _STEPS.fullmatch(rest):
@@ -53,7 +52,6 @@ def place_of(text: str, columns: Iterable[str]) -> ColumnPath | None:
 
 
 def places_in(columns: Mapping[str, str], keys: Sequence[str], sample: Sequence[Cells]) -> dict[str, ColumnPath]:
-    """The paths among columns that lead to something in the first rows, each with its place."""
     found: dict[str, ColumnPath] = {}
     for text in columns.values():
         place = None if text in keys else place_of(text, keys)
@@ -65,7 +63,6 @@ def places_in(columns: Mapping[str, str], keys: Sequence[str], sample: Sequence[
 def chats_in(
     columns: Mapping[str, str], places: Mapping[str, ColumnPath], sample: Sequence[Cells]
 ) -> tuple[dict[str, str], dict[str, ColumnPath]]:
-    """Columns and places again; of a text that is a chat in the first rows, the turn of its speaker."""
     columns, places = dict(columns), dict(places)
     for field, speaker in _SPEAKERS.items():
         column = columns.get(field, "")
@@ -77,17 +74,15 @@ def chats_in(
 
 
 def laid_out(rows: Iterable[Row], places: Mapping[str, ColumnPath]) -> Iterable[Row]:
-    """Rows that have, beside their own keys, each place's value under its name."""
     return (_laid_out(row, places) for row in rows) if places else rows
 
 
 def has_lists(sample: Iterable[Cells], column: str | None) -> bool:
-    """Whether one of the first rows has a list in a column."""
     return any(bytes(cells.get(column or "", b""))[:1] == b"[" for cells in sample)
 
 
 def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[str, str]) -> Iterator[Row]:
-    """Rows of one completion each; lists in other columns that are as long as that of completions are shared out.
+    """Split rows into one row a completion; other lists of the same length are split along.
 
     One id of several completions gets their numbers.
 
@@ -118,7 +113,7 @@ def one_by_one(rows: Iterable[Row], fields: Mapping[str, str], graders: Mapping[
 
 
 def value_at(cells: Cells, place: ColumnPath) -> Any:
-    """What stands at a place of a row; None where nothing does, the beginning of what is no value that can be read."""
+    """Return the value at a path of a row; None if it is missing, or the beginning of an unreadable value."""
     value = _value(cells, place, {})
     if value is _ABSENT and place.column in cells and not place.steps:
         return f"{bytes(cells[place.column])[:_LONGEST].decode(errors='replace')}…"
@@ -141,7 +136,7 @@ def _laid_out(row: Row, places: Mapping[str, ColumnPath]) -> Row:
 
 
 def _value(cells: Cells, place: ColumnPath, read: dict[str, Any]) -> Any:
-    """What stands at a place; `_ABSENT` where nothing does.
+    """Return the value at a path; `_ABSENT` if it is missing.
 
     Args:
         read: What has been decoded of the row's columns.

@@ -1,4 +1,4 @@
-"""Reading items: what a file is and how its columns are taken, then its rows."""
+"""Reads items: detects a file's format and the meaning of its columns, then reads its rows."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ T = TypeVar("T")
 
 
 class FilePlan(Struct, frozen=True, kw_only=True):
-    """How one file will be read.
+    """A plan for reading one file.
 
     Attributes:
         format: What it is, one of `FORMATS`; ``verifybench`` is JSON Lines in the released schema.
@@ -100,28 +100,26 @@ class FilePlan(Struct, frozen=True, kw_only=True):
     has_lists: bool = False
 
     def grader_columns(self) -> GraderColumns | None:
-        """What reads the columns of verdicts; None where there is none."""
+        """Return the reader of verdict columns; None without any."""
         places = {name: self.places.get(column) or ColumnPath(column) for name, column in self.graders.items()}
         return GraderColumns(self.graders, places, self.scales) if self.graders else None
 
     @property
     def needs_problems(self) -> bool:
-        """Whether it holds solutions alone, of problems that are stored or stand in another file."""
         return self.code is not None and not kinds.holds_problems(self.code)
 
     @property
     def code(self) -> CodeFormat | None:
-        """What its rows of code are; None where it holds items."""
+        """Return the code format of its rows; None if it holds items."""
         return CODE_FORMATS.get(self.format)
 
     @property
     def log(self) -> LogKind | None:
-        """What log it is; None where its rows are items or code themselves."""
+        """Return the kind of log; None if its rows are items or code themselves."""
         return logs.KINDS.get(self.format)
 
     @property
     def is_graded(self) -> bool:
-        """Whether graders may have said something of its items."""
         return self.log is not None or self.format == "label-studio" or bool(self.graders)
 
 
@@ -202,7 +200,7 @@ def plan_file(
 
 
 def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[str]]:
-    """How the rows of a file are read whose fields are others than an import's, and its columns.
+    """Plan the reading of a file whose fields are not those of an import; return the plan and its columns.
 
     Args:
         columns: Field -> their column, or a path from it.
@@ -228,7 +226,7 @@ def plan_rows(path: Path, columns: Mapping[str, str]) -> tuple[FilePlan, list[st
 
 
 def sampled(path: Path) -> tuple[list[str], list[dict[str, msgspec.Raw]]]:
-    """The columns of a file whose fields can be chosen, and its first rows; neither of one of code, or of a log.
+    """Return the columns and first rows of a file whose fields can be chosen; neither for files of code or logs.
 
     Raises:
         FormatError: It can't be read.
@@ -258,7 +256,7 @@ def _columns(
     released: bool,
     questions: bool,
 ) -> tuple[dict[str, str], bool]:
-    """Our field -> their column, and whether the two type columns were the wrong way round."""
+    """Map fields to columns, and return whether the two type columns were swapped."""
     fields = QUESTION_FIELDS if questions else ITEM_FIELDS
     found = resolve_columns(keys, explicit, released=released, place=str(path), fields=fields)
     right = found if {"type", "subtype"} & explicit.keys() else types_put_right(sample, found)
@@ -266,14 +264,14 @@ def _columns(
 
 
 def types_put_right(sample: list[dict[str, msgspec.Raw]], found: dict[str, str]) -> dict[str, str]:
-    """Our field -> their column, with the two type columns changed over where they are the wrong way round."""
+    """Map fields to columns, swapping the two type columns back if they were swapped."""
     if not ({"type", "subtype"} <= found.keys() and looks_swapped(_type_pairs(sample, found))):
         return found
     return {**found, "type": found["subtype"], "subtype": found["type"]}
 
 
 def _also_kept(sample: list[dict[str, msgspec.Raw]], columns: Mapping[str, str], *, questions: bool) -> set[str]:
-    """The columns of fields whose values stay with the items too, since a field can't hold all of them."""
+    """Return the columns of fields whose values are kept with the items too, since a field can't hold all of them."""
     kinds = [columns[field] for field in ("type", "subtype") if field in columns]
     unknown = (column for column in kinds if any(not is_type(_short_text(row, column) or "A") for row in sample))
     domain = () if questions or "domain" not in columns else (columns["domain"],)
@@ -323,11 +321,9 @@ def _places_read(plan: FilePlan) -> dict[str, ColumnPath]:
 def read_records(
     plan: FilePlan, progress: Progress | None = None
 ) -> Iterator[tuple[Iterator[Record | Refusal], Callable[[], bytes]]]:
-    """The items, or problems and solutions, and the refusals of a file in order, and a function that gives the
-    file's hash after them.
-
-    Raises:
-        FormatError: The file can't be read as what it is.
+    """Read items, or problems and solutions, and the rejections of a file in order; also return a function that gives
+    the
+    hash of the file.
     """
     with open_stream(plan.path, progress) as (stream, digest):
         yield _records(plan, stream), digest
@@ -341,7 +337,7 @@ def _records(plan: FilePlan, stream: Stream) -> Iterator[Record | Refusal]:
 
 
 def first_task_ids(plan: FilePlan) -> list[str]:
-    """The problems that a file's first rows speak of.
+    """Return the problems of a file's first rows.
 
     Raises:
         FormatError: The file can't be read as what it is.
@@ -353,7 +349,7 @@ def first_task_ids(plan: FilePlan) -> list[str]:
 
 @contextmanager
 def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal], Callable[[], bytes]]]:
-    """What `read_records` gives of a file of items.
+    """Run `read_records` on a file of items.
 
     Raises:
         FormatError: The file can't be read as what it is.
@@ -363,21 +359,20 @@ def read_items(plan: FilePlan) -> Iterator[tuple[Iterator[ItemRecord | Refusal],
 
 
 def items_of_rows(plan: FilePlan, rows: Iterable[Row]) -> Iterator[ItemRecord | Refusal]:
-    """What rows of a file of items hold, each in its turn."""
     return built_rows(plan, rows, _builder(plan, plan.columns))
 
 
 def built_rows(
     plan: FilePlan, rows: Iterable[Row], build: Callable[[int, bytes, bytes], T | Refusal]
 ) -> Iterator[T | Refusal]:
-    """What is made of rows, each in its turn: of its number, its JSON with what stands deeper in it, and its bytes."""
+    """Build records of rows, each in turn: of its number, its JSON with nested values, and its bytes."""
     return (_built(plan, build, row) for row in laid_out(map(_mended, rows), _places_read(plan)))
 
 
 def read_grades(
     plan: FilePlan, columns: GraderColumns | None = None
 ) -> Iterator[tuple[ItemRecord, tuple[Grade | Refusal, ...]]]:
-    """The items of a file that graders said something of, in order, each with what they said.
+    """Yield the items of a file with grades, in order, each with its grades.
 
     Args:
         columns: Reads those columns that are verifiers' verdicts, and counts what they hold.

@@ -1,4 +1,4 @@
-"""From one JSON object to a checked item.
+"""Converts one JSON object to a validated item.
 
 Every format comes through here. A row is decoded twice: once typed, and once to raw tokens, so that the order of
 keys is seen and keys we do not know are kept as they are spelled. Both together take less time than one decoding
@@ -65,14 +65,14 @@ _TEXTS = ("question", "reference", "completion", "question_id", "completion_id")
 
 
 class _KeyShape(NamedTuple):
-    """What follows from the keys of a row and their order."""
+    """What is derived from the keys of a row and their order."""
 
     extras: tuple[tuple[str, bytes], ...]
     layout: str | None
 
 
 class Builder(ABC, Generic[R]):
-    """Makes records of the rows of one file: what items and questions have in common.
+    """Makes records of the rows of one file: the common part of items and questions.
 
     Args:
         columns: Our field -> their key.
@@ -107,7 +107,7 @@ class Builder(ABC, Generic[R]):
         self._decode = _typed_decoder(columns, fields, required, place).decode
 
     def build(self, line: int, document: bytes, raw: bytes) -> R | Refusal:
-        """The record that one JSON object holds, or why it holds none.
+        """Return the record of one JSON object, or why it is rejected.
 
         Args:
             line: Where the row stands, for messages.
@@ -129,7 +129,7 @@ class Builder(ABC, Generic[R]):
 
     @abstractmethod
     def _record(self, line: int, row: Any, cells: dict[str, msgspec.Raw], raw: bytes) -> R:
-        """The record of a decoded row.
+        """Return the record of a decoded row.
 
         Args:
             cells: The row's keys and values as they are spelled.
@@ -152,7 +152,7 @@ class Builder(ABC, Generic[R]):
         return explain_cells(cells, self._columns, self._fields)
 
     def _extras(self, keys: Iterable[str]) -> tuple[tuple[str, bytes], ...]:
-        """Keys that we don't know, each with the bytes that stand before its value.
+        """Return the unknown keys, each with the bytes before its value.
 
         Raises:
             RefusedError: A key has a NUL character.
@@ -162,7 +162,7 @@ class Builder(ABC, Generic[R]):
         return tuple((key, _before(key)) for key in keys if key not in self._known)
 
     def _no_types(self, row: Any) -> tuple[tuple[str, bytes], ...]:
-        """The columns of types in which a row says what is none: that stays with it as well."""
+        """Return the type columns in which a row has an invalid value, which is kept with the row as well."""
         if not self._types_read:
             return ()
         said = ((column, getattr(row, field)) for field, column in self._types_read)
@@ -173,7 +173,7 @@ class Builder(ABC, Generic[R]):
         return RefusedError("nul", column, f"{column} contains a NUL character. Remove it.")
 
     def _require_said(self, row: Any) -> None:
-        """Refuse a row of a table whose question or reference is blank."""
+        """Reject a row of a table whose question or reference is blank."""
         for field in ("question", "reference"):
             if isinstance(text := getattr(row, field), str) and not text.strip():
                 column = self._columns[field]
@@ -306,7 +306,7 @@ class RowBuilder(Builder[ItemRecord]):
 
 @lru_cache(_REMEMBERED)
 def gold_of(column: str, value: bool | float | str | None) -> bool | None:
-    """The label that a column's value means, in any word for one; None where it says nothing.
+    """Return the label that a column's value means, in any known word; None if it has no meaning.
 
     Raises:
         RefusedError: It means something else.
@@ -326,7 +326,7 @@ def _field_types(numbers: bool) -> dict[str, Any]:
 def _typed_decoder(
     columns: Mapping[str, str], types: Mapping[str, Any], required: Sequence[str], place: Path
 ) -> msgspec.json.Decoder[msgspec.Struct]:
-    """A decoder of rows to the fields that ``types`` names.
+    """Return a decoder of rows to the fields in ``types``.
 
     Raises:
         FormatError: A column's name can't be read.
@@ -352,7 +352,7 @@ def _before(key: str) -> bytes:
 
 
 def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, bytes]]) -> str:
-    """JSON object of some cells as they are spelled.
+    """Return a JSON object of some cells as they are spelled.
 
     Args:
         extras: Their keys, each with the bytes that stand before its value.
@@ -370,23 +370,21 @@ def extra_text(cells: Mapping[str, msgspec.Raw], extras: Sequence[tuple[str, byt
 
 
 def licence_in(value: object) -> str | None:
-    """The licence that a row names; None where it names none, or none that is a text."""
+    """Return the licence that a row names; None if it names none, or one that is not text."""
     return known_licence(value) if isinstance(value, str) else None
 
 
 def within(domain: str, source: str | None) -> str:
-    """A source as ``domain/name``; one that names its domain itself stays."""
+    """Return a source as ``domain/name``; one that names its domain itself is unchanged."""
     return source if source is not None and "/" in source else f"{domain}/{source or NO_SOURCE}"
 
 
 def is_derived(item: ItemRecord) -> bool:
-    """Whether both of its ids were made of its content."""
     made = derived(item.question, item.reference)
     return item.question_key == made and item.completion_key == derived(made, item.model, item.completion)
 
 
 def derived(*parts: str | None) -> str:
-    """The id of what comes without one: a hash of its content."""
     return blake2b(_hashed.encode(parts), digest_size=16).hexdigest()
 
 
@@ -464,7 +462,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
         return record
 
     def _said(self, row: Any, field: str) -> Any:
-        """A field's value; None where it is absent."""
+        """Return a field's value; None if it is absent."""
         value = getattr(row, field)
         return None if value in self._absent else value
 
@@ -477,7 +475,7 @@ class QuestionBuilder(Builder[QuestionRecord]):
         return str(key)
 
     def _source(self, row: Any) -> str | None:
-        """``domain/name``: the domain may stand in a column of its own."""
+        """Return ``domain/name``; the domain may be in a separate column."""
         source, domain = self._said(row, "source"), self._said(row, "domain")
         source = self._usual_source if source is None else str(source)
         return within(domain, source) if domain else source
@@ -490,7 +488,7 @@ T = TypeVar("T")
 
 
 def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple[int, bytes, T | Refusal]]:
-    """Line numbers (from 1) with the line and its record each, or why the line can't be taken.
+    """Yield line numbers (from 1), each with the line and its record, or the reason for its rejection.
 
     Raises:
         FormatError: The file can't be opened.
@@ -507,7 +505,7 @@ def read_records(path: Path, decoder: msgspec.json.Decoder[T]) -> Iterator[tuple
 def read_checked(
     path: Path, decoder: msgspec.json.Decoder[T], fault: Callable[[T], tuple[str, str] | None]
 ) -> Iterator[tuple[int, T | Refusal]]:
-    """Line numbers (from 1) with a record each, or why the line can't be taken.
+    """Yield line numbers (from 1), each with a record, or the reason for its rejection.
 
     Args:
         fault: A field of a record and what is wrong with it, which its types don't tell; None for a good one.
@@ -524,7 +522,6 @@ def read_checked(
 
 
 def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Refusal:
-    """The record that a line holds, or why the line can't be taken."""
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError as error:
@@ -537,14 +534,14 @@ def decoded(number: int, raw: bytes, decoder: msgspec.json.Decoder[T]) -> T | Re
 
 
 def _verdict_in_words(raw: bytes) -> bytes | None:
-    """A line with the word that its verdict means; None where it has that word, or no other is known."""
+    """Return a line with the canonical word of its verdict; None if it has that word already, or an unknown one."""
     cells = msgspec.json.decode(raw)
     verdict = in_words(cells["verdict"])
     return None if verdict in (None, cells["verdict"]) else msgspec.json.encode(cells | {"verdict": verdict})
 
 
 def _field(message: str) -> str | None:
-    """The field a msgspec message names, as in "Expected `str` - at `$.annotator`"."""
+    """Return the field that a msgspec message names, as in "Expected `str` - at `$.annotator`"."""
     _, at, path = message.rpartition("`$.")
     _, lacks, rest = message.partition("missing required field `")
     parts = ([path.rstrip("`")] if at else []) + ([rest.split("`", 1)[0]] if lacks else [])

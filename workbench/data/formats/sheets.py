@@ -1,4 +1,4 @@
-"""Labels and verdicts in tables: one column a person or a verifier, or one row each."""
+"""Reads labels and verdicts in tables: one column for each annotator or verifier, or one row each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Line = dict[str, Any]
 
 
 class Sheet:
-    """A table that names items in one column and says something of them in others.
+    """A table that names items in one column and holds labels or verdicts on them in others.
 
     Args:
         long: Columns of a table whose rows are one label or one verdict each: all of the first, one of the second.
@@ -79,7 +79,9 @@ class Sheet:
             )
 
     def rows(self) -> Iterator[tuple[int, bytes, bytes, dict[str, str] | Refusal]]:
-        """Line numbers (from 1) with the row as it stands, as an object, and its cells, or why it can't be taken."""
+        """Yield line numbers (from 1) with the row as it is, as an object, and its cells, or the reason for its
+        rejection.
+        """
         with open_stream(self._path) as (stream, _):
             for row in documents(stream, self._kind, self._path, DEFAULT_MAX_LINE):
                 if isinstance(row, Refusal):
@@ -88,11 +90,10 @@ class Sheet:
                     yield row.line, row.raw, row.json, _texts.decode(row.json)
 
     def item(self, cells: Mapping[str, str]) -> Line:
-        """What names the item of a row."""
         return {field: cells[column] for field, column in self._ids.items() if cells[column]}
 
     def by_field(self, cells: Mapping[str, str]) -> dict[str, str]:
-        """The cells of a row of a long table, those that say something, by their columns' names in small letters."""
+        """Return the non-empty cells of a row of a long table by their columns' lowercase names."""
         return {name: cells[column] for name, column in self._named.items() if not is_missing(cells[column])}
 
     def _says(self, column: str, reads: Callable[[str], bool]) -> bool:
@@ -102,12 +103,12 @@ class Sheet:
 
 
 def is_missing(value: str) -> bool:
-    """Whether a cell is how tables spell a value that is not there."""
     return value.strip().casefold() in MISSING
 
 
 class LabelSheet(Sheet):
-    """Labels in a table: one column a person, or a row each with ``annotator`` and ``verdict`` or ``answer_subtype``.
+    """Labels in a table: one column an annotator, or a row each with ``annotator`` and ``verdict`` or
+    ``answer_subtype``.
 
     Attributes:
         missing: Person -> cells that say nothing.
@@ -121,7 +122,7 @@ class LabelSheet(Sheet):
         return super()._says(column, reads) and not is_scale(self.sample, ColumnPath(column), MISTAKES)
 
     def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
-        """Line numbers (from 1), each with its row and one person's label, or why there is none to be taken."""
+        """Yield line numbers (from 1), each with its row and one annotator's label, or the reason there is none."""
         for number, raw, _, cells in self.rows():
             if isinstance(cells, Refusal):
                 yield number, raw, cells
@@ -146,7 +147,7 @@ class LabelSheet(Sheet):
 
 
 def label_sheet(path: Path) -> LabelSheet | None:
-    """The labels of a file that is a table by its name; None for any other.
+    """Return the labels of a file that is a table by its name; None for any other.
 
     Raises:
         FormatError: It can't be read as one.
@@ -156,7 +157,7 @@ def label_sheet(path: Path) -> LabelSheet | None:
 
 
 def _label(text: str) -> Line:
-    """The fields of a label that a cell is; none where it is no label."""
+    """Return the label fields of a cell; none if it is not a label."""
     word, _, reason = (part.strip() for part in text.partition(":"))
     if word.casefold() == _UNSUITABLE:
         return {"verdict": _UNSUITABLE, "reason": reason.casefold() or None}
@@ -199,11 +200,10 @@ class VerdictSheet(Sheet):
 
     @property
     def counts(self) -> list[VerdictColumn]:
-        """What has been read of each column."""
         return list(self._graders.counts.values())
 
     def lines(self) -> Iterator[tuple[int, bytes, Line | Refusal]]:
-        """Line numbers (from 1), each with its row and one verdict, or why there is none to be taken."""
+        """Yield line numbers (from 1), each with its row and one verdict, or the reason there is none."""
         for number, raw, document, cells in self.rows():
             if isinstance(cells, Refusal):
                 yield number, raw, cells
@@ -219,7 +219,7 @@ class VerdictSheet(Sheet):
 
 
 def verdict_sheet(path: Path) -> VerdictSheet | None:
-    """The verdicts of a file that is a table by its name; None for any other.
+    """Return the verdicts of a file that is a table by its name; None for any other.
 
     Raises:
         FormatError: It can't be read as one.

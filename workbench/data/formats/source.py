@@ -1,4 +1,4 @@
-"""Opening files: compression and format from their content, bytes counted and hashed on the way."""
+"""Opens files: detects compression and format from their content, counts and hashes bytes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _SUFFIXES: dict[str, FileFormat] = {
 
 
 def detect_format(path: Path) -> FileFormat:
-    """The format of a file by its content and, where that leaves a choice, by its name.
+    """Detect the format of a file by its content and, where that is ambiguous, by its name.
 
     Released VerifyBench files come out as ``jsonl`` here, and those of other tools as ``json``; their keys tell them
     apart.
@@ -133,13 +133,15 @@ def detect_format(path: Path) -> FileFormat:
 
 
 def table_of(path: Path) -> FileFormat | None:
-    """The kind of table that a file is by its name, or standard input by its content; None for no table."""
+    """Return the kind of table that a file is by its name, or standard input by its content; None if it is not a
+    table.
+    """
     by_name = detect_format(path) if path.name == STANDARD_INPUT else _SUFFIXES.get(_suffix(path))
     return by_name if by_name in ("csv", "tsv", "xlsx") else None
 
 
 def first_element(path: Path) -> object:
-    """The first element of a JSON list; None where there is none, or it is very long.
+    """Return the first element of a JSON list; None without one, or if it is very long.
 
     Raises:
         FormatError: The file can't be read.
@@ -154,7 +156,7 @@ def first_element(path: Path) -> object:
 
 @contextmanager
 def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[Stream, Callable[[], bytes]]]:
-    """The decompressed bytes of a file, and a function that gives the hash of all bytes on disk.
+    """Return the decompressed bytes of a file, and a function that gives the hash of all bytes on disk.
 
     Raises:
         FormatError: The file can't be read.
@@ -173,7 +175,7 @@ def open_stream(path: Path, progress: Progress | None = None) -> Iterator[tuple[
 
 @contextmanager
 def open_once(path: Path | None) -> Iterator[Stream]:
-    """The decompressed bytes of what is read once and in order: a file, a pipe, or standard input for None.
+    """Return the decompressed bytes of a sequentially read source: a file, a pipe, or standard input for None.
 
     Raises:
         FormatError: It can't be opened.
@@ -189,7 +191,7 @@ def open_once(path: Path | None) -> Iterator[Stream]:
 
 
 def file_hash(path: Path) -> bytes:
-    """blake2b-128 of all bytes of a file."""
+    """Return blake2b-128 of all bytes of a file."""
     with open_stream(path) as (_, digest):
         return digest()
 
@@ -237,7 +239,7 @@ class _BegunStream:
 
 
 class _Unzipped:
-    """The decompressed bytes of a gzip file; what stands before a break is given before the error."""
+    """The decompressed bytes of a gzip file; bytes before a corruption are returned before the error."""
 
     def __init__(self, file: Stream, place: object) -> None:
         self._file = file
@@ -247,7 +249,7 @@ class _Unzipped:
         self._taken = self._given = 0
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes.
+        """Return the next bytes.
 
         Raises:
             FormatError: They unpack to far more than any data does.
@@ -281,7 +283,7 @@ class _Unzipped:
 
 
 def refuse_bomb(place: object, given: int, taken: int) -> None:
-    """Refuse data of which so many bytes come out of so few.
+    """Reject data with an extreme compression ratio.
 
     Raises:
         FormatError: They are too many.
@@ -292,7 +294,7 @@ def refuse_bomb(place: object, given: int, taken: int) -> None:
 
 
 def _decoded(stream: Stream, path: Path | None) -> Stream:
-    """The text of a stream without its compression, which its first bytes tell."""
+    """Return the text of a stream without its compression, which is detected from its first bytes."""
     begun, place = _BegunStream(stream), path or "standard input"
     if begun.start in _OTHERS:
         raise FormatError(f"{place}: it is packed with {_OTHERS[begun.start]}.", "Unpack it, or use gzip.")
@@ -306,7 +308,7 @@ class _Text:
         self._blocks, self._rest = _text_blocks(stream), b""
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes."""
+        """Return the next bytes."""
         block = self._rest or next(self._blocks, b"")
         self._rest = block[size:]
         return block[:size]
@@ -327,7 +329,7 @@ def _text_blocks(stream: Stream) -> Iterator[bytes]:
 
 
 def _recoded(blocks: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-    """A text in UTF-8; half a character becomes bytes that are none, so that its row is rejected."""
+    """Yield a text in UTF-8; lone surrogates become invalid bytes, so that their row is rejected."""
     decoder = getincrementaldecoder(encoding)("surrogatepass")
     for block in blocks:
         yield from filter(None, (decoder.decode(block).encode("utf-8", "surrogatepass"),))
@@ -342,7 +344,7 @@ def _ends_at_cr(head: bytes) -> bool:
 
 
 def first_bytes(path: Path) -> bytes:
-    """The decompressed bytes that a file begins with, at most 1 MiB, without a byte-order mark.
+    """Return the decompressed beginning of a file, at most 1 MiB, without a byte-order mark.
 
     Raises:
         FormatError: The file can't be read.
@@ -355,7 +357,7 @@ def first_bytes(path: Path) -> bytes:
 
 
 def path_text(path: Path) -> str:
-    """A path as it is stored and reported, which is UTF-8: a file's name may be any bytes."""
+    """Return a path as it is stored and reported, in UTF-8: a file's name may be any bytes."""
     return path.name if path.name == STANDARD_INPUT else os.fsencode(path).decode("utf-8", "replace")
 
 

@@ -1,4 +1,4 @@
-"""Spreadsheets: the rows of the sheet that holds the data, each cell as the text that the sheet shows."""
+"""Reads spreadsheets: the rows of the sheet with the data, each cell as the text that the sheet shows."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class DataSheet(NamedTuple):
 
 @contextmanager
 def open_sheet(path: Path) -> Iterator[DataSheet]:
-    """Open the visible sheet whose header has the most columns that are recognised; of equal ones the first.
+    """Open the visible sheet whose header has the most recognised columns; of equal ones the first.
 
     Raises:
         FormatError: It can't be read, or openpyxl is not installed.
@@ -135,7 +135,7 @@ def _data_rows(sheet: Any, header: int, *, is_stale: bool) -> Iterator[SheetRow]
 
 
 def _rows(sheet: Any, after: int = 0, formulas: Mapping[_Place, str] = {}) -> Iterator[SheetRow]:
-    """The rows behind a number that have text.
+    """Yield the rows after a number that have text.
 
     Args:
         formulas: Those without a value, by row from 1 and place from 0.
@@ -155,7 +155,7 @@ def _rows(sheet: Any, after: int = 0, formulas: Mapping[_Place, str] = {}) -> It
 
 
 def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, str], dict[_Place, int]]:
-    """Formulas without a value, and the last rows of cells that are merged over several, by row and place.
+    """Return formulas without a value, and the last rows of vertically merged cells, by row and position.
 
     Args:
         is_stale: The file asks to be computed when it is opened: a 0 is what its program wrote for no value.
@@ -183,7 +183,7 @@ def _formulas_and_merged(sheet: Any, *, is_stale: bool) -> tuple[dict[_Place, st
 
 
 def _cell_text(value: object, format: str) -> str:
-    """A cell's text as a sheet shows it; numbers have all their digits.
+    """Return a cell's text as a sheet shows it; numbers have all their digits.
 
     Args:
         format: The cell's number format, as in ``yyyy-mm-dd``.
@@ -211,7 +211,7 @@ def _number_text(value: float, format: str) -> str:
 
 
 def iso_text(value: date | time | timedelta) -> str:
-    """A date, a time or a duration in ISO 8601, the hours of a duration counting on.
+    """Return a date, a time or a duration in ISO 8601; the hours of a duration may exceed 24.
 
     A time of midnight is left out behind a date: it is how programs store a date alone.
     """

@@ -1,4 +1,4 @@
-"""Words for verdicts in tables that other programs and people wrote: the one list that says what they mean."""
+"""Words for verdicts in tables of other programs and people: the one list of their meanings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _tokens = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
-    """Read ``--verdict NAME=COLUMN`` options: verifier -> column.
+    """Parse ``--verdict NAME=COLUMN`` options: verifier -> column.
 
     Raises:
         UsageError: One is no pair, or names a verifier a second time.
@@ -61,7 +61,9 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
 
 
 def is_scale(sample: Iterable[Mapping[str, msgspec.Raw]], place: ColumnPath, least: int = 1) -> bool:
-    """Whether so many of the first rows have a number beside 0 and 1, or a grade such as A: 0, 1 and F aren't then."""
+    """Return whether enough of the first rows have a number other than 0 and 1, or a grade such as A: 0, 1 and F are
+    not verdicts then.
+    """
     values = chain.from_iterable(map(_each, (value_at(cells, place) for cells in sample)))
     return sum(number_of(value) not in (None, 0, 1) or _word(value) in _GRADES for value in values) >= least
 
@@ -71,29 +73,26 @@ def _each(value: Any) -> list[Any]:
 
 
 def in_words(value: object) -> str | None:
-    """The verdict that a value means; any other value in small letters, None where it says nothing."""
+    """Return the verdict that a value means; any other value in small letters, None if it is empty."""
     return WORDS.get(word := _word(value), word)
 
 
 def speaks_of_verdicts(values: Iterable[Any]) -> bool:
-    """Whether all that these values say are words for verdicts."""
     words = {_word(value) for value in values}
     return words <= WORDS.keys() and not words <= MISSING
 
 
 def mostly_verdicts(values: Iterable[Any]) -> bool:
-    """Whether at least half of what these values say are words for verdicts; what says nothing is no evidence."""
     words = [word for value in values if (word := _word(value)) not in MISSING]
     return 2 * sum(word in WORDS for word in words) >= len(words)
 
 
 def may_be_verdicts(values: Iterable[Any]) -> bool:
-    """Whether one of these values says a verdict or a score."""
     return any(number_of(one) is not None or WORDS.get(_word(one)) is not None for one in values)
 
 
 class GraderColumns:
-    """Reads columns of a file as what verifiers said, and counts what stands in them.
+    """Reads columns of a file as verifiers' verdicts, and counts their values.
 
     Args:
         columns: Verifier -> column.
@@ -109,7 +108,7 @@ class GraderColumns:
         self._places, self._scales = places, scales
 
     def read(self, line: int, document: bytes) -> tuple[Grade | Refusal, ...]:
-        """The verdicts in a row, and refusals of what is no verdict.
+        """Return the verdicts in a row, and rejections of invalid ones.
 
         Args:
             document: The row as a JSON object that can be read.
@@ -149,7 +148,6 @@ def _unknown(line: int, count: VerdictColumn, value: Any) -> Refusal:
 
 
 def summed(columns: Iterable[VerdictColumn]) -> list[VerdictColumn]:
-    """What the columns of several files hold, one a verifier."""
     found: dict[str, VerdictColumn] = {}
     for one in columns:
         whole = found.setdefault(one.verifier, VerdictColumn(verifier=one.verifier, column=one.column, words={}))

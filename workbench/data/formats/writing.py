@@ -1,4 +1,4 @@
-"""Writing items and tables: the released VerifyBench schema, JSON lines, CSV and Parquet."""
+"""Writes items and tables: the released VerifyBench schema, JSON lines, CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _ALWAYS = tuple(RELEASED[field] for field in ("question_id", "completion_id", "q
 
 @contextmanager
 def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
-    """A file that appears whole or not at all; compressed when its name ends in ``.gz``.
+    """Open a file that is written atomically; compressed if its name ends in ``.gz``.
 
     Raises:
         FormatError: It exists and ``force`` is not set, or can't be written.
@@ -69,7 +69,7 @@ def new_file(path: Path, *, force: bool = False) -> Iterator[IO[bytes]]:
 
 
 def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> int:
-    """Write JSON lines to a `new_file`; returns how many, and raises what that does."""
+    """Write JSON lines to a `new_file`; return how many, with the errors of `new_file`."""
     written = 0
     with new_file(path, force=force) as file:
         for line in lines:
@@ -79,7 +79,7 @@ def write_lines(path: Path, lines: Iterable[object], *, force: bool = False) -> 
 
 
 def released_line(item: StoredItem, *, fixed: bool = False) -> bytes:
-    """One line of the released schema, as ``json.dumps(row, ensure_ascii=False)`` writes it.
+    """Return one line of the released schema, as ``json.dumps(row, ensure_ascii=False)`` writes it.
 
     Args:
         fixed: The type fields the right way round, and ``schema_version``; else as released, the wrong way round.
@@ -126,7 +126,7 @@ def _needed(key: str, values: dict[str, str]) -> bool:
 
 
 def item_cells(item: StoredItem) -> tuple[object, ...]:
-    """The cells of ``ITEM_COLUMNS``."""
+    """Return the cells of ``ITEM_COLUMNS``."""
     return (
         item.dataset,
         item.question_key,
@@ -147,7 +147,7 @@ def item_cells(item: StoredItem) -> tuple[object, ...]:
 
 
 def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
-    """One JSON line with everything we know of an item; ``extra`` is an object.
+    """Return one JSON line with everything known of an item; ``extra`` is an object.
 
     Args:
         said: What people say of it: more keys of the line.
@@ -159,7 +159,7 @@ def item_line(item: StoredItem, said: Mapping[str, object]) -> bytes:
 
 
 def write_csv(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-    """CSV after RFC 4180, UTF-8: cells are data and stand unaltered, None and empty text are both empty cells.
+    """Write CSV after RFC 4180, UTF-8: cells are data and unaltered, None and empty text are both empty cells.
 
     Returns:
         Rows written, without the header.
@@ -177,7 +177,6 @@ def write_csv(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[o
 
 
 def write_rows(file: IO[bytes], columns: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
-    """JSON Lines, an object a row; returns how many."""
     written = 0
     for row in rows:
         file.write(msgspec.json.encode(dict(zip(columns, row, strict=True))) + b"\n")
@@ -189,7 +188,7 @@ _WORDS = {True: "true", False: "false"}
 
 
 def write_parquet(file: IO[bytes], columns: dict[str, Kind], rows: Iterable[Sequence[object]]) -> int:
-    """Parquet, a thousand rows at a time.
+    """Write Parquet, a thousand rows at a time.
 
     Raises:
         FormatError: pyarrow is not installed.

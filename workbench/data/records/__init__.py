@@ -1,4 +1,4 @@
-"""What lists of items and problems show.
+"""Rows of lists of items and problems.
 
-browse: items. pass_matrix: problems and their solutions. duplicates: problems that say the same.
+browse: items. pass_matrix: problems and their solutions. duplicates: near-duplicate problems.
 """

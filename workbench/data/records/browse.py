@@ -1,4 +1,4 @@
-"""What the Browse screen and an item's detail show."""
+"""Rows of the Browse screen, and an item's detail."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SORTABLE = ("completion_id", "question_id", "dataset", "subtype", "domain", "sou
 
 
 class BrowseQuery(Struct, frozen=True, kw_only=True):
-    """Which items, in which order.
+    """The items of a list, and their order.
 
     Attributes:
         search: Part of an id, question, reference or completion; ASCII letters match in either case.

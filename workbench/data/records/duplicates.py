@@ -1,4 +1,4 @@
-"""Code problems that say the same: what is read of them, and what is reported; null where undefined."""
+"""Near-duplicate code problems: their input and report; null for undefined values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class EmbeddingLine(Struct, frozen=True, kw_only=True):
 
 
 class DuplicateLine(Struct, frozen=True, kw_only=True):
-    """A problem that goes since another says the same.
+    """A problem that is dropped as a duplicate of another.
 
     Attributes:
         of: The problem that stays, in ``of_dataset``.

@@ -1,4 +1,4 @@
-"""What the Code screens show: the list of problems, and one problem's solutions against its tests."""
+"""Rows of the Code screens: the list of problems, and one problem's solutions against its tests."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SuiteRun(Struct, frozen=True, kw_only=True):
 
 
 class ProblemQuery(Struct, frozen=True, kw_only=True):
-    """Which problems, in which order.
+    """The problems of a list, and their order.
 
     Attributes:
         search: Part of a task id, an entry point or a prompt; ASCII letters match in either case.
@@ -93,12 +93,11 @@ class ProblemRow(Struct, frozen=True, kw_only=True):
 
     @property
     def share_correct(self) -> float | None:
-        """Correct solutions of those with gold."""
         return self.correct / self.golden if self.golden else None
 
     @property
     def pass_at_1(self) -> float | None:
-        """Passing solutions of those that were judged (unbiased pass@k for k = 1, Chen et al. 2021)."""
+        """Return passing solutions over judged ones (unbiased pass@k for k = 1, Chen et al. 2021)."""
         return self.passing / self.judged if self.judged else None
 
 
@@ -163,30 +162,26 @@ class PassMatrix(Struct, frozen=True, kw_only=True):
 
     @property
     def shared(self) -> tuple[CodeTest, ...]:
-        """The suite's tests in order, which all solutions have in common; empty where each has tests of its own."""
+        """Return the suite's tests in order, if all solutions share them; empty if each has tests of its own."""
         return self.problem.suites.get(self.suite, ())
 
     @property
     def apart(self) -> dict[int, SetApart]:
-        """Why people have set tests of the suite apart, by position."""
         return self.problem.apart.get(self.suite, {})
 
     def count(self, *places: Where) -> int:
-        """How many of the tests that all solutions share are decided at these places."""
         return sum(self.where.get(test) in places for test in self.shared)
 
     @property
     def width(self) -> int:
-        """How many tests the suite has."""
         return self.suites.get(self.suite, 0)
 
     @property
     def own(self) -> bool:
-        """Whether each solution has tests of its own in the suite."""
         return self.width > len(self.shared)
 
     def test_of(self, solution: MatrixSolution, position: int) -> CodeTest | None:
-        """The test that a solution is run on; None where it has no such test."""
+        """Return the test that a solution is run on; None if it has no such test."""
         tests = solution.tests if self.own else self.shared
         return tests[position] if position < len(tests) else None
 

@@ -1,4 +1,4 @@
-"""Reading items for tables: an id query, then pages by id. No OFFSET, no long text in the scan."""
+"""Reads items for tables: an id query, then pages by id. No OFFSET, no long text in the scan."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _LAST = "\U0010ffff"
 
 
 def ids(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex = NO_INDEX) -> array[int]:
-    """Row ids of all items of a query, in its order (eight bytes each)."""
+    """Return row ids of all items of a query, in its order (eight bytes each)."""
     where, parameters = compile_selection(Selection(query.conditions))
     order, more = _order(query)
     if query.search:
@@ -63,7 +63,7 @@ def first_ids(
     seconds: float = 0.1,
     index: TextIndex = NO_INDEX,
 ) -> list[int]:
-    """Row ids behind ``after`` in the order of import: there before the whole id query is.
+    """Return row ids after ``after`` in the order of import, before the whole id query is ready.
 
     Args:
         limit: At most so many.
@@ -88,7 +88,7 @@ def _walked(connection: sqlite3.Connection, query: BrowseQuery, index: TextIndex
 
 
 def first_ids_query(query: BrowseQuery, after: int) -> tuple[str, list[object]]:
-    """The SQL of ``first_ids`` without a search: completions are walked by row id, so nothing is sorted."""
+    """Return the SQL of ``first_ids`` without a search: completions are walked by row id, so nothing is sorted."""
     where, parameters = compile_selection(Selection(query.conditions), walked=True)
     walked = items_for(where).replace(" JOIN ", " CROSS JOIN ").replace("LEFT CROSS JOIN", "LEFT JOIN")
     return f"SELECT c.id FROM {walked} WHERE c.id > ? AND {where} ORDER BY c.id", [after, *parameters]
@@ -116,7 +116,7 @@ def _order(query: BrowseQuery) -> tuple[str, list[object]]:
 
 
 def tally(connection: sqlite3.Connection, selection: Selection, column: str) -> list[tuple[str, str, int]]:
-    """How many of some items have which value of a column, the most frequent first.
+    """Count how many of some items have each value of a column, the most frequent first.
 
     Returns:
         A value as a condition asks for it, as a row says it, and how many items have it.
@@ -143,7 +143,7 @@ _ROW = ", ".join(
 def rows(
     connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int, str], search: str = ""
 ) -> list[BrowseRow]:
-    """Rows by id, in the order asked for; ids that are gone are left out.
+    """Return rows by id in the given order, without ids that no longer exist.
 
     Args:
         runs: Run id -> verifier name of the verdict columns.
@@ -196,7 +196,7 @@ def _words(connection: sqlite3.Connection, wanted: Sequence[int], runs: dict[int
 
 
 def newest_runs(connection: sqlite3.Connection, *, without: Sequence[str] = ()) -> dict[int, str]:
-    """Run id -> verifier name: the newest run of each verifier that has been complete.
+    """Map run id to verifier name: the newest complete run of each verifier.
 
     Args:
         without: Kinds of verifiers to leave out.
@@ -212,7 +212,7 @@ def newest_runs(connection: sqlite3.Connection, *, without: Sequence[str] = ()) 
 
 
 def runs_so_far(connection: sqlite3.Connection, *, without: Sequence[str] = ()) -> dict[str, tuple[int, int | None]]:
-    """Verifier name -> its newest run that has been complete, else its newest that is on its way.
+    """Map verifier name to its newest complete run, else its newest active one.
 
     Args:
         without: Kinds of verifiers to leave out.
@@ -234,7 +234,7 @@ def runs_so_far(connection: sqlite3.Connection, *, without: Sequence[str] = ()) 
 
 
 def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
-    """Everything of one item.
+    """Read everything about one item.
 
     Raises:
         UsageError: There is no such item.
@@ -270,13 +270,12 @@ def detail(connection: sqlite3.Connection, completion: int) -> ItemDetail:
 
 
 def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
-    """Row ids of the completions with this id of their own (one a question at most)."""
     rows = connection.execute(f"SELECT c.id FROM completions AS c WHERE c.key = ? AND {VISIBLE} ORDER BY c.id", (key,))
     return [row[0] for row in rows]
 
 
 def meant(connection: sqlite3.Connection, key: str) -> list[int]:
-    """Row ids of the completions that an id may mean: a completion's own, else a question's, else one's end.
+    """Return row ids of the completions that an id may mean: a completion's own, else a question's, else an id's end.
 
     Where many end so, these are the first of them.
     """
@@ -296,7 +295,6 @@ def meant(connection: sqlite3.Connection, key: str) -> list[int]:
 
 
 def keys_near(connection: sqlite3.Connection, key: str) -> list[str]:
-    """Ids of completions and questions that begin as this one does, as far as any do."""
     for length in range(len(key), 0, -1):
         begin = key[:length]
         both = " UNION ".join(
@@ -309,7 +307,7 @@ def keys_near(connection: sqlite3.Connection, key: str) -> list[str]:
 
 
 def names(connection: sqlite3.Connection) -> dict[str, list[str]]:
-    """The names there are to filter by: field -> its values in order."""
+    """Map each filter field to its values in order."""
     return {
         field: [row[0] for row in connection.execute(f"SELECT DISTINCT {column} FROM {table} ORDER BY 1")]
         for field, column, table in (
@@ -353,7 +351,7 @@ def _labels(connection: sqlite3.Connection, completion: int) -> list[ItemLabel]:
 
 
 def verdicts_of(connection: sqlite3.Connection, completion: int) -> list[ItemVerdict]:
-    """The newest verdict of every verifier on one item, with evidence."""
+    """Return the newest verdict of every verifier on one item, with evidence."""
     found = []
     for run, name in newest_runs(connection).items():
         row = connection.execute(

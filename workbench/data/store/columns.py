@@ -1,4 +1,4 @@
-"""The items' properties and a run's verdicts as columns, whole or for a range of rows."""
+"""Reads the items' properties and a run's verdicts as columns, whole or for a range of rows."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _REASON = f"coalesce(nullif(reason, ''), '{NO_REASON}')"
 
 
 class ItemNumbers(NamedTuple):
-    """What visible items are as numbers, in order of row id; arrays of int64.
+    """Visible items as numbers, in order of row id; arrays of int64.
 
     Attributes:
         item: Row ids of the completions.
@@ -83,7 +83,7 @@ class ItemNumbers(NamedTuple):
 
 
 class ItemNames(NamedTuple):
-    """What those numbers stand for, and what people have said.
+    """The names behind those numbers, and the annotators' values.
 
     Attributes:
         models: A model's row id -> its name; "" for 0.
@@ -118,7 +118,7 @@ class VerdictRows(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def item_ends(connection: Connection) -> tuple[int, int] | None:
-    """The first and the last item's row id, be they visible or not; None without any."""
+    """Return the first and the last item's row id, visible or not; None without any."""
     least, most = connection.execute(
         "SELECT (SELECT min(id) FROM completions), (SELECT max(id) FROM completions)"
     ).fetchone()
@@ -126,7 +126,9 @@ def item_ends(connection: Connection) -> tuple[int, int] | None:
 
 
 def item_numbers(connection: Connection, first: int, last: int) -> ItemNumbers:
-    """Read the items with row ids from ``first`` to ``last``; SQLite gathers the numbers, row ids where some miss."""
+    """Read the items with row ids from ``first`` to ``last``; SQLite aggregates the numbers, and row ids if some are
+    missing.
+    """
     import numpy as np
 
     row: tuple[str | None, ...] = connection.execute(
@@ -141,7 +143,7 @@ def item_numbers(connection: Connection, first: int, last: int) -> ItemNumbers:
 
 
 def item_names(connection: Connection, first: int, last: int, questions: list[int]) -> ItemNames:
-    """Read the names: once a question, and for each item only where people have given it another.
+    """Read the names, once for each question, and for each item only if annotators have changed them.
 
     Args:
         questions: Row ids of the questions that the items are of.
@@ -192,7 +194,7 @@ def _touched(connection: Connection, first: int, last: int) -> list[tuple[int, i
 
 
 def kept_values(connection: Connection, field: str, items: npt.NDArray[np.integer[Any]]) -> tuple[Vector, list[str]]:
-    """What some items have in a `COLUMN` or in one of `TOLD`: each one's place among the values, and these, "" first.
+    """Return each item's value in a `COLUMN` or in one of `TOLD`, as a position in the list of values, "" first.
 
     Args:
         items: Row ids, in order.
@@ -224,7 +226,6 @@ def kept_values(connection: Connection, field: str, items: npt.NDArray[np.intege
 
 
 def states(connection: Connection) -> dict[str, Vector]:
-    """Row ids of the items that have a state, by state; all others are unlabelled."""
     rows = connection.execute("SELECT state, group_concat(completion_id) FROM item_states GROUP BY state")
     return {state: vector(items) for state, items in rows}
 
@@ -255,7 +256,7 @@ _OF_SPAN = "FROM verdicts WHERE run_id = ? AND sample = 0 AND completion_id BETW
 
 
 def _ends(connection: Connection, run: int, first: int, last: int) -> tuple[int, int] | None:
-    """The first and the last item of a range that a run has judged; None without any."""
+    """Return the first and the last item of a range that a run has judged; None without any."""
     within = "FROM verdicts WHERE run_id = ?1 AND completion_id BETWEEN ?2 AND ?3"
     least, most = connection.execute(
         f"SELECT (SELECT min(completion_id) {within}), (SELECT max(completion_id) {within})", (run, first, last)
@@ -266,7 +267,7 @@ def _ends(connection: Connection, run: int, first: int, last: int) -> tuple[int,
 def _coded_verdicts(
     connection: Connection, run: int, span: tuple[int, int], places: Mapping[str, int]
 ) -> _SomeVerdicts | None:
-    """Verdicts as SQLite gathers them, a number of three digits each; None where there is a reason without a place."""
+    """Return verdicts as SQLite aggregates them, a three-digit number each; None if a reason has no code."""
     import numpy as np
 
     if len(places) > _CODED:
@@ -361,7 +362,6 @@ class Result(NamedTuple):
 
 
 def view(connection: sqlite3.Connection, name: View, items: Sequence[int] | None = None) -> Result:
-    """All rows of a view, or those of some items (by row id)."""
     rows = f"({_COUNTED})" if name == "verdicts" else name
     if items is None:
         return query(connection, f"SELECT * FROM {rows}")
@@ -371,7 +371,7 @@ def view(connection: sqlite3.Connection, name: View, items: Sequence[int] | None
 
 
 def query(connection: sqlite3.Connection, sql: str, parameters: Sequence[object] | Mapping[str, object] = ()) -> Result:
-    """What a statement gives.
+    """Return the result of a statement.
 
     The connection can't write to its tables; SQLite's authorizer denies what goes beyond: to attach or write other
     files, transactions, and the pragma that would make it writable.

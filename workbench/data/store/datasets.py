@@ -1,4 +1,4 @@
-"""Whole data sets: their names, and which of them people have taken out."""
+"""Whole data sets: their names, and which are excluded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Use(NamedTuple):
 
 
 def require_name(name: str) -> None:
-    """Refuse what can't be a data set's name.
+    """Reject an invalid name for a data set.
 
     Raises:
         UsageError: It is empty, too long or not printable.
@@ -47,13 +47,13 @@ def require_name(name: str) -> None:
 
 
 def number_of(connection: sqlite3.Connection, name: str) -> int | None:
-    """Row id of a data set; None where there is none of that name."""
+    """Return the row id of a data set; None for an unknown name."""
     row = connection.execute(f"SELECT d.id FROM datasets AS d WHERE d.name = ? AND {SHOWN_DATASET}", (name,)).fetchone()
     return None if row is None else int(row[0])
 
 
 def why_out(connection: sqlite3.Connection) -> dict[str, str]:
-    """Names of the data sets that were taken out -> why."""
+    """Map each excluded data set's name to the reason."""
     if connection.execute("SELECT 1 FROM curation WHERE reason = ? LIMIT 1", (TAKEN_OUT,)).fetchone() is None:
         return {}
     rows = connection.execute(
@@ -64,7 +64,6 @@ def why_out(connection: sqlite3.Connection) -> dict[str, str]:
 
 
 def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
-    """Row ids of its items that no coordinator has excluded."""
     rows = connection.execute(
         "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
         f"WHERE q.dataset_id = ? AND {VISIBLE} AND NOT {_BY_COORDINATOR} ORDER BY c.id",
@@ -74,7 +73,7 @@ def items_in(connection: sqlite3.Connection, dataset: int) -> list[int]:
 
 
 def items_out(connection: sqlite3.Connection, dataset: int) -> list[int]:
-    """Row ids of its items that are out because the data set was taken out."""
+    """Return row ids of the items that are excluded with their data set."""
     rows = connection.execute(
         "SELECT c.id FROM questions AS q JOIN completions AS c ON c.question_id = q.id "
         "WHERE q.dataset_id = ? AND EXISTS (SELECT 1 FROM label_events AS e WHERE e.task = 'correctness' "
@@ -87,7 +86,6 @@ def items_out(connection: sqlite3.Connection, dataset: int) -> list[int]:
 
 
 def questions(connection: sqlite3.Connection, dataset: int, *, out: bool) -> list[int]:
-    """Row ids of its questions: those that are out with it, or those that are in."""
     asked = OUT_WITH_ALL if out else f"{_DECIDED.format('kind')} IS NOT 'exclude'"
     rows = connection.execute(
         f"SELECT q.id FROM questions AS q WHERE q.dataset_id = ? AND {VISIBLE_QUESTION} AND {asked} ORDER BY q.id",
@@ -97,7 +95,6 @@ def questions(connection: sqlite3.Connection, dataset: int, *, out: bool) -> lis
 
 
 def rename(connection: sqlite3.Connection, dataset: int, name: str) -> bool:
-    """Give it another name, in the caller's transaction. Returns whether the name was free."""
     if connection.execute("SELECT 1 FROM datasets WHERE name = ?", (name,)).fetchone():
         return False
     connection.execute("UPDATE datasets SET name = ? WHERE id = ?", (name, dataset))
@@ -105,7 +102,6 @@ def rename(connection: sqlite3.Connection, dataset: int, name: str) -> bool:
 
 
 def uses(connection: sqlite3.Connection) -> list[Use]:
-    """Runs that wait, work or may go on."""
     rows = connection.execute(
         "SELECT id, state, selection FROM runs WHERE state IN ('queued', 'running', 'paused') ORDER BY id"
     )
@@ -113,7 +109,6 @@ def uses(connection: sqlite3.Connection) -> list[Use]:
 
 
 def in_bundles(connection: sqlite3.Connection, dataset: int) -> int:
-    """How many of its items people have taken along in bundles that have not come back."""
     row: tuple[int] = connection.execute(
         "SELECT count(DISTINCT a.subject) FROM assignments AS a JOIN completions AS c ON c.id = a.subject "
         "JOIN questions AS q ON q.id = c.question_id "

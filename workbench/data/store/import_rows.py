@@ -1,4 +1,4 @@
-"""Rows of one import, whatever its files hold: items, questions, code problems and solutions."""
+"""Stores rows of one import, whatever its files hold: items, questions, code problems and solutions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,6 @@ class QuestionRows:
         self._held: dict[int, str] = {}
 
     def add(self, records: Iterable[QuestionRecord]) -> Matched:
-        """Insert the new ones of a batch, in the caller's transaction."""
         unchanged = imported = 0
         refused: list[Refusal] = []
         for record in records:
@@ -53,7 +52,6 @@ class QuestionRows:
         return Matched(imported, unchanged, refused)
 
     def complete(self, connection: sqlite3.Connection) -> None:
-        """Write what was held back until now, in the transaction that shows the import."""
         connection.executemany(
             "UPDATE question_text SET extra = ? WHERE id = ? AND extra IS NULL",
             [(extra, question) for question, extra in self._held.items()],
@@ -61,7 +59,7 @@ class QuestionRows:
         self._held.clear()
 
     def _take(self, item: ItemRecord, extra: str | None) -> Refusal | str:
-        """``new``, ``unchanged``, or why the question can't be taken."""
+        """Return ``new``, ``unchanged``, or why the question is rejected."""
         newest = self._items.last_question_id
         contradiction = self._items.take_question(item, extra)
         if contradiction is not None:
@@ -141,15 +139,12 @@ class ImportRows:
 
     @property
     def first_ids(self) -> tuple[int, int]:
-        """The least row ids that this file's new completions and questions can have."""
         return self._items.first_completion_id, self._items.first_question_id
 
     def begin_file(self) -> None:
-        """What was added so far is stored, as seen by the next file."""
         self._items.begin_file()
 
     def add(self, records: Sequence[Record]) -> Matched:
-        """Insert the new ones of a batch, all of one kind of file, in the caller's transaction."""
         code = [record for record in records if isinstance(record, ProblemRecord | SolutionRecord)]
         if code:
             return self._problems.add(code)
@@ -159,7 +154,6 @@ class ImportRows:
         return self._items.add(record for record in records if isinstance(record, ItemRecord))
 
     def complete(self, connection: sqlite3.Connection) -> None:
-        """Write what was held back until now, in the transaction that shows the import."""
         self._items.complete(connection)
         self._questions.complete(connection)
         self._problems.complete(connection)
@@ -169,7 +163,6 @@ class ImportRows:
 
 
 def put(connection: sqlite3.Connection, import_id: int, refused: Iterable[Refusal]) -> None:
-    """Keep refused rows of an import, in the caller's transaction."""
     connection.executemany(
         "INSERT INTO quarantine (import_id, line, code, field, message, raw) VALUES (?, ?, ?, ?, ?, ?)",
         [(import_id, row.line, row.code, row.field, row.message, row.raw) for row in refused],
@@ -177,7 +170,6 @@ def put(connection: sqlite3.Connection, import_id: int, refused: Iterable[Refusa
 
 
 def reasons(connection: sqlite3.Connection, import_id: int) -> dict[str, int]:
-    """How many rows of an import were refused, by code."""
     rows = connection.execute(
         "SELECT code, count(*) FROM quarantine WHERE import_id = ? GROUP BY code ORDER BY code", (import_id,)
     )
@@ -185,7 +177,6 @@ def reasons(connection: sqlite3.Connection, import_id: int) -> dict[str, int]:
 
 
 def first(connection: sqlite3.Connection, import_id: int, most: int) -> list[QuarantinedRow]:
-    """The first refused rows of an import, by line."""
     rows = connection.execute(
         "SELECT line, field, code, message FROM quarantine WHERE import_id = ? ORDER BY line, id LIMIT ?",
         (import_id, most),
@@ -194,7 +185,7 @@ def first(connection: sqlite3.Connection, import_id: int, most: int) -> list[Qua
 
 
 def refused(connection: sqlite3.Connection, most: int, characters: int) -> list[RefusedRow]:
-    """Rows in quarantine, the newest import's first.
+    """Return rejected rows (quarantine), the newest import's first.
 
     Args:
         characters: So many bytes of each row are read.
@@ -220,7 +211,6 @@ def refused(connection: sqlite3.Connection, most: int, characters: int) -> list[
 
 
 def lines(connection: sqlite3.Connection, import_id: int) -> frozenset[int]:
-    """The lines of an import that were refused."""
     rows = connection.execute("SELECT DISTINCT line FROM quarantine WHERE import_id = ?", (import_id,))
     return frozenset(line for (line,) in rows)
 
@@ -239,8 +229,8 @@ _MENDED = f"""
 
 
 def release(connection: sqlite3.Connection, import_id: int) -> int:
-    """Let rows of earlier imports go that a complete import has taken since; returns how many.
+    """Remove rejected rows of earlier imports that a complete import has accepted since; return how many.
 
-    They are known by their ids; without them, by their line in the same file, mended and imported again.
+    They are recognised by their ids; without them, by their line in the same file, fixed and imported again.
     """
     return connection.execute(f"DELETE FROM quarantine WHERE id IN ({_MENDED})", (import_id,)).rowcount

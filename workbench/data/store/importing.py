@@ -46,7 +46,7 @@ class ImportProcess(Struct, frozen=True):
 
 
 def discard_dead_imports(database: Database) -> int:
-    """Remove what killed imports left behind; returns how many there were.
+    """Remove the remains of killed imports; return how many there were.
 
     Raises:
         StoreError: An import is running in a living process.
@@ -69,7 +69,7 @@ _GIVEN_UP: set[ImportProcess] = set()
 
 
 def give_up(database: Database, failed: ImportProcess) -> None:
-    """Undo a failed import, or leave it to the next one where that needs room that isn't there: nobody sees it."""
+    """Undo a failed import or, without the disk space for that, leave it to the next one: it stays invisible."""
     try:
         try:
             _discard(database, failed)
@@ -126,7 +126,7 @@ def _discard(database: Database, left: ImportProcess) -> None:
 
 
 def _discard_some(database: Database, left: ImportProcess, tables: dict[str, str], first: int) -> bool:
-    """Delete the last rows of these tables by the named columns; the last table's ids are what they refer to."""
+    """Delete the last rows of these tables by the named columns; the last table's ids are those they refer to."""
     with database.write() as connection:
         last: int = connection.execute(f"SELECT coalesce(max(id), 0) FROM {[*tables][-1]}").fetchone()[0]
         if last < first or not _is_there(connection, left):
@@ -153,7 +153,7 @@ _CACHE_KIB = 64 * 1024
 
 
 class ImportCounts(Struct, kw_only=True):
-    """What became of a file's rows."""
+    """The results of a file's rows."""
 
     read: int = 0
     imported: int = 0
@@ -177,7 +177,7 @@ class EarlierImport(Struct, frozen=True, kw_only=True):
 
 
 class ImportKey(Struct, frozen=True, kw_only=True):
-    """What an import of a data set is known by, beside the file's hash.
+    """The key of an import of a data set, in addition to the file's hash.
 
     Attributes:
         mapping: How columns were taken, as JSON text.
@@ -189,7 +189,7 @@ class ImportKey(Struct, frozen=True, kw_only=True):
 
 
 class FileImport:
-    """One file on its way into the database; made by ``ImportSession.file``.
+    """An import of one file in progress; made by ``ImportSession.file``.
 
     Attributes:
         id: Row id of the import.
@@ -203,7 +203,7 @@ class FileImport:
         self.counts = ImportCounts()
 
     def add(self, items: Sequence[Record], refused: Sequence[Refusal]) -> list[Refusal]:
-        """Store a batch; returns all its refusals, those found by comparing with stored items among them.
+        """Store a batch; return all its rejections, including contradictions of stored items.
 
         Args:
             items: Problems and solutions in a file of code, else items.
@@ -216,7 +216,6 @@ class FileImport:
         return refusals
 
     def complete(self, file_hash: bytes) -> None:
-        """Show everything: the import is complete."""
         counts = self.counts
         with self._session.transaction() as connection:
             self._rows.complete(connection)
@@ -247,12 +246,10 @@ class ImportSession:
 
     @property
     def bulk(self) -> bool:
-        """Whether everything happens in one transaction."""
         return self._bulk is not None
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """The one transaction of a first import, or one of many small ones."""
         if self._bulk is not None:
             yield self._bulk
         else:
@@ -261,7 +258,6 @@ class ImportSession:
 
     @contextmanager
     def file(self, file: ImportKey) -> Iterator[FileImport]:
-        """Import one file; what was stored of it goes again when the block fails, or with the next import."""
         with self.transaction() as connection:
             dataset_id = _dataset(connection, self.dataset)
             if self._rows is None:
@@ -276,7 +272,7 @@ class ImportSession:
             raise
 
     def earlier(self, file: ImportKey, hash_of_file: Callable[[], bytes]) -> EarlierImport | None:
-        """The complete import of the same bytes under the same mapping, if there is one.
+        """Return the complete import of the same bytes under the same mapping, if there is one.
 
         Args:
             hash_of_file: Called only when there are imports to compare with.
@@ -345,7 +341,6 @@ def _whole(database: Database, connection: sqlite3.Connection) -> Iterator[None]
 def earlier_import(
     connection: sqlite3.Connection, dataset: str, file: ImportKey, hash_of_file: Callable[[], bytes]
 ) -> EarlierImport | None:
-    """See ``ImportSession.earlier``."""
     candidates = (
         "FROM imports AS n JOIN datasets AS d ON d.id = n.dataset_id "
         "WHERE d.name = ? AND n.format = ? AND n.mapping = ? AND n.state = 'complete'"
@@ -369,7 +364,6 @@ def earlier_import(
 
 
 def compared_only(database: Database | None, dataset: str) -> ImportRows:
-    """Rows for a dry run: compares with what is stored, writes nothing."""
     if database is None:
         return ImportRows(None, None, dry=True)
     reader = database.reader()
@@ -378,7 +372,6 @@ def compared_only(database: Database | None, dataset: str) -> ImportRows:
 
 
 def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
-    """Add one batch to a file's counts."""
     quarantined = refused + len(matched.refused)
     counts.read += matched.imported + matched.unchanged + quarantined
     counts.imported += matched.imported
@@ -388,7 +381,7 @@ def count(counts: ImportCounts, matched: Matched, refused: int) -> None:
 
 
 def settle_types(connection: sqlite3.Connection) -> None:
-    """Types are trusted where every question of a data set came with a subtype; code has none."""
+    """Trust types where every question of a data set came with a subtype; code has none."""
     wanted = (
         "CASE WHEN EXISTS (SELECT 1 FROM questions AS q WHERE q.dataset_id = datasets.id AND q.subtype IS NULL "
         "AND NOT EXISTS (SELECT 1 FROM code_problems AS p WHERE p.question_id = q.id)) "

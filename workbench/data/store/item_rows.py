@@ -1,4 +1,4 @@
-"""Items as rows: what is new, what is stored already, what contradicts it."""
+"""Compares items with stored rows: new, stored already, or contradictory."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Contradicted(NamedTuple):
 
 
 def contradicted(connection: sqlite3.Connection, question: int, item: ItemRecord) -> Contradicted:
-    """The row of a question that an item contradicts.
+    """Return the row of a question that an item contradicts.
 
     Args:
         question: Row id of the question of the item's key.
@@ -98,7 +98,7 @@ _INSERT_COMPLETION_TEXT = "INSERT INTO completion_text (id, text, extra, layout)
 
 
 class Matched(NamedTuple):
-    """What became of a batch of items.
+    """The results of a batch of items.
 
     Attributes:
         repeated: Those unchanged whose completion has no id and equals another of the file.
@@ -151,26 +151,21 @@ class ItemInserter:
 
     @property
     def asked_id(self) -> int:
-        """Row id of the question asked last."""
         return self._asked_id
 
     @property
     def last_question_id(self) -> int:
-        """Row id of the question taken last as a new one."""
         return self._question_id - 1
 
     @property
     def last_completion_id(self) -> int:
-        """Row id of the completion taken last as a new one."""
         return self._completion_id - 1
 
     def question_id(self, key: str) -> int | None:
-        """Row id of a question of this data set, by its key."""
         found = self._questions.get(key) or self._stored_question(key)
         return None if found is None else found[0]
 
     def begin_file(self) -> None:
-        """What was added so far is stored, as seen by the next file."""
         self.first_completion_id = self._completion_id
         self.first_question_id = self._question_id
         if self._dry or not self._indexed:
@@ -178,7 +173,6 @@ class ItemInserter:
         self._completions.clear()
 
     def add(self, items: Iterable[ItemRecord]) -> Matched:
-        """Insert the new ones of a batch, in the caller's transaction."""
         unchanged = imported = repeated = 0
         refused: list[Refusal] = []
         for item in items:
@@ -203,7 +197,6 @@ class ItemInserter:
         return item.completion_key == derived(item.question_key, item.model, item.completion)
 
     def other_licence(self, item: ItemRecord) -> Refusal | None:
-        """Why an item can't be taken, where its source has another licence than it says."""
         stands = self._licences.contradicted(item.source, item.licence)
         if stands is None:
             return None
@@ -219,7 +212,6 @@ class ItemInserter:
         )
 
     def refusal_of(self, item: ItemRecord, code: str) -> Refusal:
-        """The quarantine row of an item that contradicts another one: which fields differ, and from which row."""
         other = self._contradicted(item)
         fields = () if other is None else other.fields
         where = "that is stored" if code == "conflict" else "in this file"
@@ -257,7 +249,6 @@ class ItemInserter:
         )
 
     def _contradicted(self, item: ItemRecord) -> Contradicted | None:
-        """The row that an item contradicts, where it can be read; without indexes only for the first ones."""
         if self._connection is None or (not self._indexed and self._explained >= _EXPLAINED):
             return None
         self._explained += 1
@@ -266,11 +257,10 @@ class ItemInserter:
         return None if question is None else contradicted(self._connection, question, item)
 
     def complete(self, connection: sqlite3.Connection) -> None:
-        """Write what was held back until now, in the transaction that shows the import."""
         self._licences.complete(connection)
 
     def take_question(self, item: ItemRecord, extra: str | None = None) -> str | None:
-        """Make an item's question the one asked (`asked_id`), new or stored; the code of a contradiction, if any.
+        """Select or insert an item's question (`asked_id`); return the code of a contradiction, if any.
 
         A row that does not say the source or the type of a stored question contradicts nothing.
 
@@ -290,7 +280,7 @@ class ItemInserter:
         return None
 
     def take_completion(self, question_id: int, item: ItemRecord) -> str | None:
-        """None: the completion is new; empty: it is stored already; else the code of the contradiction."""
+        """Return None if the completion is new, "" if it is stored already, else the code of the contradiction."""
         content = content_hash((item.completion, item.gold, item.model, item.extra))
         short_key, short_content = hash((question_id, item.completion_key)), _short(content)
         known = self._completions.get(short_key)
@@ -373,7 +363,6 @@ class ItemInserter:
         return row[0]
 
     def flush(self) -> None:
-        """Write what has been taken, in the caller's transaction."""
         statements = (_INSERT_QUESTION, _INSERT_QUESTION_TEXT, _INSERT_COMPLETION, _INSERT_COMPLETION_TEXT)
         for statement, rows in zip(statements, self._pending, strict=True):
             if rows and not self._dry:

@@ -1,4 +1,4 @@
-"""Label events in the words of label files: ids of items and names of people."""
+"""Label events in the form of label files: ids of items and names of people."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from workbench.core.label import LabelEvent, Task
 def find_completions(
     connection: sqlite3.Connection, completion: str, question: str | None, dataset: str | None
 ) -> list[tuple[int, int, str, str]]:
-    """Completions of that id, as (completion row, question row, dataset, question id); two are enough to refuse."""
     rows = connection.execute(
         "SELECT c.id, q.id, d.name, q.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id "
@@ -27,7 +26,6 @@ def find_completions(
 
 
 def find_questions(connection: sqlite3.Connection, question: str, dataset: str | None) -> list[tuple[int, str]]:
-    """Questions of that id, as (question row, dataset); two are enough to refuse."""
     rows = connection.execute(
         "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
         f"WHERE q.key = ?1 AND (?2 IS NULL OR d.name = ?2) AND {VISIBLE_QUESTION} LIMIT 2",
@@ -37,7 +35,7 @@ def find_questions(connection: sqlite3.Connection, question: str, dataset: str |
 
 
 class SubjectPlace(NamedTuple):
-    """What a subject is called outside this database.
+    """The name of a subject outside this database.
 
     A question goes by the least id of its completions; one that has none, by its own alone ("" for a completion).
     """
@@ -65,12 +63,11 @@ _PLACES: dict[Task, str] = {
 
 
 def place(connection: sqlite3.Connection, task: Task, subject: int) -> SubjectPlace:
-    """The names of a subject."""
     return SubjectPlace(*connection.execute(_PLACES[task], (subject,)).fetchone())
 
 
 def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[tuple[int, int, SubjectPlace]]:
-    """Completion row, question row and names of these completions, in the order of import."""
+    """Yield completion row, question row and names of these completions, in the order of import."""
     rows = connection.execute(
         "SELECT c.id, q.id, d.name, q.key, c.key FROM completions AS c JOIN questions AS q ON q.id = c.question_id "
         "JOIN datasets AS d ON d.id = q.dataset_id WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id",
@@ -80,12 +77,11 @@ def places(connection: sqlite3.Connection, completions: list[int]) -> Iterator[t
 
 
 def all_events(connection: sqlite3.Connection) -> Iterator[Placed]:
-    """Every event in order of arrival."""
+    """Yield every event in order of arrival."""
     return placed(connection, events.every(connection))
 
 
 def placed(connection: sqlite3.Connection, found: Iterable[LabelEvent]) -> Iterator[Placed]:
-    """Events with their makers and places."""
     people = {
         person: (name, role) for person, name, role in connection.execute("SELECT id, name, role FROM annotators")
     }

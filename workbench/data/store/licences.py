@@ -1,4 +1,4 @@
-"""Licences of sources: each has one, and the first that an import finds stands."""
+"""Licences of sources: each has one, that of the first import."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 
 
 class Licences:
-    """What the rows of one import say of their sources' licences; written when the import is complete.
+    """The licences of sources in the rows of one import; written when the import is complete.
 
     Args:
         connection: Where sources are; None where nothing is stored yet (a dry run).
@@ -18,19 +18,17 @@ class Licences:
         self._new: dict[str, str] = {}
 
     def contradicted(self, source: str | None, licence: str | None) -> str | None:
-        """The licence that a source has, where a row says another; None where it says none, or the same."""
+        """Return a source's stored licence if a row has another one; None if it has none, or the same."""
         if source is None or licence is None:
             return None
         stands = self._new.get(source) or self._stored(source)
         return None if stands in (None, licence) else stands
 
     def note(self, source: str | None, licence: str | None) -> None:
-        """A row was taken that says a source's licence."""
         if source is not None and licence is not None and self._stored(source) is None:
             self._new[source] = licence
 
     def complete(self, connection: sqlite3.Connection) -> None:
-        """Write what is new, in the transaction that shows the import."""
         connection.executemany(
             "UPDATE sources SET licence = ? WHERE name = ? AND licence IS NULL",
             [(licence, source) for source, licence in self._new.items()],
@@ -46,10 +44,10 @@ class Licences:
 
 
 def known(connection: sqlite3.Connection) -> dict[str, str]:
-    """Source -> its licence, of those whose licence is known."""
+    """Map each source with a known licence to that licence."""
     return dict(connection.execute("SELECT name, licence FROM sources WHERE licence IS NOT NULL ORDER BY name"))
 
 
 def put(connection: sqlite3.Connection, source: str, licence: str | None) -> bool:
-    """Give a source another licence, in the caller's transaction; False where there is no such source."""
+    """Give a source another licence, in the caller's transaction; return False for an unknown source."""
     return connection.execute("UPDATE sources SET licence = ? WHERE name = ?", (licence, source)).rowcount > 0

@@ -1,4 +1,4 @@
-"""Code problems and solutions as rows: what is new, what is stored already, what contradicts it."""
+"""Compares code problems and solutions with stored rows: new, stored already, or contradictory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 class _KnownProblem(Struct, gc=False):
-    """A problem that is stored or on its way.
+    """A problem that is stored or being imported.
 
     Attributes:
         around: What is run around a solution: entry point, setup, language, seconds, and who wrote the reference.
@@ -77,7 +77,6 @@ class ProblemRows:
         self._held: list[tuple[object, ...]] = []
 
     def add(self, records: Iterable[CodeRecord]) -> Matched:
-        """Insert the new ones of a batch, in the caller's transaction."""
         unchanged = imported = 0
         refused: list[Refusal] = []
         for record in records:
@@ -94,7 +93,6 @@ class ProblemRows:
         return Matched(imported, unchanged, refused)
 
     def complete(self, connection: sqlite3.Connection) -> None:
-        """Write the tests that were held back, in the transaction that shows the import."""
         connection.executemany(_INSERT_TEST, self._held)
         self._held.clear()
 
@@ -211,7 +209,6 @@ class ProblemRows:
 
 
 def holding(connection: sqlite3.Connection, task_ids: Iterable[str]) -> list[str]:
-    """Names of the data sets that hold any of these problems."""
     found: set[str] = set()
     for task_id in task_ids:
         rows = connection.execute(
@@ -350,7 +347,7 @@ _KINDS: Final[dict[ProblemKind, str]] = {
 
 
 class Task(NamedTuple):
-    """A problem with what it has in one suite.
+    """A problem with its tests in one suite.
 
     Attributes:
         source: The set it is from; None where none is known.
@@ -367,7 +364,7 @@ class Task(NamedTuple):
 
 
 def ids(connection: sqlite3.Connection, query: ProblemQuery) -> array[int]:
-    """Row ids of the questions that are problems of a query, in its order."""
+    """Return row ids of the questions that are problems of a query, in its order."""
     where, parameters = _where(query)
     order, more = _order(query)
     row: tuple[str | None] = connection.execute(
@@ -378,7 +375,7 @@ def ids(connection: sqlite3.Connection, query: ProblemQuery) -> array[int]:
 
 
 def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[int]:
-    """Row ids behind ``after``, in the order of import; of all problems."""
+    """Return row ids after ``after``, in the order of import; of all problems."""
     rows = connection.execute(
         f"SELECT q.id FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id "
         f"WHERE q.id > ? AND {_IN} ORDER BY p.question_id LIMIT ?",
@@ -388,7 +385,6 @@ def first_ids(connection: sqlite3.Connection, limit: int, after: int) -> list[in
 
 
 def count(connection: sqlite3.Connection) -> int:
-    """How many problems there are."""
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM code_problems AS p JOIN questions AS q ON q.id = p.question_id WHERE {_IN}"
     ).fetchone()
@@ -398,7 +394,7 @@ def count(connection: sqlite3.Connection) -> int:
 def rows(
     connection: sqlite3.Connection, wanted: Sequence[int], run: SuiteRun | None, beside: SuiteRun | None = None
 ) -> list[ProblemRow]:
-    """Problems by the row ids of their questions, in the order asked for; ids that are gone are left out.
+    """Return problems by the row ids of their questions, in the given order, without ids that no longer exist.
 
     Args:
         run: Whose outcomes are counted.
@@ -438,13 +434,11 @@ def rows(
 
 
 def with_key(connection: sqlite3.Connection, key: str) -> list[int]:
-    """Row ids of the problems with this task id, one a data set at most."""
     rows = connection.execute(f"SELECT q.id FROM {_FROM} WHERE q.key = ? AND {_IN} ORDER BY q.id", (key,))
     return [row[0] for row in rows]
 
 
 def datasets(connection: sqlite3.Connection) -> list[tuple[int, str]]:
-    """Row ids and names of the data sets that have problems, the oldest first."""
     return connection.execute(
         "SELECT d.id, d.name FROM datasets AS d WHERE EXISTS (SELECT 1 FROM questions AS q JOIN code_problems AS p "
         f"ON p.question_id = q.id WHERE q.dataset_id = d.id AND {_IN}) ORDER BY d.id"
@@ -452,7 +446,7 @@ def datasets(connection: sqlite3.Connection) -> list[tuple[int, str]]:
 
 
 def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task]:
-    """The problems of a data set, in the order of import, with what they have in a suite."""
+    """Return the problems of a data set in the order of import, with their tests in a suite."""
     rows = connection.execute(
         "SELECT q.id, q.key, s.name, p.language, count(t.position), coalesce(sum(t.form = 'stdio'), 0) "
         "FROM questions AS q JOIN code_problems AS p ON p.question_id = q.id "
@@ -466,7 +460,6 @@ def tasks(connection: sqlite3.Connection, dataset: int, suite: str) -> list[Task
 
 
 def own_fields(connection: sqlite3.Connection, dataset: int, name: str) -> dict[int, str]:
-    """What the rows of a data set's problems say under a name that nothing else here reads; texts alone."""
     rows = connection.execute(
         "SELECT q.id, e.value FROM questions AS q JOIN code_problems AS p ON p.question_id = q.id, "
         "json_each(iif(json_valid(p.extra), p.extra, '{}')) AS e "

@@ -1,4 +1,4 @@
-"""One item's texts, for the people who judge it."""
+"""Reads one item's texts for annotators, and streams the chosen items."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class ItemText(Struct, frozen=True, kw_only=True):
-    """What an annotator may see of an item.
+    """The part of an item that an annotator may see.
 
     Attributes:
         completion: Row id of the completion.
@@ -64,13 +64,13 @@ class ItemText(Struct, frozen=True, kw_only=True):
 
     @property
     def content_hash(self) -> bytes:
-        """blake2b-128 of the three texts, so that a label names what it was given for."""
+        """Return blake2b-128 of the three texts, so that a label names what it was given for."""
         texts = (self.question_text, self.reference, self.completion_text)
         return content_hash(text.encode("utf-8", "surrogatepass") for text in texts)
 
 
 def content_hash(texts: Iterable[bytes]) -> bytes:
-    """blake2b-128 of some texts, each with its length before it."""
+    """Return blake2b-128 of some texts, each preceded by its length."""
     digest = blake2b(digest_size=16)
     for text in texts:
         digest.update(len(text).to_bytes(8, "big") + text)
@@ -78,7 +78,6 @@ def content_hash(texts: Iterable[bytes]) -> bytes:
 
 
 def item_text(connection: sqlite3.Connection, completion: int) -> ItemText:
-    """Read one item; works on a blind connection."""
     row = connection.execute(
         "SELECT c.id, q.id, d.name, c.key, q.key, qt.text, qt.reference, ct.text, d.types = 'labelled' "
         "FROM completions AS c JOIN completion_text AS ct ON ct.id = c.id "
@@ -107,7 +106,7 @@ def _stands(alias: str) -> str:
 
 
 class StoredLabel(Struct, frozen=True, kw_only=True):
-    """A person's own label in force: a verdict or a subtype, and what stands beside it."""
+    """A person's own label in force: a verdict or a subtype, and its tags and note."""
 
     verdict: LabelVerdict | None
     subtype: str | None
@@ -119,7 +118,6 @@ class StoredLabel(Struct, frozen=True, kw_only=True):
 
 
 def own_label(connection: sqlite3.Connection, task: str, subject: int) -> StoredLabel | None:
-    """On a blind connection: the person's own current label of a subject."""
     row = connection.execute(
         "SELECT verdict, subtype, exclusion_reason, coalesce(note, ''), unsure, tags, partial FROM own_events AS e "
         f"WHERE kind = 'label' AND task = ? AND subject = ? AND {_stands('e')} "
@@ -140,7 +138,6 @@ def own_label(connection: sqlite3.Connection, task: str, subject: int) -> Stored
 
 
 def has_type_slot(connection: sqlite3.Connection, question: int) -> bool:
-    """On a blind connection: whether the person is asked for the question's type."""
     row = connection.execute(
         "SELECT 1 FROM own_slots WHERE task = 'type' AND subject = ? AND state <> 'past'", (question,)
     )
@@ -148,7 +145,6 @@ def has_type_slot(connection: sqlite3.Connection, question: int) -> bool:
 
 
 def is_own(connection: sqlite3.Connection, completion: int) -> bool:
-    """On a blind connection: whether the person has, or has had, the completion to label."""
     row = connection.execute(
         "SELECT 1 FROM own_slots WHERE task = 'correctness' AND subject = ?1 UNION ALL "
         "SELECT 1 FROM own_events WHERE task = 'correctness' AND subject = ?1 AND kind = 'label'",
@@ -158,7 +154,6 @@ def is_own(connection: sqlite3.Connection, completion: int) -> bool:
 
 
 def own_completion(connection: sqlite3.Connection, question: int) -> int | None:
-    """On a blind connection: the completion of a question that the person labelled last, else one they hold."""
     row = connection.execute(
         # A label that came from elsewhere may have no slot.
         "SELECT c.id, (SELECT max(s.state = 'done') FROM own_slots AS s WHERE s.task = 'correctness' "
@@ -171,13 +166,12 @@ def own_completion(connection: sqlite3.Connection, question: int) -> int | None:
 
 
 def own_draft(connection: sqlite3.Connection, completion: int) -> str:
-    """On a blind connection: the note the person had begun."""
     row = connection.execute("SELECT note FROM own_drafts WHERE completion_id = ?", (completion,)).fetchone()
     return row[0] if row else ""
 
 
 def own_flag(connection: sqlite3.Connection, completion: int) -> str | None:
-    """On a blind connection: what the person wrote with the flag that stands on the completion; None without one."""
+    """On a blind connection, return the text of the person's open flag on the completion; None without one."""
     row = connection.execute(
         "SELECT flagged, coalesce(note, '') FROM own_events WHERE kind = 'flag' AND task = 'correctness' "
         "AND subject = ? ORDER BY created_at DESC, uuid DESC LIMIT 1",
@@ -202,7 +196,7 @@ class OwnEntry(Struct, frozen=True, kw_only=True):
 
 
 def own_history(connection: sqlite3.Connection, limit: int, question_characters: int = 200) -> list[OwnEntry]:
-    """On a blind connection: the person's newest labels in force on completions, newest first."""
+    """On a blind connection, return the person's newest labels in force on completions, newest first."""
     rows = connection.execute(
         f"SELECT e.subject, substr(qt.text, 1, {question_characters:d}), e.verdict, coalesce(e.exclusion_reason, ''), "
         "coalesce((SELECT t.subtype FROM own_events AS t WHERE t.kind = 'label' AND t.task = 'type' "
@@ -244,18 +238,17 @@ _WORD = 2**64
 
 
 class SamplingFrame(NamedTuple):
-    """What is drawn from: row ids of completions, ascending, and of their questions."""
+    """The population of a draw: row ids of completions, ascending, and of their questions."""
 
     item: Vector
     question: Vector
 
     def of(self, places: Places) -> SamplingFrame:
-        """Some of it."""
         return SamplingFrame(self.item[places], self.question[places])
 
 
 def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool = True) -> SamplingFrame:
-    """All items that meet the conditions, whatever the limit.
+    """Return all items that meet the conditions, ignoring the limit.
 
     Args:
         checks: Whether checks are among them.
@@ -274,12 +267,11 @@ def frame(connection: sqlite3.Connection, selection: Selection, *, checks: bool 
 
 
 def any_item(connection: sqlite3.Connection) -> bool:
-    """Whether there is an item at all, excluded or not."""
     return connection.execute("SELECT 1 FROM completions LIMIT 1").fetchone() is not None
 
 
 def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
-    """Each item's place between 0 and 1; those with the least are drawn first, however many are wanted.
+    """Return each item's position between 0 and 1; the lowest are drawn first, however many are wanted.
 
     The items of a question stand at equal distances, in an order by chance and from a start by chance. So each item is
     equally likely to be among the first N, a question with k of n items has k N / n of them there, up or down to a
@@ -298,20 +290,22 @@ def chance(found: SamplingFrame, seed: int = SEED) -> Floats:
 
 
 def in_order(found: SamplingFrame, seed: int = SEED) -> SamplingFrame:
-    """All items in the order in which they are drawn."""
+    """Return all items in the order in which they are drawn."""
     import numpy as np
 
     return found.of(np.argsort(chance(found, seed), kind="stable"))
 
 
 def drawn(found: SamplingFrame, most: int, seed: int = SEED) -> SamplingFrame:
-    """The first ``most`` items by `chance`."""
+    """Return the first ``most`` items by `chance`."""
     chosen = in_order(found, seed)
     return SamplingFrame(chosen.item[:most], chosen.question[:most])
 
 
 def _hashed(values: Vector, seed: int, purpose: int) -> Hashed:
-    """Numbers that look random but follow from value, seed and purpose: Steele, Lea and Flood's SplitMix64, 2014."""
+    """Return numbers that look random but follow from value, seed and purpose: Steele, Lea and Flood's SplitMix64,
+    2014.
+    """
     import numpy as np
 
     found = values.astype(np.uint64)
@@ -343,7 +337,7 @@ class LabelledSubject(NamedTuple):
 
 
 def dataset_id(connection: sqlite3.Connection, name: str) -> int:
-    """A data set's row id.
+    """Return a data set's row id.
 
     Raises:
         UsageError: There is no such data set.
@@ -363,7 +357,7 @@ def stream_items(
     by_question: bool = False,
     judges: tuple[str, ...] = (),
 ) -> Iterator[StoredItem]:
-    """The chosen items, one at a time, all from one state of the database.
+    """Yield the chosen items, one at a time, all from one state of the database.
 
     Args:
         gold: Whose labels; ``imported`` means the file's own answer types too.
@@ -398,7 +392,6 @@ def _all_say(outcome: int, judges: tuple[str, ...]) -> str:
 
 
 def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> list[LabelledSubject]:
-    """Of the chosen items: completions with labels, then questions with type labels."""
     chosen, parameters = _chosen(selection)
     rows = connection.execute(
         f"WITH chosen AS MATERIALIZED ({chosen}) "
@@ -414,7 +407,6 @@ def labelled_subjects(connection: sqlite3.Connection, selection: Selection) -> l
 
 
 def stream_verdicts(connection: sqlite3.Connection, selection: Selection) -> Iterator[tuple[object, ...]]:
-    """(question id, completion id, verifier, run, verdict, score, reason, ms) of every run on the chosen items."""
     chosen, parameters = _chosen(selection)
     rows = connection.execute(
         f"WITH chosen AS MATERIALIZED ({chosen}) "
@@ -429,19 +421,18 @@ def stream_verdicts(connection: sqlite3.Connection, selection: Selection) -> Ite
 
 
 def annotator_names(connection: sqlite3.Connection) -> dict[int, str]:
-    """Row id -> name of everyone."""
+    """Map row ids to names of all people."""
     return dict(connection.execute("SELECT id, name FROM annotators").fetchall())
 
 
 def count_items(connection: sqlite3.Connection, selection: Selection) -> int:
-    """How many items are chosen."""
     where, parameters = compile_selection(selection)
     row = connection.execute(f"SELECT count(*) FROM {items_for(where)} WHERE {where}", parameters).fetchone()
     return int(row[0])
 
 
 def count_verdicts(connection: sqlite3.Connection, selection: Selection, verifier: str) -> dict[str, int]:
-    """What a verifier's newest complete run says of the chosen items: verdict, or ``none`` -> how many."""
+    """Count a verifier's verdicts in its newest complete run on the chosen items: verdict, or ``none``."""
     where, parameters = compile_selection(selection)
     rows = connection.execute(
         f"SELECT {VERDICT} AS outcome, count(*) FROM {items_for(where)} WHERE {where} GROUP BY outcome",

@@ -1,4 +1,4 @@
-"""Finding the items whose texts hold a text: plain text, of which ASCII letters match in either case."""
+"""Finds the items whose texts contain a text; plain text, ASCII letters match in either case."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ Clause = tuple[str, list[object]]
 
 
 def holds(columns: Sequence[str], search: str) -> Clause:
-    """One of these columns holds the text, whatever it is."""
     try:
         search.encode()
     except UnicodeEncodeError:
@@ -45,7 +44,7 @@ def holds(columns: Sequence[str], search: str) -> Clause:
 def matching(
     connection: sqlite3.Connection, index: TextIndex, search: str, where: Clause, after: int = 0
 ) -> Iterator[int]:
-    """Row ids behind one of the items that hold the text and for which conditions hold, in the order of import.
+    """Return row ids after one of the items that contain the text and meet the conditions, in the order of import.
 
     Args:
         index: Says which rows need be looked at, of those that it holds.
@@ -65,7 +64,7 @@ def matching(
 
 
 def places(connection: sqlite3.Connection, items: Sequence[int], search: str) -> dict[int, str]:
-    """Where the first text of each item that holds the text does so: ``"reference: … as …"``."""
+    """Return the context of the first match in each item that contains the text: ``"reference: … as …"``."""
     rows = connection.execute(
         "SELECT c.id, ct.text, qt.reference, qt.text, c.key, q.key FROM completions AS c "
         "JOIN questions AS q ON q.id = c.question_id JOIN question_text AS qt ON qt.id = q.id "
@@ -82,7 +81,6 @@ def _found(texts: Iterable[str], search: str) -> Iterator[str]:
 
 
 def all_matching(connection: sqlite3.Connection, index: TextIndex, search: str) -> Clause:
-    """The condition that an item holds the text; where the index says so of many, all texts are read at once."""
     candidates = list(islice(index.candidates("completions", search), index.completions // _FEW + 1))
     text, parameters = holds(("c.key", "ct.text"), search)
     if not index.completions or len(candidates) > index.completions // _FEW:

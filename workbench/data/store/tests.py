@@ -1,4 +1,4 @@
-"""Reading code problems with their tests, and what the solutions of them are."""
+"""Reads code problems with their tests and solutions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ class SuiteRow(NamedTuple):
 
 
 def named(connection: sqlite3.Connection, dataset: int, name: str) -> SuiteRow | None:
-    """The suite of that name in a data set, if there is one."""
     row = connection.execute(
         "SELECT id, origin, about FROM suites WHERE dataset_id = ? AND name = ?", (dataset, name)
     ).fetchone()
@@ -58,7 +57,7 @@ def named(connection: sqlite3.Connection, dataset: int, name: str) -> SuiteRow |
 
 
 def add(connection: sqlite3.Connection, dataset: int, name: str, origin: Origin, about: str) -> int:
-    """A new suite without tests; returns its row id.
+    """Add a suite without tests; return its row id.
 
     Raises:
         sqlite3.IntegrityError: The data set has a suite of that name.
@@ -71,14 +70,13 @@ def add(connection: sqlite3.Connection, dataset: int, name: str, origin: Origin,
 
 
 def put_about(connection: sqlite3.Connection, suite: int, about: str) -> None:
-    """Say anew how a suite was made, in the caller's transaction."""
     connection.execute("UPDATE suites SET about = ? WHERE id = ?", (about, suite))
 
 
 def put_tests(
     connection: sqlite3.Connection, owner: Owner, suite: int, tests: Mapping[int, Sequence[CodeTest]]
 ) -> None:
-    """Write tests by what they belong to, in the caller's transaction.
+    """Write tests by the problem or solution they belong to, in the caller's transaction.
 
     Args:
         suite: Its row id.
@@ -98,7 +96,6 @@ def put_tests(
 
 
 def with_tests(connection: sqlite3.Connection, owner: Owner, suite: int) -> set[int]:
-    """Row ids of those that have tests in a suite."""
     rows = connection.execute(f"SELECT DISTINCT {owner}_id FROM {_TABLES[owner]} WHERE suite_id = ?", (suite,))
     return {row[0] for row in rows}
 
@@ -106,7 +103,7 @@ def with_tests(connection: sqlite3.Connection, owner: Owner, suite: int) -> set[
 def tests_of(
     connection: sqlite3.Connection, owner: Owner, ids: Sequence[int], suites: Sequence[str]
 ) -> dict[int, dict[str, tuple[CodeTest, ...]]]:
-    """Tests in their order by row id and suite; every id has an entry, with those of the suites that it has.
+    """Return tests in order by row id and suite; every id has an entry, with its suites.
 
     Args:
         suites: Names.
@@ -125,7 +122,7 @@ def tests_of(
 def test_counts(
     connection: sqlite3.Connection, owner: Owner, ids: Sequence[int], suites: Sequence[str]
 ) -> dict[int, dict[str, int]]:
-    """How many tests there are, by row id and suite; every id has an entry. Arguments as with `tests_of`."""
+    """Count tests by row id and suite; every id has an entry. Arguments as with `tests_of`."""
     rows = connection.execute(
         f"SELECT t.{owner}_id, s.name, count(*) {_chosen(owner)} GROUP BY t.{owner}_id, s.name",
         (_json(ids), _json(suites)),
@@ -152,7 +149,7 @@ _LINES = 1_000
 
 
 class Solution(NamedTuple):
-    """Which problem a completion is to solve, and what its text is (None where the import didn't say)."""
+    """The problem of a completion, and the form of its text (None if the import didn't say)."""
 
     question: int
     form: SolutionForm | None
@@ -169,7 +166,7 @@ class SolutionName(NamedTuple):
 
 
 def problems_of(database: Database, questions: Sequence[int], suites: Sequence[str]) -> dict[int, Problem]:
-    """Code problems as they are run, by the question's row id, with those of these suites that they have.
+    """Return code problems as they are run, by the question's row id, with their tests in these suites.
 
     Others are left out. Where their tests call what HumanEval's call ``candidate``, that is bound.
 
@@ -215,7 +212,6 @@ def _written(connection: sqlite3.Connection) -> dict[int, frozenset[str]]:
 
 
 def tests_apart(connection: sqlite3.Connection, questions: Sequence[int]) -> dict[int, dict[str, dict[int, SetApart]]]:
-    """Why people have set tests of problems apart, by row id, suite and place; only where some are."""
     found: dict[int, dict[str, dict[int, SetApart]]] = {}
     for question, suite, place, reason, person in connection.execute(
         "SELECT x.question_id, x.suite, x.position, x.reason, x.person FROM json_each(?) AS wanted "
@@ -227,12 +223,10 @@ def tests_apart(connection: sqlite3.Connection, questions: Sequence[int]) -> dic
 
 
 def suite_names(connection: sqlite3.Connection) -> list[str]:
-    """Names of all suites that any data set has, by name."""
     return [name for (name,) in connection.execute("SELECT DISTINCT name FROM suites ORDER BY name")]
 
 
 def solutions_of(database: Database, items: Sequence[int]) -> dict[int, Solution]:
-    """What completions are, by row id."""
     rows = database.reader().execute(
         "SELECT c.id, c.question_id, s.form FROM json_each(?) AS wanted CROSS JOIN completions AS c "
         "ON c.id = wanted.value LEFT JOIN code_solutions AS s ON s.completion_id = c.id",
@@ -242,7 +236,7 @@ def solutions_of(database: Database, items: Sequence[int]) -> dict[int, Solution
 
 
 def named_solutions(database: Database, items: Sequence[int], suites: Sequence[str]) -> Iterator[SolutionName]:
-    """Those of the completions that are solutions of code problems, in this order and in short reads.
+    """Yield those of the completions that are solutions of code problems, in this order and in short reads.
 
     Args:
         suites: Whose tests are counted.
@@ -279,7 +273,7 @@ class SolutionRow(NamedTuple):
 
 
 class SolutionText(NamedTuple):
-    """A solution by its row id: its text, and what that is (None where the import didn't say)."""
+    """A solution by its row id: its text, and the form of it (None if the import didn't say)."""
 
     id: int
     form: SolutionForm | None
@@ -289,7 +283,7 @@ class SolutionText(NamedTuple):
 def by_problem(
     connection: sqlite3.Connection, selection: Selection, questions: Sequence[int] | None = None
 ) -> list[SolutionRow]:
-    """The chosen solutions of code problems, problem by problem, each in the order of import; no excluded ones.
+    """Yield the chosen solutions by problem, in the order of import; no excluded ones.
 
     Args:
         questions: Only of these problems; None for all.
@@ -311,7 +305,6 @@ def by_problem(
 
 
 def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, SolutionText]:
-    """Solutions by row id, excluded ones among them."""
     rows = connection.execute(
         "SELECT c.id, s.form, x.text FROM json_each(?) AS wanted CROSS JOIN completions AS c ON c.id = wanted.value "
         "JOIN completion_text AS x ON x.id = c.id LEFT JOIN code_solutions AS s ON s.completion_id = c.id",
@@ -321,7 +314,7 @@ def texts(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, Sol
 
 
 class RecordedScore(NamedTuple):
-    """What the row of a solution says of it: the share of tests it passes, its rank, and a test's mean seconds."""
+    """The score in a solution's row: the share of tests it passes, its rank, and a test's mean seconds."""
 
     score: float
     rank: float | None
@@ -329,7 +322,6 @@ class RecordedScore(NamedTuple):
 
 
 def recorded_scores(connection: sqlite3.Connection, items: Sequence[int]) -> dict[int, RecordedScore]:
-    """Scores that came with the solutions, as in Scoring Verifiers' sets, by row id; only where there are some."""
     number = "iif(json_type(x.extra, '$.{0}') IN ('integer', 'real'), json_extract(x.extra, '$.{0}'), NULL)"
     columns = (number.format(name) for name in ("average_test_score", "rank", "average_time_taken"))
     rows = connection.execute(
@@ -341,7 +333,6 @@ def recorded_scores(connection: sqlite3.Connection, items: Sequence[int]) -> dic
 
 
 def has_recorded_scores(connection: sqlite3.Connection) -> bool:
-    """Whether any solution came with a score."""
     rows = connection.execute(
         "SELECT 1 FROM completion_text AS x WHERE json_valid(x.extra) "
         "AND json_type(x.extra, '$.average_test_score') IN ('integer', 'real') LIMIT 1"
@@ -371,14 +362,13 @@ def ground_truths(connection: sqlite3.Connection, items: Sequence[int]) -> dict[
 
 
 def run_sizes(connection: sqlite3.Connection) -> list[tuple[int, int, str]]:
-    """How many solutions each run has outcomes of, by suite: the number, the run and the suite."""
     return connection.execute(
         "SELECT count(*), run_id, suite FROM test_results GROUP BY run_id, suite ORDER BY run_id, suite"
     ).fetchall()
 
 
 class OutcomeRow(NamedTuple):
-    """What came of a solution's tests in a suite of a run."""
+    """The outcomes of a solution's tests in a suite of a run."""
 
     verifier: str
     run: int
@@ -390,7 +380,7 @@ class OutcomeRow(NamedTuple):
 
 
 def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int | None) -> list[OutcomeRow]:
-    """Outcomes by run, suite and problem, in the order of import; no excluded solutions.
+    """Yield outcomes by run, suite and problem, in the order of import; no excluded solutions.
 
     Args:
         run: Only this one; None for those that count, each verifier's newest that has been complete.
@@ -413,7 +403,7 @@ def outcome_rows(connection: sqlite3.Connection, selection: Selection, run: int 
 
 
 def lost_solutions(connection: sqlite3.Connection, selection: Selection, run: int, suite: str) -> int:
-    """How many solutions have no outcomes of a suite because the process that runs them died; no excluded ones.
+    """Count the solutions without outcomes of a suite because the process that ran them died; no excluded ones.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -438,7 +428,7 @@ def _items_of(connection: sqlite3.Connection, selection: Selection, columns: str
 
 
 class OutcomeCounts(NamedTuple):
-    """What came of the tests of a suite in a run on one data set.
+    """The counts of a suite's test outcomes in a run on one data set.
 
     Attributes:
         flagged: Only over solutions that are flagged as their problem's ground truth.
@@ -457,7 +447,7 @@ class OutcomeCounts(NamedTuple):
 
 
 def outcome_counts(connection: sqlite3.Connection, selection: Selection) -> list[OutcomeCounts]:
-    """Outcomes of tests in runs that have been complete, of flagged ground truths and of all others apart.
+    """Count outcomes of tests in complete runs, of flagged ground truths and of all others separately.
 
     Raises:
         UsageError: The selection names something unknown.

@@ -53,7 +53,7 @@ _INSERTS: Final = {
 
 
 class TextIndex(NamedTuple):
-    """An index as it stands now.
+    """An index in its current state.
 
     Attributes:
         questions: The row id up to which it holds questions; 0 where it is no help.
@@ -65,7 +65,7 @@ class TextIndex(NamedTuple):
     completions: int = 0
 
     def candidates(self, table: Indexed, search: str, after: int = 0) -> Iterator[int]:
-        """Row ids, in order, of all rows in the index that hold the text, and of others.
+        """Return row ids, in order, of all rows in the index that contain the text, and of others.
 
         Raises:
             DamagedIndexError: It can't be read.
@@ -87,25 +87,23 @@ NO_INDEX: Final = TextIndex()
 
 
 def _trigrams(search: str) -> str:
-    """Strings for FTS5, all of which a row must hold."""
+    """Return strings for FTS5, all of which a row must contain."""
     found = list(dict.fromkeys(search[at : at + LEAST] for at in range(len(search) - LEAST + 1)))
     some = found[:: -(-len(found) // _MOST)]
     return " ".join('"' + trigram.replace('"', '""') + '"' for trigram in some)
 
 
 def path(database: Path) -> Path:
-    """Where the index of a database stands."""
     return column_files.folder(database) / NAME
 
 
 def helps(search: str) -> bool:
-    """Whether an index can say anything of a text: it is neither too short, nor one that no text can hold."""
     return len(search) >= LEAST and "\0" not in search and not any("\ud800" <= letter <= "\udfff" for letter in search)
 
 
 @contextmanager
 def reading(database: Path, reader: sqlite3.Connection) -> Iterator[TextIndex]:
-    """The index; `NO_INDEX` where there is none, or none of this database."""
+    """Open the index; `NO_INDEX` if there is none, or none of this database."""
     connection = _opened(path(database))
     if connection is None:
         yield NO_INDEX
@@ -128,7 +126,6 @@ def _opened(place: Path) -> sqlite3.Connection | None:
 
 
 def last_rows(reader: sqlite3.Connection) -> tuple[int, int]:
-    """The last row ids of questions and completions."""
     questions, completions = (
         reader.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]
         for table in ("questions", "completions")
@@ -137,7 +134,7 @@ def last_rows(reader: sqlite3.Connection) -> tuple[int, int]:
 
 
 def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None:
-    """Take some more rows into the index, which is made if need be; killed at any moment it goes on where it was.
+    """Add some more rows to the index, creating it if need be; after a kill it resumes.
 
     Returns:
         Up to which row ids it holds questions and completions now; None when there are no more of them.
@@ -164,7 +161,7 @@ def extend(database: Path, reader: sqlite3.Connection) -> tuple[int, int] | None
 
 
 def missing(index: TextIndex, reader: sqlite3.Connection) -> bool:
-    """Whether a text that the index should hold is not found in it; some are tried.
+    """Return whether a sampled text that the index should hold is not found in it.
 
     Raises:
         DamagedIndexError: It can't be read.
@@ -181,7 +178,6 @@ def missing(index: TextIndex, reader: sqlite3.Connection) -> bool:
 
 
 def remove(database: Path) -> None:
-    """Delete the index."""
     place = path(database)
     for end in ("", "-wal", "-shm"):
         place.with_name(place.name + end).unlink(missing_ok=True)
@@ -237,7 +233,7 @@ def _some(found: Iterable[tuple[int, *tuple[str, ...]]]) -> list[tuple[int, *tup
 
 
 def _through(connection: sqlite3.Connection, reader: sqlite3.Connection) -> tuple[int, int] | None:
-    """Up to which rows an index is of this database; None where it is of another one, or none of ours."""
+    """Return the last rows that an index of this database holds; None if it is of another one, or not ours."""
     try:
         made = dict(connection.execute("SELECT name, sql FROM sqlite_master WHERE name IN (?, ?, ?)", [*_SCHEMA]))
         if made != _SCHEMA:

@@ -1,7 +1,7 @@
 """Files of code problems and of their solutions.
 
-kinds: which one a file is, our own files, and samples of solutions. row: a row's cells. literals: values and names.
-evalplus: HumanEval, MBPP, EvalPlus, test code split. humaneval_x: in several languages.
-mbpp: what MBPP+'s inputs mean. contests: APPS, LiveCodeBench, BigCodeBench and like ones.
-seeds: what reinforcement learning starts from, and what evolutions export.
+kinds: format detection, our own files, and samples of solutions. row: a row's cells. literals: values and names.
+evalplus: HumanEval, MBPP, EvalPlus; splitting test code. humaneval_x: several languages.
+mbpp: the meaning of MBPP+'s inputs. contests: APPS, LiveCodeBench, BigCodeBench and similar ones.
+seeds: sources of problems for reinforcement learning, and exports of evolutions.
 """

@@ -1,4 +1,4 @@
-"""Problems from contests: APPS, TACO, LiveCodeBench, BigCodeBench; starter code, and tests from JSON."""
+"""Reads problems from contests: APPS, TACO, LiveCodeBench, BigCodeBench; starter code, and tests from JSON."""
 
 from __future__ import annotations
 
@@ -40,12 +40,11 @@ def {AS_LIST}(found):
 
 
 def prompt(question: str, starter: str | None) -> str:
-    """The question with the code to start from behind it, if there is any."""
     return f"{question.rstrip()}\n\n{starter}" if starter and starter.strip() else question
 
 
 def setup(function: str) -> str:
-    """Code before tests that call a function, or the method of that name of a class ``Solution``.
+    """Return code before tests that call a function, or the method of that name of a class ``Solution``.
 
     The values come from JSON, which has no tuples: a tuple is taken for the list it stands for.
     """
@@ -53,7 +52,7 @@ def setup(function: str) -> str:
 
 
 def call(given: list[Any], wanted: Any, key: str) -> CodeTest:
-    """A test that calls the function and compares what it returns.
+    """Return a test that calls the function and compares the result.
 
     Raises:
         RefusedError: A value can't be written as a literal.
@@ -64,7 +63,7 @@ def call(given: list[Any], wanted: Any, key: str) -> CodeTest:
 
 
 def exchange(given: Any, wanted: Any, key: str) -> CodeTest:
-    """A test that gives a program a text and compares what it writes; a list of texts stands for its lines.
+    """Return a test that feeds a program a text and compares its output; a list of texts is its lines.
 
     Raises:
         RefusedError: One is no text.
@@ -89,17 +88,15 @@ _SECONDS: Final = re.compile(r"\s*(\d{1,4}(?:\.\d{1,6})?)\s*(?:s|sec|second)")
 
 
 def fits_apps(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is APPS."""
     return {"problem_id", "question", "solutions", "input_output"} <= set(keys)
 
 
 def fits_taco(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is TACO, whose rows have no id."""
     return {"question", "solutions", "input_output"} <= set(keys)
 
 
 def apps(row: CodeRow) -> Iterable[CodeRecord]:
-    """The problem in a row of APPS, and the solutions that were accepted.
+    """Return the problem in a row of APPS, and the accepted solutions.
 
     Raises:
         RefusedError: A field is missing, of another type, or its JSON can't be read.
@@ -108,7 +105,7 @@ def apps(row: CodeRow) -> Iterable[CodeRecord]:
 
 
 def taco(row: CodeRow) -> Iterable[CodeRecord]:
-    """The problem in a row of TACO, named by a hash of its question, and the solutions that were accepted.
+    """Return the problem in a row of TACO, named by a hash of its question, and the accepted solutions.
 
     Raises:
         RefusedError: A field is missing, of another type, or its JSON can't be read.
@@ -137,7 +134,7 @@ def _records(row: CodeRow, task_id: str, source: str) -> Iterable[CodeRecord]:
 
 
 def tests_of(document: Any, key: str) -> tuple[str | None, Tests]:
-    """The function that tests call, None where they read and write; and the tests.
+    """Return the function that tests call, None for tests of standard input, and the tests.
 
     Args:
         document: An object of ``inputs``, ``outputs`` and maybe ``fn_name``; None for no tests.
@@ -188,7 +185,7 @@ _IDLE: Final = {pickle.PROTO: 1, pickle.FRAME: 8, pickle.MEMOIZE: 0, pickle.BINP
 
 
 class _Test(Struct, gc=False):
-    """A test as it stands in the file."""
+    """A test as it is in the file."""
 
     input: str
     output: str
@@ -196,12 +193,12 @@ class _Test(Struct, gc=False):
 
 
 def fits(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"question_content", "question_id", "public_test_cases"} <= set(keys)
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row: all its tests as ``base``, as the benchmark counts them, the public ones as ``public``.
+    """Return the problem in a row: all its tests as ``base``, as the benchmark counts them, the public ones as
+    ``public``.
 
     Raises:
         RefusedError: A field is missing, of another type, or its tests can't be read.
@@ -328,12 +325,11 @@ assert result.wasSuccessful(), result.errors[0][1]
 
 
 def fits_bigcodebench(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"task_id", "complete_prompt", "canonical_solution", "test", "entry_point"} <= set(keys)
 
 
 def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row: each test method is a test of ``base``; all together are ``whole``.
+    """Return the problem in a row: each test method is a test of ``base``; all together are ``whole``.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -354,7 +350,7 @@ def read_bigcodebench(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def _cases(test: str) -> Tests:
-    """A test for each method of the class that is one; none where they can't be told."""
+    """Return a test for each method of the only test class; none if the methods can't be found."""
     tree = parsed(test)
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)] if tree is not None else []
     if len(classes) != 1 or classes[0].name != _CASES:

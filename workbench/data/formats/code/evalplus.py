@@ -1,4 +1,4 @@
-"""HumanEval, MBPP and EvalPlus' own files; their test code is taken apart into tests.
+"""Reads HumanEval, MBPP and EvalPlus' own files, and splits their test code into tests.
 
 The reference is never run here. Each test calls it beside the solution, in the sandbox, and compares; passes of such
 tests are forgeable and marked so, as those of any test that is more than one call of the solution.
@@ -43,7 +43,7 @@ class Round(Struct, frozen=True):
     body: list[ast.stmt]
 
     def exact(self, sources: Sources) -> str | None:
-        """``assert f(1, 2) == 3`` for a body ``assertion(f(*inp), exp, 0)`` whose ``exp`` leaves no tolerance.
+        """Return ``assert f(1, 2) == 3`` for a body ``assertion(f(*inp), exp, 0)`` whose ``exp`` has no tolerance.
 
         None for any other, or where ``inp`` is no list.
         """
@@ -60,7 +60,7 @@ class Round(Struct, frozen=True):
 
 
 def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names: NameFinder) -> list[Round] | None:
-    """The rounds of a loop over literals, which may be bound to names before it; None for any other loop.
+    """Return the rounds of a loop over literals, which may be bound to names before it; None for any other loop.
 
     Args:
         before: Statements that the loop needs; those that bind its literals are not needed by its rounds.
@@ -88,7 +88,7 @@ def unrolled(before: Sequence[ast.stmt], loop: ast.For, sources: Sources, names:
 
 
 def _columns(target: ast.expr, over: ast.expr, lists: dict[str, ast.Assign]) -> dict[str, Sequence[_Value]] | None:
-    """Name -> its values round by round; None where that isn't plain to see."""
+    """Map each name to its values round by round; None where these aren't literal."""
     if isinstance(over, ast.Call) and isinstance(over.func, ast.Name) and not over.keywords:
         if (
             over.func.id == "enumerate"
@@ -134,7 +134,7 @@ _DEFINES = (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 
 
 class SplitSource(Struct, frozen=True):
-    """Test code taken apart.
+    """Test code split into tests.
 
     Attributes:
         tests: One for each check; none where it can't be taken apart.
@@ -146,7 +146,7 @@ class SplitSource(Struct, frozen=True):
 
 
 def split_check(source: str, entry_point: str) -> SplitSource:
-    """Take ``def check(candidate): …`` apart, the function that HumanEval's test code defines."""
+    """Split ``def check(candidate): …``, the function that HumanEval's test code defines."""
     tree, sources = _read(source)
     checks = [node for node in tree if isinstance(node, ast.FunctionDef) and node.name == "check"]
     if len(checks) != 1 or len(checks[0].args.args) != 1 or checks[0].decorator_list:
@@ -157,7 +157,6 @@ def split_check(source: str, entry_point: str) -> SplitSource:
 
 
 def split_module(source: str, entry_point: str | None) -> SplitSource:
-    """Take test code apart whose checks stand outside any function, as in MBPP+."""
     tree, sources = _read(source)
     splitter = _Splitter([node for node in tree if isinstance(node, _DEFINES)], sources)
     body = [node for node in tree if not isinstance(node, _DEFINES)]
@@ -172,14 +171,14 @@ def _read(source: str) -> tuple[list[ast.stmt], Sources]:
 
 
 class _CheckWithSetup(Struct, frozen=True):
-    """One check and the statements before it that it needs."""
+    """One check and the statements it depends on."""
 
     before: list[ast.stmt]
     check: ast.stmt
 
 
 class _Splitter:
-    """Takes the checks of one file apart.
+    """Splits the checks of one file.
 
     Args:
         around: Definitions that stand outside them.
@@ -193,7 +192,7 @@ class _Splitter:
         self._helpers = {node.name for node in around if isinstance(node, ast.FunctionDef) and self.names(node).asserts}
 
     def split(self, body: Sequence[ast.stmt], binding: str) -> SplitSource:
-        """The checks of a body as tests.
+        """Return the checks of a body as tests.
 
         Args:
             binding: Code that gives the function under test the name that they call it by.
@@ -225,7 +224,7 @@ class _Splitter:
         return SplitSource(statements(tests), "\n".join(part for part in (*preamble, binding) if part))
 
     def _pieces(self, body: Sequence[ast.stmt]) -> Iterator[_CheckWithSetup]:
-        """The checks of a body, in order; none where something stands in it that belongs to no check."""
+        """Yield the checks of a body in order; none if a statement belongs to no check."""
         before: list[ast.stmt] = []
         found: list[_CheckWithSetup] = []
         for node in body:
@@ -288,7 +287,7 @@ class _Splitter:
 
 
 def _idle(node: ast.stmt) -> bool:
-    """Whether a statement can neither fail nor do anything, such as HumanEval's ``assert True``."""
+    """Return whether a statement can neither fail nor have an effect, such as HumanEval's ``assert True``."""
     if isinstance(node, ast.Assert):
         return isinstance(node.test, ast.Constant) and bool(node.test.value)
     return isinstance(node, ast.Pass) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
@@ -301,7 +300,9 @@ def _fixed(node: ast.stmt) -> bool:
 
 
 def _unneeded(node: ast.stmt) -> bool:
-    """The call of ``check``, texts that stand alone, and what HumanEval writes above its tests and nothing uses."""
+    """Return whether a statement is the call of ``check``, a bare string, or unused metadata that HumanEval writes
+    above its tests.
+    """
     if isinstance(node, ast.Assign):
         return [target.id for target in node.targets if isinstance(target, ast.Name)] == ["METADATA"]
     return _idle(node) or (isinstance(node, ast.Expr | ast.Assert) and _calls_check(node))
@@ -318,12 +319,11 @@ _ORACLES: Final = ("find_zero", "are_equivalent", "sum_div", "surface_Area", "di
 
 
 def fits(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"task_id", "prompt", "entry_point", "canonical_solution", "base_input", "plus_input"} <= set(keys)
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row: the inputs of HumanEval as ``base``, those added as ``plus``.
+    """Return the problem in a row: the inputs of HumanEval as ``base``, the added ones as ``plus``.
 
     Raises:
         RefusedError: A field is missing or of another type, or what the inputs mean isn't in the file.
@@ -347,7 +347,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def unsupported(entry_point: str) -> RefusedError | None:
-    """Why the inputs of a problem can't be taken as they stand in the file; None where they can."""
+    """Explain why the inputs of a problem can't be used as they are in the file; None if they can."""
     if entry_point in _ORACLES:
         message = f"EvalPlus checks {entry_point} by a rule of its own. Import the form with test instead."
         return RefusedError("unsupported", "entry_point", message)
@@ -355,7 +355,8 @@ def unsupported(entry_point: str) -> RefusedError | None:
 
 
 def inputs(row: CodeRow, task_id: str, entry_point: str) -> tuple[Tests, Tests]:
-    """Tests of a row's ``base_input`` and ``plus_input``, within ``atol``; those of MBPP+ as it means them.
+    """Return tests of a row's ``base_input`` and ``plus_input``, within ``atol``; those of MBPP+ with their types
+    restored.
 
     Raises:
         RefusedError: They are no lists of arguments.
@@ -366,7 +367,6 @@ def inputs(row: CodeRow, task_id: str, entry_point: str) -> tuple[Tests, Tests]:
 
 
 def setup(entry_point: str, canonical: str) -> str:
-    """Code that stands before the tests: the solution's function, the reference's, and the comparison."""
     return (
         f"{binding(entry_point)}\n{REFERENCE} = {{}}\nexec({canonical!r}, {REFERENCE})\n"
         f"{REFERENCE} = {REFERENCE}[{entry_point!r}]\n{DEFINITION}"
@@ -396,12 +396,11 @@ _EXTENDED: Final = re.compile(r"^    inputs = \[", re.MULTILINE)
 
 
 def fits_humaneval(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"task_id", "prompt", "entry_point", "canonical_solution", "test"} <= set(keys)
 
 
 def read_humaneval(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row: its checks as ``base``, or, of HumanEval+, base and added ones together as ``plus``.
+    """Return the problem in a row: its checks as ``base`` or, of HumanEval+, base and added ones together as ``plus``.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -431,12 +430,11 @@ SOURCE = "code/MBPP"
 
 
 def fits_mbpp(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"task_id", "code", "test_list"} <= set(keys) and not {"text", "prompt"}.isdisjoint(keys)
 
 
 def read_mbpp(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row.
+    """Return the problem in a row.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -468,7 +466,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def called(code: str, tests: Sequence[str]) -> str | None:
-    """The one function of a solution that its tests call; None where it can't be told."""
+    """Return the one function of a solution that its tests call; None if it is ambiguous."""
     tree = parsed(code)
     if tree is None:
         return None

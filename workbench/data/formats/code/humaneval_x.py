@@ -1,7 +1,7 @@
-"""HumanEval-X as released: the same problems in several languages, a file each; their tests are programs.
+"""Reads HumanEval-X as released: the same problems in several languages, a file each; their tests are programs.
 
-The tests of what isn't Python stand behind the solution as its own language has them: who has a runner for it can run
-them, and judges need none.
+Tests in languages other than Python follow the solution as their own language has them: they need an external runner,
+and judges need none.
 """
 
 from __future__ import annotations
@@ -38,12 +38,11 @@ console.assert = function (holds, ...said) { if (!holds) { throw new Error(said.
 
 
 def fits(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"task_id", "prompt", "declaration", "canonical_solution", "test"} <= set(keys)
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row: its test program as ``base``, and that of the examples in its prompt as ``public``.
+    """Return the problem in a row: its test program as ``base``, and that of the examples in its prompt as ``public``.
 
     Raises:
         RefusedError: A field is missing or of another type, or the id is of no language.

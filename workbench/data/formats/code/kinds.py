@@ -1,4 +1,4 @@
-"""Kinds of code files: which one a file is by its keys, and how a row of it is read."""
+"""Detects the kind of a code file by its keys, and reads its rows."""
 
 from __future__ import annotations
 
@@ -37,17 +37,15 @@ _LONGEST_NAME: Final = 100
 
 
 def holds_our_problems(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is one of problems."""
     return {"task_id", "prompt"} <= set(keys) and not {"tests", "plus_tests", "suites"}.isdisjoint(keys)
 
 
 def holds_solutions(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is one of solutions."""
     return {"task_id", "solution_id", "code"} <= set(keys)
 
 
 def problems(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row.
+    """Return the problem in a row.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -74,7 +72,7 @@ def problems(row: CodeRow) -> Iterable[ProblemRecord]:
 
 
 def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
-    """The solution in a row; ``excluded`` and what else is unknown stay with it as extra keys.
+    """Return the solution in a row; ``excluded`` and unknown keys stay with it as extra keys.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -97,7 +95,6 @@ def solutions(row: CodeRow) -> Iterable[SolutionRecord]:
 
 
 def _writer(row: CodeRow) -> Writer:
-    """Who wrote the reference solution; problems that earlier versions wrote anew only say how many tests they had."""
     said = row.maybe_text("canonical_solution_by")
     if said is None:
         return "model" if "proposed_tests" in row.cells else "human"
@@ -108,7 +105,7 @@ def _writer(row: CodeRow) -> Writer:
 
 
 def _more_suites(row: CodeRow, of_ours: Collection[str] = ()) -> dict[str, Tests]:
-    """Suites of other names than those that have fields of their own; ``of_ours`` have none here."""
+    """Return suites with names other than the known fields; ``of_ours`` have none here."""
     suites: dict[str, list[TestLine]] = (
         row.value("suites", dict[str, list[TestLine]], f"an object: name to {WANTED}") or {}
     )
@@ -130,12 +127,11 @@ _SAMPLE_FORMS: dict[str, SolutionForm] = {"solution": "program", "completion": "
 
 
 def fits(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is one of samples: one that has references holds items."""
     return "task_id" in keys and not _SAMPLE_FORMS.keys().isdisjoint(keys) and set(FIELDS["reference"]).isdisjoint(keys)
 
 
 def numbering() -> Callable[[CodeRow], Iterable[SolutionRecord]]:
-    """A function that reads the rows of one file; samples without an id are numbered from 0 within their task."""
+    """Return a reader of one file's rows that numbers samples without an id from 0 within their task."""
     seen: Counter[str] = Counter()
 
     def read(row: CodeRow) -> Iterable[SolutionRecord]:
@@ -174,12 +170,11 @@ SOURCE = "code/EvolveCoder"
 
 
 def fits_evolvecoder(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"id", "question", "tests"} <= set(keys)
 
 
 def read(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row.
+    """Return the problem in a row.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -199,12 +194,11 @@ _KEY = "all_solutions"
 
 
 def fits_scoring(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is of this kind."""
     return {"task_id", _KEY} <= set(keys)
 
 
 def read_scoring(row: CodeRow) -> Iterable[CodeRecord]:
-    """The problem in a row and its solutions; a score of 1 is a recorded pass.
+    """Return the problem in a row and its solutions; a score of 1 is a recorded pass.
 
     The ground truth is the solution that is marked so, as in our own sets, else the one of rank 1.
 
@@ -248,7 +242,7 @@ def _problem(row: CodeRow) -> Problem:
 
 
 def _inputs(row: CodeRow, task_id: str, entry_point: str | None, canonical: str) -> tuple[str, dict[str, Tests]]:
-    """Setup and suites of a row with EvalPlus' inputs; none where they mean what isn't in the file."""
+    """Return setup and suites of a row with EvalPlus' inputs; none if their meaning isn't in the file."""
     if entry_point is None or evalplus.unsupported(entry_point) is not None:
         return "", {}
     try:
@@ -327,17 +321,15 @@ _KINDS: Final[dict[CodeFormat, _FileKind]] = {
 
 
 def holds_problems(format: CodeFormat) -> bool:
-    """Whether files of a kind hold problems, not solutions alone."""
     return _KINDS[format].problems
 
 
 def kind_of(keys: Collection[str]) -> CodeFormat | None:
-    """The first kind that a file's keys fit; None where it holds no code that we know."""
+    """Return the first kind that a file's keys fit; None if it holds no known code format."""
     return next((name for name, kind in _KINDS.items() if kind.fits(keys)), None)
 
 
 def reader(format: CodeFormat) -> Callable[[SourceDocument], Iterator[CodeRecord | Refusal]]:
-    """A function that gives the records of a row, or why it can't be taken, as a whole."""
     read = _KINDS[format].start()
 
     def records(document: SourceDocument) -> Iterator[CodeRecord | Refusal]:

@@ -1,4 +1,4 @@
-"""Values of JSON as Python literals."""
+"""Converts JSON values to Python literals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench.data.formats.lines import RefusedError
 
 
 def literal(value: Any, key: str) -> str:
-    """A JSON value as Python writes it: floats exactly, texts escaped.
+    """Return a JSON value in Python syntax: floats exactly, texts escaped.
 
     Args:
         key: The field that it is from, for messages.
@@ -31,7 +31,7 @@ def literal(value: Any, key: str) -> str:
 
 
 def arguments(values: list[Any], key: str) -> str:
-    """The arguments of a call, such as ``[1, 2], 'a'``.
+    """Return the arguments of a call, such as ``[1, 2], 'a'``.
 
     Raises:
         RefusedError: See `literal`.
@@ -43,7 +43,7 @@ def arguments(values: list[Any], key: str) -> str:
 
 
 class Names(Struct, frozen=True):
-    """What stands anywhere in a statement.
+    """The names that a statement reads and binds.
 
     Attributes:
         loaded: Names that are read.
@@ -61,7 +61,6 @@ class Names(Struct, frozen=True):
 
 
 def names_in(node: ast.AST) -> Names:
-    """Look through a tree once."""
     loaded, bound, called = set[str](), set[str](), set[str]()
     asserts = leaves = False
     for part in ast.walk(node):
@@ -95,7 +94,6 @@ class NameFinder:
         return kept[1]
 
     def loaded(self, nodes: Iterable[ast.AST]) -> set[str]:
-        """Names that are read in any of these statements."""
         return {name for node in nodes for name in self(node).loaded}
 
 
@@ -140,18 +138,16 @@ class ToleranceLoop(Struct, frozen=True):
     atol: float
 
     def is_exact(self, wanted: ast.expr) -> bool:
-        """Whether the value expected leaves no tolerance: then the comparison is plain equality."""
         return self.atol == 0 and is_literal(wanted) and not _floats(ast.literal_eval(wanted))
 
 
 def is_known(around: Sequence[ast.stmt]) -> bool:
-    """Whether these statements define EvalPlus' own comparison, to the letter."""
     there = {node.name: _hash(node) for node in around if isinstance(node, ast.FunctionDef) and node.name in _KNOWN}
     return there == _KNOWN
 
 
 def preamble(around: Sequence[ast.stmt], *, needed: bool) -> list[str]:
-    """The statements around tests, the comparison written without numpy.
+    """Return the statements around tests, with the comparison rewritten without numpy.
 
     Args:
         needed: Some test calls it.
@@ -161,7 +157,7 @@ def preamble(around: Sequence[ast.stmt], *, needed: bool) -> list[str]:
 
 
 def compared(body: Sequence[ast.stmt]) -> ToleranceLoop | None:
-    """The comparison in a loop's body; None for any other body."""
+    """Return the comparison in a loop's body; None for any other body."""
     if len(body) != 1 or not isinstance(body[0], ast.Expr) or not isinstance(body[0].value, ast.Call):
         return None
     match body[0].value:

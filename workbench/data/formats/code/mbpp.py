@@ -1,4 +1,4 @@
-"""The inputs of MBPP+ as EvalPlus keeps them: JSON lists that stand for tuples and sets, task by task.
+"""Restores the inputs of MBPP+ from EvalPlus' JSON: lists that are tuples or sets, task by task.
 
 Which task has which is not in the files. Source of the numbers: EvalPlus, MBPP+ v0.2.0, and the copy of its table that
 Scoring Verifiers' released code has.
@@ -22,7 +22,7 @@ FOUND: Final = ("check_str", "text_match_three", "text_starta_endb")
 
 
 def call(task_id: str, given: Arguments) -> str:
-    """The arguments of one call as the task means them, such as ``(1, 2), 'a'``.
+    """Return the arguments of one call with the task's types, such as ``(1, 2), 'a'``.
 
     Raises:
         RefusedError: They have another shape than the task's, or are nested too deeply.

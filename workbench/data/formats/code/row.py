@@ -1,4 +1,4 @@
-"""One row of a file of code: its cells are taken one by one, and what is left are the keys we don't know."""
+"""Reads one row of a file of code: its cells are consumed one by one, and the rest are unknown keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class CodeRow:
         self._taken: set[str] = set()
 
     def text(self, *keys: str) -> str:
-        """The text of the first of these cells that is there.
+        """Return the text of the first of these cells that is present.
 
         Raises:
             RefusedError: None is, or it is no text.
@@ -53,7 +53,7 @@ class CodeRow:
         return found
 
     def maybe_text(self, *keys: str) -> str | None:
-        """The text of the first of these cells that is there and not null.
+        """Return the text of the first of these cells that is present and not null.
 
         Raises:
             RefusedError: It is no text.
@@ -65,7 +65,7 @@ class CodeRow:
         return None
 
     def texts(self, key: str) -> list[str]:
-        """The list of texts in a cell; none where it is missing.
+        """Return the list of texts in a cell; none if it is missing.
 
         Raises:
             RefusedError: It is no list of texts.
@@ -74,7 +74,7 @@ class CodeRow:
         return found or []
 
     def number(self, key: str) -> float | None:
-        """A number, or None where there is none.
+        """Return a number, or None if it is missing.
 
         Raises:
             RefusedError: It is something else.
@@ -83,7 +83,7 @@ class CodeRow:
         return found
 
     def seconds(self, key: str) -> float | None:
-        """A time limit in seconds, or None where there is none.
+        """Return a time limit in seconds, or None if it is missing.
 
         Raises:
             RefusedError: It is no number above 0.
@@ -94,7 +94,7 @@ class CodeRow:
         return found
 
     def identifier(self, *keys: str) -> str:
-        """An id: text, or a whole number.
+        """Return an id: text, or an integer.
 
         Raises:
             RefusedError: It is missing, empty, too long or of another type.
@@ -105,7 +105,7 @@ class CodeRow:
         return found
 
     def maybe_identifier(self, *keys: str) -> str | None:
-        """An id, or None where there is none.
+        """Return an id, or None if it is missing.
 
         Raises:
             RefusedError: See `identifier`.
@@ -122,7 +122,7 @@ class CodeRow:
         return None
 
     def truth(self, *keys: str) -> bool | None:
-        """The first of these labels that is there: true, false, 1, 0 or a word for them.
+        """Return the first of these labels that is present: true, false, 1, 0 or a word for them.
 
         Raises:
             RefusedError: It is something else.
@@ -134,7 +134,7 @@ class CodeRow:
         return None
 
     def document(self, key: str) -> Any:
-        """The value of a cell that holds JSON, plain or as text; None where it is missing or empty.
+        """Return the value of a cell that holds JSON, plain or as text; None if it is missing or empty.
 
         Raises:
             RefusedError: The text is no JSON, or nested too deeply.
@@ -145,7 +145,7 @@ class CodeRow:
         return json_in(key, value) if value.strip() else None
 
     def value(self, key: str, kind: Any, wanted: str) -> Any:
-        """The value of a cell as the type asked for; None where it is missing or null.
+        """Return the value of a cell as the given type; None if it is missing or null.
 
         Args:
             kind: The type, as msgspec takes it.
@@ -173,11 +173,10 @@ class CodeRow:
         return found
 
     def leave(self, *keys: str) -> None:
-        """Count cells as known without reading them."""
         self._taken.update(keys)
 
     def extra(self) -> str | None:
-        """JSON object of the cells that nobody has taken, in their order and spelling; None where there are none.
+        """Return a JSON object of the cells that were not read, in their order and spelling; None without any.
 
         Raises:
             RefusedError: One is no UTF-8.
@@ -189,12 +188,12 @@ class CodeRow:
 
 
 def missing(*keys: str) -> RefusedError:
-    """None of these cells is there."""
+    """Return the error that none of these cells is present."""
     return RefusedError("missing_field", keys[0], f"{' or '.join(keys)} is missing. Add it.")
 
 
 def json_in(key: str, text: str) -> Any:
-    """The value of a text that holds JSON.
+    """Parse a text that holds JSON.
 
     Args:
         key: The field it is from, for messages.
@@ -222,7 +221,6 @@ def _no_constant(name: str) -> object:
 
 
 def nul(key: str) -> RefusedError:
-    """An error about a NUL character in a field."""
     return RefusedError("nul", key, f"{key} contains a NUL character. Remove it.")
 
 
@@ -246,7 +244,7 @@ WANTED: Final = "a list of tests: texts, or objects with input and output"
 
 
 def tests_from(row: CodeRow, key: str) -> Tests:
-    """The tests in a cell that lists them.
+    """Return the tests in a cell that lists them.
 
     Raises:
         RefusedError: The cell is no list of tests, or a test is empty.
@@ -255,7 +253,7 @@ def tests_from(row: CodeRow, key: str) -> Tests:
 
 
 def listed(key: str, tests: Sequence[TestLine]) -> Tests:
-    """Tests as a file lists them.
+    """Convert tests as a file lists them.
 
     Args:
         key: The field that they are from, for messages.
@@ -270,31 +268,28 @@ def listed(key: str, tests: Sequence[TestLine]) -> Tests:
 
 
 def statements(sources: Iterable[str]) -> Tests:
-    """Tests of Python statements."""
     return tuple(map(statement, sources))
 
 
 def statement(source: str) -> CodeTest:
-    """A test of Python statements; an assertion about one call is marked as such."""
     return CodeTest(form=form_of(source), source=source)
 
 
 def stdio(given: str, wanted: str) -> CodeTest:
-    """A test of a whole program by what it writes."""
     return CodeTest(form="stdio", source=given, expected=wanted)
 
 
 def program(source: str | None) -> Tests:
-    """A suite of one test that stands behind the solution as a program; none without a text."""
+    """Return a suite of one test that follows the solution as a program; none without a text."""
     return (CodeTest(form="program", source=source),) if source and source.strip() else ()
 
 
 def named(**suites: Tests) -> dict[str, Tests]:
-    """Suites by name, without the empty ones."""
+    """Return suites by name, without the empty ones."""
     return {name: tests for name, tests in suites.items() if tests}
 
 
 def source_of(task_id: str) -> str | None:
-    """``code/HumanEval`` of ``HumanEval/12``; None for ids of another kind."""
+    """Return ``code/HumanEval`` for ``HumanEval/12``; None for ids of another kind."""
     name, slash, _ = task_id.partition("/")
     return f"code/{name}" if slash and name.strip() else None

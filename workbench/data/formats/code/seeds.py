@@ -1,4 +1,5 @@
-"""What code for reinforcement learning starts from: CodeContests, Codeforces, SYNTHETIC-1 and -2; and what it ends in.
+"""Reads sources for reinforcement learning of code: CodeContests, Codeforces, SYNTHETIC-1 and -2, and exports of
+evolutions.
 
 Sources: the data sets' own cards (deepmind/code_contests, open-r1/codeforces, PrimeIntellect's) and EvolveCoder's
 released code, which makes its questions of them.
@@ -27,12 +28,12 @@ _TESTS: Final = (_PUBLIC, "private_tests", "generated_tests")
 
 
 def fits_code_contests(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is CodeContests."""
     return {"name", "description", _PUBLIC, "solutions"} <= set(keys)
 
 
 def code_contests(row: CodeRow) -> Iterable[CodeRecord]:
-    """The problem in a row, and its solutions in Python 3: accepted ones first, the first of them the reference.
+    """Return the problem in a row, and its solutions in Python 3: accepted ones first, the first of them the
+    reference.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -87,12 +88,12 @@ def _limit(row: CodeRow) -> float | None:
 
 
 def fits_codeforces(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is open-r1/codeforces."""
+    """Return whether a file with these keys is open-r1/codeforces."""
     return {"id", "description", "input_format", "output_format", "official_tests"} <= set(keys)
 
 
 def codeforces(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row; one that a program of its own checks, talks to or reads files for has no tests here.
+    """Return the problem in a row, without tests if a checker, an interactor or files are needed.
 
     Raises:
         RefusedError: A field is missing or of another type.
@@ -136,12 +137,11 @@ _LONGEST: Final = 64 << 20
 
 
 def fits_synthetic(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is one of both."""
     return {"prompt", _INFO} <= set(keys)
 
 
 def synthetic(row: CodeRow) -> Iterable[ProblemRecord]:
-    """The problem in a row; a problem that is none of code is refused.
+    """Return the problem in a row; a problem that is not code is rejected.
 
     Raises:
         RefusedError: A field is missing, of another type, or how it is verified can't be read.
@@ -208,12 +208,12 @@ def _as_apps(info: dict[str, Any]) -> dict[str, Any]:
 
 
 def fits_evolved(keys: Collection[str]) -> bool:
-    """Whether a file with these keys is what ``code evolve --export`` writes."""
+    """Return whether a file with these keys is an export of ``code evolve --export``."""
     return {"task_id", "question", "tests", "origins", "reward_model"} <= set(keys)
 
 
 def evolved(row: CodeRow) -> Iterator[ProblemRecord]:
-    """The problem in a row, its tests under the evolution's name and as ``base``.
+    """Return the problem in a row, its tests under the evolution's name and as ``base``.
 
     Raises:
         RefusedError: A field is missing or of another type.

@@ -1,9 +1,8 @@
-"""Logs of evaluations and trainings: files that other tools write, with their own graders' verdicts.
+"""Logs of evaluations and trainings: files of other tools, with their own graders' verdicts.
 
-kinds: the table of them, and the loop over a log's rows. logged: what a row is read to, and its cells.
-prompts: the question within a prompt. inspect_ai, lm_eval, openai, trainers: tools. judges: files of judges' makers.
+kinds: the table of log formats, and the loop over a log's rows. logged: the result of reading a row, and its cells.
+prompts: the question within a prompt. inspect_ai, lm_eval, openai, trainers: tools. judges: data of published judges.
 
-To add a format: a `LogKind` beside those like it, and its line in `kinds`. Import, --format and detection follow from
-it,
-and the tests ask for a documented row in docs/log-formats.md.
+To add a format: a `LogKind` in a module like these, and its line in `kinds`. Import, --format and detection follow from
+it, and the tests ask for a documented row in docs/log-formats.md.
 """

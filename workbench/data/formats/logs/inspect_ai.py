@@ -57,7 +57,7 @@ NO_VERDICT: Final = "no_verdict"
 
 
 def scales_in(scored: Iterable[object]) -> list[str]:
-    """The scorers, or parts of them, that give numbers beyond [0, 1] or other letters than C and I in some sample."""
+    """List the scorers, or parts of them, with numbers beyond [0, 1] or letters other than C and I in some sample."""
     found: dict[str, None] = {}
     for scores in scored:
         for name, _, value in _values(scores):
@@ -68,7 +68,7 @@ def scales_in(scored: Iterable[object]) -> list[str]:
 
 
 def grades_of(scores: object, task: str, completion: str, scales: Collection[str]) -> tuple[Grade, ...]:
-    """What scorers said of a completion.
+    """Return the scorers' grades of a completion.
 
     Args:
         scores: Scorer -> its score.
@@ -135,7 +135,6 @@ Resolve = Callable[[str], str]
 
 
 def resolver(attachments: object) -> Resolve:
-    """A function that looks long texts up among a sample's attachments."""
     known = attachments if isinstance(attachments, Mapping) else {}
 
     def resolve(text: str) -> str:
@@ -146,7 +145,7 @@ def resolver(attachments: object) -> Resolve:
 
 
 def question_of(sample: Mapping[str, Any], resolve: Resolve) -> str | None:
-    """What a sample asks: its input, with the letters of its options where the input does not give them.
+    """Return a sample's question: its input, with the lettered options if the input lacks them.
 
     Of a chat, what the user says; of a longer one all turns but the system's, each under the name of who speaks.
     """
@@ -162,7 +161,6 @@ def question_of(sample: Mapping[str, Any], resolve: Resolve) -> str | None:
 
 
 def completions_of(sample: Mapping[str, Any], resolve: Resolve) -> list[str]:
-    """What the model said; the first is the one that scorers judged."""
     output = sample.get("output")
     if not isinstance(output, Mapping):
         return []
@@ -235,7 +233,7 @@ _BROKEN: Final = (
 
 
 def is_log(head: bytes) -> bool:
-    """Whether a file that begins with these bytes is a ``.eval`` file, by its first member's name."""
+    """Return whether a file that begins with these bytes is a ``.eval`` file, by its first member's name."""
     return head.startswith(ZIP) and head[_LOCAL_HEADER:].startswith(_OURS)
 
 
@@ -261,12 +259,12 @@ class EvalFile:
         return name in self._members
 
     def numbered(self, start: str) -> list[str]:
-        """The JSON members of a folder whose names are numbers, in their order."""
+        """Return the JSON members of a folder whose names are numbers, in order."""
         found = (re.fullmatch(rf"{re.escape(start)}(\d{{1,9}})\.json", name) for name in self._members)
         return [match[0] for match in sorted(filter(None, found), key=lambda match: int(match[1]))]
 
     def read(self, name: str) -> bytes:
-        """A member whole.
+        """Return a whole member.
 
         Raises:
             RefusedError: It is damaged, encrypted or too long.
@@ -295,7 +293,7 @@ class EvalFile:
             yield stream
 
     def _packed(self, entry: ZipInfo) -> bytes:
-        """A member's bytes as they stand in the file."""
+        """Return a member's compressed bytes."""
         self._file.seek(entry.header_offset)
         header = self._file.read(_LOCAL_HEADER)
         if len(header) < _LOCAL_HEADER or not header.startswith(ZIP):
@@ -307,7 +305,7 @@ class EvalFile:
 
 @contextmanager
 def opened(path: Path) -> Iterator[EvalFile]:
-    """A ``.eval`` file for reading.
+    """Open an ``.eval`` file for reading.
 
     Raises:
         FormatError: It is damaged, or unpacks to more than any log does.
@@ -357,7 +355,7 @@ _WRITE: Final = "Inspect writes samples into its logs unless it is told --no-log
 
 
 class Header(Struct, frozen=True, kw_only=True):
-    """What a log says of all its samples.
+    """The part of a log that holds for all its samples.
 
     Attributes:
         id: The evaluation's id.
@@ -371,17 +369,16 @@ class Header(Struct, frozen=True, kw_only=True):
 
 
 def recognises(_element: Mapping[str, Any]) -> bool:
-    """Whether an object is a row of such a log: its samples are no rows of a file."""
     return False
 
 
 def begins(head: bytes) -> bool:
-    """Whether a file that begins with these bytes is a log."""
+    """Return whether a file that begins with these bytes is a log."""
     return is_log(head) or _DOCUMENT.match(head) is not None
 
 
 def dataset_of(path: Path) -> str | None:
-    """The task that a log is of; None where its beginning does not say it.
+    """Return the task of a log; None if its beginning does not name it.
 
     Raises:
         FormatError: The file can't be read.
@@ -398,7 +395,7 @@ def dataset_of(path: Path) -> str | None:
 
 
 def rows(stream: Stream, _container: FileFormat, path: Path, _max_line: int) -> Iterator[Row]:
-    """The samples of an open log, each with the header.
+    """Yield the samples of an open log, each with the header.
 
     Raises:
         FormatError: It is damaged, or has no samples.
@@ -457,7 +454,7 @@ def _header_of_zip(file: EvalFile, path: Path) -> Header:
 
 
 def _header(said: Mapping[str, Any], scored: list[Any], path: Path) -> Header:
-    """What a log says of itself.
+    """Read a log's header.
 
     Args:
         scored: All samples, or their summaries.
@@ -484,7 +481,7 @@ def _scores(sample: Mapping[str, Any]) -> object:
 
 
 def completions(row: Mapping[str, Any]) -> Iterator[Logged]:
-    """What the model said to a sample, with what scorers made of it.
+    """Yield the completions of a sample, with their scores.
 
     Raises:
         RefusedError: It said nothing, since the sample failed, or the sample lacks what a sample has.

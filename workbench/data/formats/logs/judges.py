@@ -1,4 +1,4 @@
-"""Data of judges: CompassVerifier (VerifierBench), xVerify (VAR), RewardBench.
+"""Reads data of published judges: CompassVerifier (VerifierBench), xVerify (VAR), RewardBench.
 
 CompassVerifier's fields: https://huggingface.co/datasets/opencompass/VerifierBench and the README of
 open-compass/CompassVerifier.
@@ -46,7 +46,6 @@ _TAKEN: Final = frozenset({"question", "gold_answer", "llm_response", "data_sour
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
-    """Whether an object is one of VerifierBench's rows."""
     return {"question", "gold_answer", "llm_response"} <= element.keys()
 
 
@@ -69,7 +68,7 @@ def _read(row: Mapping[str, Any]) -> Iterator[Logged]:
 
 
 def _source(row: Mapping[str, Any]) -> str | None:
-    """``domain/name``, as sources are called."""
+    """Return ``domain/name``, as sources are called."""
     source, domain = maybe_text(row, "data_source"), maybe_text(row, "domain")
     return f"{domain}/{source}" if source and domain and "/" not in source else source
 
@@ -119,17 +118,15 @@ _XVERIFY_TAKEN: Final = frozenset(
 
 
 def recognises_xverify(element: Mapping[str, Any]) -> bool:
-    """Whether an object is one of xVerify's rows."""
     return {"question", "llm_output", "correct_answer"} <= element.keys()
 
 
 def begins(head: bytes) -> bool:
-    """Whether a file that begins with these bytes is a report of its evaluator, which has the rows in it."""
+    """Return whether a file begins like a report of xVerify's evaluator, which contains the rows."""
     return _REPORT.match(head) is not None
 
 
 def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    """The rows of an open file, be it a list of them or a report."""
     if kind != "json":
         return documents(stream, kind, path, max_line)
     return json_rows(stream, path, ("rows", "data", "results"))
@@ -166,7 +163,7 @@ def _grades(row: Mapping[str, Any]) -> Iterator[Grade]:
 
 
 def _judgments(row: Mapping[str, Any]) -> dict[str, str]:
-    """Key -> the judge whose judgment stands there."""
+    """Map each key with a judgment to its judge."""
     found = {key: _XVERIFY_JUDGED.fullmatch(key) for key in row if key != _PEOPLE}
     return {key: judge[1] for key, judge in found.items() if judge is not None}
 
@@ -192,12 +189,10 @@ _REWARDBENCH_TAKEN: Final = frozenset(
 
 
 def recognises_rewardbench(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a pair, or one prompt with lists of both."""
     return {"chosen", "rejected"} <= element.keys() or {"prompt", "text_chosen", "text_rejected"} <= element.keys()
 
 
 def begin(path: Path) -> Read:
-    """A function that gives the completions of a row. A file of results is called after its reward model."""
     judge = verifier_name("rewardbench", _stem(path))
     return lambda row: _read_rewardbench(row, judge)
 
@@ -234,7 +229,7 @@ def _answers(row: Mapping[str, Any], side: str) -> list[str]:
 
 
 def _question(row: Mapping[str, Any]) -> dict[str, str]:
-    """The prompt; where there is none, the messages of the preferred answer without the last."""
+    """Return the prompt or, without one, the messages of the preferred answer without the last."""
     if row.get("prompt") is not None:
         return asked(row, "prompt")
     value = row.get("chosen")
@@ -266,7 +261,7 @@ def _scored(judge: str, score: float, best: float | None, single: bool, tied: bo
 
 
 def _picks(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> Iterator[Grade | None]:
-    """Verdicts from ``results`` alone: 1 where the preferred answer was picked, 0 where another was, else a tie."""
+    """Yield verdicts from ``results`` alone: 1 if the preferred answer was picked, 0 if another was, else a tie."""
     result = number(row.get("results"))
     told: dict[float, tuple[OutcomeWord, OutcomeWord]] = {
         1: ("correct", "incorrect"),
@@ -282,7 +277,7 @@ def _picks(row: Mapping[str, Any], judge: str, chosen: int, rejected: int) -> It
 
 
 def _scores(row: Mapping[str, Any], chosen: int, rejected: int) -> list[float | None] | None:
-    """A score an answer; None where the row has none, or not as many."""
+    """Return a score for each answer; None if the row has none, or not as many."""
     if isinstance(row.get("scores"), list):
         found = row["scores"]
     elif "scores_chosen" in row and "scores_rejected" in row:

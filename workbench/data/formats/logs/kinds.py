@@ -1,4 +1,4 @@
-"""The kinds of logs: which one a file is by what it begins with, and the completions in it."""
+"""The kinds of logs: detects a log by its beginning, and reads the completions in it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LATER: Final = frozenset[str]().union(*(kind.later for kind in KINDS.values()))
 
 
 def of_document(path: Path) -> str | None:
-    """The name of the kind of log that a file is as a whole; None for any other file.
+    """Return the name of the kind of log that a file is as a whole; None for any other file.
 
     Raises:
         FormatError: The file can't be read.
@@ -49,7 +49,7 @@ def of_document(path: Path) -> str | None:
 
 
 def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
-    """The name of the kind of log that a file's first row is of; None for any other file."""
+    """Return the name of the kind of log that a file's first row is of; None for any other file."""
     if not rows:
         return None
     try:
@@ -62,7 +62,7 @@ def of_rows(rows: Sequence[Mapping[str, msgspec.Raw]]) -> str | None:
 def items(
     stream: Stream, kind: LogKind, container: FileFormat, path: Path, max_line: int
 ) -> Iterator[tuple[Row, tuple[Grade, ...]]]:
-    """The completions of an open log, each as a row of our fields, with its grades.
+    """Yield the completions of an open log, each as a row of our fields, with its grades.
 
     Raises:
         FormatError: The file as a whole is not of its format.

@@ -1,4 +1,4 @@
-"""EleutherAI's lm-evaluation-harness: the files of samples that ``--log_samples`` writes.
+"""Reads the samples that EleutherAI's lm-evaluation-harness writes with ``--log_samples``.
 
 A row is one document under one filter: what was asked, every response, what the filter took from it, and the metrics.
 Versions before 0.4.3 wrote one JSON list, without names of filters and metrics.
@@ -39,11 +39,11 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
 
     @property
     def likeliest(self) -> int:
-        """The number of the option with the largest log-likelihood."""
         return _largest(self.likelihoods)
 
     def chosen(self, metric: str) -> int | None:
-        """The number of the option that a metric takes for the answer, as the harness's ``process_results`` does.
+        """Return the number of the option that a metric counts as the answer, as the harness's ``process_results``
+        does.
 
         None for a metric that judges something else, such as a rank or a probability.
         """
@@ -58,7 +58,7 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
         return None
 
     def reference(self, target: object, taken: Collection[str]) -> str:
-        """The right option's text; several, which the harness writes as Python's text of a list, with "or" between.
+        """Return the right option's text; several, which the harness writes as a Python list, joined by "or".
 
         Args:
             target: The option's number, or its text.
@@ -83,7 +83,7 @@ class DocumentChoices(Struct, frozen=True, kw_only=True):
 
 
 def options_of(requests: list[list[Any]], responses: list[list[Any]]) -> DocumentChoices:
-    """The options that requests ask the likelihoods of.
+    """Return the options that requests ask the likelihoods of.
 
     Raises:
         RefusedError: They are none, or a likelihood is no number.
@@ -127,7 +127,7 @@ _LONGEST: Final = 64 << 20
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """The run that a file of samples comes from.
+    """The run that wrote a file of samples.
 
     Attributes:
         model: The model that answered; None where nothing says it.
@@ -141,16 +141,13 @@ class Run(Struct, frozen=True, kw_only=True):
     voting: frozenset[str] = frozenset()
 
     def grades(self, metric: str) -> bool:
-        """Whether a higher value of a metric speaks for a response."""
         return metric not in self.worse
 
     def votes(self, filter: str) -> bool:
-        """Whether a filter takes what most of several responses say."""
         return filter in self.voting or filter.startswith("maj")
 
 
 def run_of(path: Path) -> Run:
-    """The run of a file of samples, as its name and the results beside it tell."""
     stem = _SUFFIXES.sub("", path.name)
     named = _SAMPLES.fullmatch(stem)
     for beside in _results(path, named["time"] if named else None):
@@ -229,17 +226,14 @@ SEVERAL: Final = "of_several"
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a sample."""
     return element.keys() >= _ALWAYS
 
 
 def dataset_of(path: Path) -> str | None:
-    """The task that a file of samples is of."""
     return run_of(path).task
 
 
 def begin(path: Path) -> Read:
-    """A function that gives the completions of a sample, with what the harness made of each."""
     run = run_of(path)
     met: Counter[str] = Counter()
 
@@ -252,7 +246,7 @@ def begin(path: Path) -> Read:
 
 
 class _LmEvalSample(Struct, frozen=True, kw_only=True):
-    """A row, checked.
+    """A validated row.
 
     Attributes:
         requests: The arguments of each request that was made for the document: the prompt, and what followed it.
@@ -272,7 +266,7 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, row: Mapping[str, Any], run: Run, occurrence: int) -> _LmEvalSample:
-        """A row's sample.
+        """Return a row's sample.
 
         Args:
             occurrence: How often the document has stood in the file by now: old versions don't name their filters.
@@ -301,7 +295,7 @@ class _LmEvalSample(Struct, frozen=True, kw_only=True):
         return not self.requests or any(isinstance(one, Mapping) for one in self.requests[0][1:])
 
     def grades(self, answer: str | None, *metrics: str) -> tuple[Grade, ...]:
-        """What metrics (by default all) say of one completion; none where their values are no grades.
+        """Return the metrics' (by default all) grades of one completion; none if their values are not grades.
 
         Args:
             answer: What the filter took from it.
@@ -342,7 +336,7 @@ def _completions(sample: _LmEvalSample) -> Iterator[Logged]:
 
 
 def _generated(sample: _LmEvalSample) -> Iterator[Logged]:
-    """Every response. What a filter took is the first one, unless it is what most of them say."""
+    """Yield every response. A filter applies to the first one, unless its value is that of most responses."""
     reference = _reference(sample.row.get("target"))
     filtered = sample.row.get("filtered_resps")
     took = filtered[0] if isinstance(filtered, list) and filtered else None

@@ -1,4 +1,4 @@
-"""What a row of a log holds: an item, and what the tool's own graders said of it."""
+"""The result of reading a row of a log: an item, and the tool's own grades of it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _UNUSUAL = re.compile(r"[^\w.+@/-]+")
 
 
 class Grade(Struct, frozen=True, kw_only=True):
-    """What one grader said of one completion.
+    """One grader's judgement of one completion.
 
     Attributes:
         verifier: The grader's name, as `verifier_name` makes it.
@@ -59,7 +59,7 @@ class Logged(Struct, frozen=True, kw_only=True):
 
 
 def verifier_name(*parts: str) -> str:
-    """A grader's name from what tells it from others: ``lm-eval/gsm8k/exact_match-strict-match``.
+    """Return a grader's name from its distinguishing parts: ``lm-eval/gsm8k/exact_match-strict-match``.
 
     What no verifier's name may have becomes ``-``; a long name ends in a hash of the whole.
     """
@@ -71,7 +71,7 @@ def verifier_name(*parts: str) -> str:
 
 
 def graded(verifier: str, value: object, answer: str | None = None, *, scale: bool = False) -> Grade | None:
-    """A grade from a number or a truth value; None where it is neither.
+    """Convert a number or a boolean to a grade; None for anything else.
 
     True and 1 are the verdict "correct", False and 0 are "incorrect"; any other number is a score, and says nothing
     until a threshold makes a verdict of it.
@@ -90,18 +90,16 @@ def graded(verifier: str, value: object, answer: str | None = None, *, scale: bo
 
 
 def unread(verifier: str, reply: str) -> Grade:
-    """The grade of a grader whose reply holds no verdict that we know."""
     return Grade(verifier=verifier, verdict="abstain", reason="unparsed", detail=reply[-_LONGEST_REPLY:])
 
 
 def sample_id(task: str, number: object, question: str, reference: str) -> str:
-    """The id of a task's question: its number there, and a hash of its texts, which tasks of one name may not share."""
     content = blake2b(f"{question}\0{reference}".encode(errors="replace"), digest_size=4).hexdigest()
     return f"{task}/{number}-{content}"
 
 
 def number_of(value: object) -> float | None:
-    """A finite number, or a text that is one; None for anything else, truth values among it."""
+    """Return a finite number, also from a text; None for anything else, booleans included."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     try:
@@ -123,7 +121,6 @@ Rows = Callable[[Stream, FileFormat, Path, int], Iterator[Row]]
 
 
 def always(read: Read) -> Begin:
-    """For files of which nothing but the row itself needs to be known."""
     return lambda _path: read
 
 
@@ -167,7 +164,7 @@ _CHAT: Final = "text, or messages with a role and content"
 
 
 def maybe_text(row: Mapping[str, Any], *keys: str) -> str | None:
-    """The text of the first of these cells that is there and not null; a number as it is written.
+    """Return the text of the first of these cells that is present and not null; a number as it is written.
 
     Raises:
         RefusedError: It is neither.
@@ -184,7 +181,7 @@ def maybe_text(row: Mapping[str, Any], *keys: str) -> str | None:
 
 
 def answer(row: Mapping[str, Any], *keys: str) -> str | None:
-    """A reference answer: text, a number, or any other JSON as it is written.
+    """Return a reference answer: text, a number, or any other JSON as it is written.
 
     A list of one stands for its member, also where it is Python's text of a list with one text.
 
@@ -199,7 +196,7 @@ def answer(row: Mapping[str, Any], *keys: str) -> str | None:
 
 
 def written(value: object) -> str:
-    """A value as JSON text.
+    """Return a value as JSON text.
 
     Raises:
         RefusedError: It can't be written.
@@ -211,14 +208,14 @@ def written(value: object) -> str:
 
 
 def number(value: object) -> float | None:
-    """A finite number (true is 1, false 0); None for anything else."""
+    """Return a finite number (true is 1, false 0); None for anything else."""
     if isinstance(value, str):
         return None
     return number_of(int(value) if isinstance(value, bool) else value)
 
 
 def asked(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
-    """The question of what a model was asked, text or the messages of a chat, and what its system told the model.
+    """Return the question from a model's input, text or chat messages, and its system prompt.
 
     One message stands for itself; several are each headed by who speaks.
 
@@ -238,7 +235,7 @@ def asked(row: Mapping[str, Any], *keys: str) -> dict[str, str]:
 
 
 def said(row: Mapping[str, Any], *keys: str) -> str:
-    """What a model answered: text, or the last message of a chat.
+    """Return a model's answer: text, or the last message of a chat.
 
     Raises:
         RefusedError: It is missing, or neither.
@@ -253,7 +250,7 @@ def said(row: Mapping[str, Any], *keys: str) -> str:
 
 
 def messages(value: object, key: str) -> Iterator[tuple[str, str]]:
-    """Who speaks and what they say, message by message.
+    """Yield speaker and text of each message.
 
     Args:
         key: The field the messages are from, for errors.
@@ -268,7 +265,7 @@ def messages(value: object, key: str) -> Iterator[tuple[str, str]]:
 
 
 def content(value: object, key: str) -> str:
-    """The text of a message's content: text, or parts of which those without text are named.
+    """Return the text of a message's content: text, or parts, of which those without text are named.
 
     Raises:
         RefusedError: It is neither.
@@ -285,7 +282,7 @@ def content(value: object, key: str) -> str:
 
 
 def kept(row: Mapping[str, Any], taken: Collection[str], tool: str) -> dict[str, Any]:
-    """What is left of a row, to be kept beside the item.
+    """Return the rest of a row, to be kept with the item.
 
     Args:
         taken: Keys that the item has taken.
@@ -296,7 +293,6 @@ def kept(row: Mapping[str, Any], taken: Collection[str], tool: str) -> dict[str,
 
 
 def wrong(key: str, wanted: str) -> RefusedError:
-    """A cell holds something else."""
     return RefusedError("wrong_type", key, f"{key} holds something else. Write it as {wanted}.")
 
 

@@ -1,4 +1,4 @@
-"""OpenAI's batches, with the questions from the input files that lie beside them; and OpenAI evals' recordings.
+"""Reads OpenAI's batches, with the questions from the input files next to them, and OpenAI evals' recordings.
 
 Batches, as described: https://platform.openai.com/docs/guides/batch. Bodies of chat completions, completions and
 responses are read.
@@ -53,7 +53,7 @@ _BESIDES: Final = ("reference", "source", "type", "subtype")
 
 
 def asked_beside(path: Path) -> dict[str, Asked | None]:
-    """What the requests asked whose files lie in the folder of a file, by ``custom_id``; None where they differ.
+    """Map ``custom_id`` to the question in the request files of a file's folder; None where they differ.
 
     The reference answer is what the request's ``metadata`` calls so, or that of a question whose id is the
     ``custom_id`` in a file of questions in the same folder; else it is empty. Files that can't be read say nothing.
@@ -78,12 +78,11 @@ def asked_beside(path: Path) -> dict[str, Asked | None]:
 
 
 def is_request(row: Mapping[str, Any]) -> bool:
-    """Whether an object is a line of a batch's input."""
     return {"custom_id", "url", "body"} <= row.keys()
 
 
 def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    """The requests or the questions of a file; none where its first line is neither."""
+    """Yield the requests or the questions of a file; none if its first line is neither."""
     with suppress(FormatError), open_stream(file) as (stream, _):
         for row in documents(stream, "jsonl", file, DEFAULT_MAX_LINE):
             try:
@@ -118,12 +117,10 @@ _UNASKED: Final = "unknown_request"
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a line of a batch's output, of its file of errors, or of its input."""
     return {"custom_id", "response", "error"} <= element.keys() or is_request(element)
 
 
 def begin(path: Path) -> Read:
-    """A function that gives the completions of a line: each choice is one."""
     asked = asked_beside(path)
     return lambda row: _read(row, asked, path)
 
@@ -158,7 +155,7 @@ def _read(row: Mapping[str, Any], requests: Mapping[str, Asked | None], path: Pa
 
 
 def _body(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The body of an answered request.
+    """Return the body of an answered request.
 
     Raises:
         RefusedError: It failed, or is none.
@@ -182,7 +179,7 @@ def _failed(error: Mapping[str, Any], status: object = None) -> RefusedError:
 
 
 def _completions(body: Mapping[str, Any]) -> Iterator[tuple[str, str | None]]:
-    """What was answered, each with how it ended.
+    """Yield the answers, each with how it ended.
 
     Raises:
         RefusedError: There is nothing.
@@ -226,7 +223,7 @@ _AROUND: Final = (b'{"spec"', b'{"final_report"')
 
 
 class _SampleEvents(Struct):
-    """The events of one sample: their tokens by type, and where the first one stands."""
+    """The events of one sample: their tokens by type, and the position of the first one."""
 
     line: int
     raw: bytes
@@ -250,7 +247,6 @@ _spec = msgspec.json.Decoder(_Spec)
 
 
 def recognises_openai_evals(element: Mapping[str, Any]) -> bool:
-    """Whether an object is the line of a run, or one of its events."""
     spec = element.get("spec")
     if isinstance(spec, dict):
         return {"eval_name", "completion_fns"} <= spec.keys()
@@ -258,7 +254,8 @@ def recognises_openai_evals(element: Mapping[str, Any]) -> bool:
 
 
 def rows(stream: Stream, kind: FileFormat, path: Path, max_line: int) -> Iterator[Row]:
-    """The samples of an open file, each as one row with its run and its events, in the order of their first events.
+    """Yield the samples of an open file, each as one row with its run and its events, in the order of their first
+    events.
 
     Events of a sample stand anywhere in the file (they come from threads): the file is held until its end.
     """

@@ -1,4 +1,4 @@
-"""What a prompt asks: the question in it, without examples and cues around it."""
+"""Extracts the question from a prompt, without the examples and cues around it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CUE = re.compile(r"\s\w+:\s*\Z")
 
 
 def text_of(prompt: object) -> str | None:
-    """A prompt as text: itself, or what its chat messages say; None where it is neither."""
+    """Return a prompt as text: itself, or its chat messages; None if it is neither."""
     if isinstance(prompt, list) and len(prompt) == 1:
         return text_of(prompt[0])
     if not isinstance(prompt, str):
@@ -39,7 +39,7 @@ def text_of(prompt: object) -> str | None:
 
 
 def question_of(document: object) -> str | None:
-    """The text that a document calls its question, by the names that we know; None where it has none."""
+    """Return the text of a document's question, by known names; None without one."""
     if isinstance(document, Mapping):
         folded = {str(key).lower(): value for key, value in document.items()}
         for name in FIELDS["question"]:
@@ -49,7 +49,7 @@ def question_of(document: object) -> str | None:
 
 
 def question_in(prompt: str, document: object, answer: str) -> str:
-    """What a prompt asks of one document: the part that the document's own texts span.
+    """Return the question that a prompt asks about one document: the part that the document's own texts span.
 
     That leaves out examples of other documents before it, and cues such as ``Answer:`` behind it; options and passages
     stay. A prompt without the document's own question is taken whole: its instructions may be the question.
@@ -81,7 +81,7 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def _last(prompt: str, text: str, start: int) -> int:
-    """Where the last occurrence of a text as words of its own ends; ``start`` where there is none from there on."""
+    """Return the position of the last whole-word occurrence of a text from ``start``; ``start`` without one."""
     end = len(prompt)
     while (place := prompt.rfind(text, start, end)) >= 0:
         after = place + len(text)
@@ -100,12 +100,11 @@ _LONGEST: Final = 10_000
 
 
 def several(targets: Iterable[str]) -> str:
-    """Several reference answers, any of which is right, as one text."""
     return " or ".join(targets)
 
 
 def targets_of(target: object) -> list[Any] | None:
-    """The members of a target that is a list, or Python's text of one; None for any other target."""
+    """Return the members of a target that is a list, or Python's text of one; None for any other target."""
     if isinstance(target, str) and target.startswith("[") and len(target) <= _LONGEST:
         try:
             target = ast.literal_eval(target)
@@ -122,7 +121,7 @@ _DIGITS: Final = 19
 
 
 def plain_object(document: bytes) -> dict[str, Any]:
-    """An object; NaN and infinities are None in it, numbers too long for 64 bits are floats.
+    """Parse a JSON object; NaN and infinities become None, integers beyond 64 bits become floats.
 
     Raises:
         RefusedError: It is no JSON object, or a character in it is none.
@@ -134,7 +133,7 @@ def plain_object(document: bytes) -> dict[str, Any]:
 
 
 def plain(document: bytes) -> object:
-    """What a document holds, halves of characters among it; None where it is no JSON."""
+    """Parse a document, tolerating lone surrogates; None if it is not JSON."""
     try:
         return msgspec.json.decode(document)
     except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""What trainers write: TRL's tables of completions (``completions_00010.parquet``), verl's rollouts.
+"""Reads logs of trainers: TRL's tables of completions (``completions_00010.parquet``), verl's rollouts.
 
-TRL's columns: ``trl/trainer/grpo_trainer.py`` (1.16.0), ``log``; before 0.17 ``reward`` alone and no ``advantage``.
+TRL's columns: ``trl/trainer/grpo_trainer.py`` (1.16.0), ``log``; before 0.17 only ``reward`` and no ``advantage``.
 """
 
 from __future__ import annotations
@@ -41,7 +41,6 @@ class Occurrences:
         self._met: Counter[bytes] = Counter()
 
     def key_of(self, *parts: object) -> str:
-        """The id of the next completion with these parts: the same in every reading of the file."""
         same = blake2b(msgspec.msgpack.encode([str(part) for part in parts]), digest_size=16)
         self._met[same.digest()] += 1
         same.update(str(self._met[same.digest()]).encode())
@@ -49,7 +48,7 @@ class Occurrences:
 
 
 def rewarded(tool: str, rewards: Mapping[str, Any]) -> Iterator[Grade]:
-    """A grade a reward function: 1 is correct, 0 and -1 are incorrect, any other number is a score alone.
+    """Return a grade for each reward function: 1 is correct, 0 and -1 are incorrect, any other number is only a score.
 
     Args:
         rewards: Name -> what it gave; what is no finite number is no reward (such as NaN: it did not apply).
@@ -65,19 +64,18 @@ _REFERENCES: Final = (*FIELDS["reference"], "solution")
 
 
 def recognises(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a row of such a table."""
+    """Return whether an object is a row of such a table."""
     keys = element.keys()
     return {"step", "prompt", "completion"} <= keys and bool({"advantage", "reward"} & keys)
 
 
 def dataset_of(path: Path) -> str | None:
-    """The training in whose folder a table lies: ``TRAINING/completions/completions_00010.parquet``."""
+    """Return the training in whose folder a table is: ``TRAINING/completions/completions_00010.parquet``."""
     folder = path.absolute().parent
     return (folder.parent.name or None) if folder.name == "completions" else None
 
 
 def begin(_path: Path) -> Read:
-    """A function that gives the completion of a row, with what each reward function gave it."""
     seen = Occurrences()
 
     def read(row: Mapping[str, Any]) -> Iterator[Logged]:
@@ -108,17 +106,15 @@ _VERL_OWN: Final = frozenset({"input", "output", "gts", "step", "reward", "uid",
 
 
 def recognises_rollout(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a line of a dump of rollouts."""
     return {"input", "output", "score", "step"} <= element.keys()
 
 
 def verl_dataset(path: Path) -> str | None:
-    """The folder of a step's file, which is called after its step alone: ``20.jsonl``."""
+    """Return the folder of a step's file, whose name is only its step: ``20.jsonl``."""
     return (path.absolute().parent.name or None) if path.stem.isdigit() else None
 
 
 def begin_rollouts(_path: Path) -> Read:
-    """A function that gives the completion of a line, with its score and what else its reward function gave."""
     seen = Occurrences()
 
     def read(row: Mapping[str, Any]) -> Iterator[Logged]:
@@ -140,12 +136,10 @@ def begin_rollouts(_path: Path) -> Read:
 
 
 def recognises_responses(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a row of a data set to which responses were added."""
     return recognises_dataset(element) and "responses" in element
 
 
 def begin_responses(_path: Path) -> Read:
-    """A function that gives the responses of a row."""
     seen = Occurrences()
 
     def read(row: Mapping[str, Any]) -> Iterator[Logged]:
@@ -158,7 +152,6 @@ def begin_responses(_path: Path) -> Read:
 
 
 def recognises_dataset(element: Mapping[str, Any]) -> bool:
-    """Whether an object is a row of a data set in verl's layout: a question."""
     return {"data_source", "prompt", "reward_model"} <= element.keys()
 
 

@@ -84,7 +84,7 @@ _FORMAT_MEANINGS: Final[dict[ExportFormat, str]] = {
 
 
 class ExportOptions(Options, frozen=True, kw_only=True):
-    """What is exported, which rows, and how; all but items can be ``csv``, ``parquet`` or ``jsonl``.
+    """The rows to export, their content and format; all but items can be ``csv``, ``parquet`` or ``jsonl``.
 
     An archive always has annotators' names.
     """

@@ -235,7 +235,7 @@ class MergedItem(Struct, frozen=True, kw_only=True):
 
 
 class MergedRun(Struct, kw_only=True):
-    """What was merged of one run.
+    """The merged and rejected verdicts of one run.
 
     Attributes:
         verifier: Its name.
@@ -266,7 +266,7 @@ class MergedRun(Struct, kw_only=True):
 
 
 class MergedEvolution(Struct, kw_only=True):
-    """What was merged of one evolution of tests.
+    """The merged and rejected steps of one evolution of tests.
 
     Attributes:
         refused: Why nothing of it was merged; empty otherwise.

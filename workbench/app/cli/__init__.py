@@ -1,4 +1,4 @@
-"""The command line: one module a kind of work; stdout is data, stderr is narration.
+"""The command line: one module per kind of work; stdout is data, stderr is narration.
 
 verb: a command is a record of options and a function of them. common, writing: what commands share, and where they
 write. opening: the app.
@@ -38,9 +38,9 @@ class LazyGroup(click.Group):
     """A group that imports a command's module when the command is used.
 
     Args:
-        package: Where the modules are.
+        package: The package of the modules.
         commands: Command name -> (module in the package, one line of help), in the order of a day's work.
-        default: The command that takes a file named in a command's place.
+        default: The command that runs when a file is named in a command's place.
     """
 
     def __init__(
@@ -57,7 +57,6 @@ class LazyGroup(click.Group):
         self._commands = commands
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The commands in their order."""
         return list(self._commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -71,10 +70,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that is meant; a file in its place is for the default one.
+        """Return the named command; for a file, the default command.
 
         Raises:
-            click.UsageError: There is none of this name; the message says which is like it.
+            click.UsageError: There is no such command; the message suggests a similar one.
         """
         name = args[0]
         if name in self._commands or name.startswith("-"):
@@ -86,7 +85,7 @@ class LazyGroup(click.Group):
         raise click.UsageError(f"There is no command {name!r}. {did_you_mean(name, self._commands)}".rstrip(), ctx)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; a value that is none of its choices is told with the one that is like it."""
+        """Run the command; for an invalid choice, suggest a similar one."""
         try:
             return super().invoke(ctx)
         except click.BadParameter as error:
@@ -104,10 +103,10 @@ class LazyGroup(click.Group):
 
 
 class Overview(LazyGroup):
-    """All commands, in help that fits a terminal of 24 lines: what comes first, then names by what they are about."""
+    """All commands, in help that fits a terminal of 24 lines: the most important first, then names by topic."""
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write it; `workbench help` has a line for each command."""
+        """Write the overview; `workbench help` has one line per command."""
         from workbench.core.installed import find_documentation
 
         formatter.write(f"{inspect.cleandoc(self.help or '')}\n\nFirst:\n")
@@ -141,7 +140,7 @@ def root(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    """Run the command line; errors a person can act on end it with their exit code, never a traceback."""
+    """Run the command line; an expected error ends it with its exit code, never with a traceback."""
     _prepare_streams()
     try:
         root(standalone_mode=True)

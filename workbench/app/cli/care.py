@@ -29,7 +29,7 @@ class BackupOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def backup_command(options: BackupOptions) -> Output:
-    """Write a checked copy of the database, also while people work on it.
+    """Write a checked copy of the database, even while people work on it.
 
     Copying the file by hand can miss what stands in its write-ahead log; this doesn't. Go back to a copy with
     workbench restore.
@@ -55,7 +55,7 @@ class RestoreOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def restore_command(options: RestoreOptions) -> Output:
-    """Go back to a backup, or make a new database of an archive that export --format workbench wrote.
+    """Restore a backup, or create a new database from an archive (export --format workbench).
 
     A backup takes the place of what stands at DB, which is kept beside it under another name, with its log; nobody may
     have DB open. The file is checked first and never changed. To go on with a file that was copied over the database
@@ -160,7 +160,7 @@ class RescueOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def rescue_command(options: RescueOptions) -> Output:
-    """Write all that can be read of a hurt database into a new one, labels first.
+    """Recover everything readable of a damaged database into a new one, labels first.
 
     DB is read and never written; OUT is a whole database that can be worked on. What is missing is said table by
     table, and the exit code is 3 then. A label is kept also where the text of its item is lost.

@@ -52,7 +52,7 @@ class CostOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def cost_command(project: Project, options: CostOptions) -> Output:
-    """Show what verdicts take beside how accurate they are: calls, tokens, seconds and dollars an item.
+    """Show the cost of verdicts next to their accuracy: calls, tokens, seconds and dollars per item.
 
     Each verifier is counted as if nothing had been stored before, so that one whose replies were shared is not cheaper
     for it. Tokens are those that were written, thoughts included; those of simulated executions and of tests that were
@@ -79,7 +79,7 @@ def cost_command(project: Project, options: CostOptions) -> Output:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    """The numbers of ``--n 1,2,4``."""
+    """Parse the numbers of ``--n 1,2,4``."""
     from workbench.measuring.selecting import read_sizes
 
     return read_sizes(text)
@@ -264,7 +264,7 @@ class CalibrateOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
-    """Show how far a verifier's scores are chances of being correct, as they are and calibrated against gold.
+    """Show how well a verifier's scores predict correctness, raw and calibrated against gold.
 
     Its verdicts, its scores, and its scores after Platt's sigmoid and after isotonic regression stand side by side:
     AUROC, pairwise accuracy, the expected calibration error (ECE) with its interval, Brier score. Maps are fitted on
@@ -308,7 +308,7 @@ class DownstreamOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def downstream_command(project: Project, options: DownstreamOptions) -> Output:
-    """Show how verifiers' accuracy goes with what models trained with them score.
+    """Show how verifiers' accuracy relates to the scores of models trained with them.
 
     FILE holds JSON lines, or CSV with these columns: "verifier", "benchmark", "score", optionally "step", "seed" and
     "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. A

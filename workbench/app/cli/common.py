@@ -1,4 +1,4 @@
-"""What the commands share: arguments, JSON on stdout, narration on stderr."""
+"""Shared by the commands: arguments, JSON on stdout, narration on stderr."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _OWN_LINE = threading.Event()
 
 @contextmanager
 def showing_progress() -> Iterator[None]:
-    """Show the steps of what is done meanwhile."""
+    """Show progress steps while the context runs."""
     listener, over = Listener(), threading.Event()
     shown = threading.Thread(target=_show, args=(listener, over), daemon=True)
     shown.start()
@@ -59,7 +59,7 @@ def showing_progress() -> Iterator[None]:
 
 @contextmanager
 def one_line() -> Iterator[Callable[[str], None] | None]:
-    """What writes one line on a terminal anew, and is gone afterwards; None where there is no terminal.
+    """Yield a function that rewrites one terminal line, cleared at the end; None without a terminal.
 
     The steps are not shown meanwhile.
     """
@@ -102,7 +102,7 @@ def _put(text: str) -> None:
 
 
 def line_of(steps: Sequence[Step], now: float) -> str:
-    """What is done, how far each part is, and how long the whole takes yet or has taken."""
+    """Return the finished steps, each part's progress, and the remaining or elapsed time."""
     left = steps[0].left(now)
     time = f"{_seconds(now - steps[0].began)} so far" if left is None else f"{_seconds(left)} to go"
     return f"{' · '.join(map(_step_words, steps))}, {time}"
@@ -125,13 +125,13 @@ database_argument = click.argument("database", metavar="DB", type=click.Path(dir
 
 
 class NumberRange(click.FloatRange):
-    """A number within bounds; "nan", which click lets through all of them, is none."""
+    """A number within bounds; rejects "nan", which click accepts."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number.
+        """Parse the number.
 
         Raises:
-            click.BadParameter: It is none, or out of bounds.
+            click.BadParameter: It is not a number, or out of range.
         """
         number: float = super().convert(value, param, ctx)
         if isnan(number):
@@ -140,16 +140,16 @@ class NumberRange(click.FloatRange):
 
 
 class WholeRange(click.IntRange):
-    """A whole number within bounds; one that a database can't hold is refused, which help doesn't go into."""
+    """A whole number within bounds; rejects numbers too large for the database, a limit that help leaves out."""
 
     def __init__(self, least: int | None, most: int | None) -> None:
         super().__init__(least, None if most == LARGEST else most)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """The number.
+        """Parse the number.
 
         Raises:
-            click.BadParameter: It is none, or out of bounds.
+            click.BadParameter: It is not a whole number, or out of range.
         """
         number: int = super().convert(value, param, ctx)
         if number > LARGEST:
@@ -159,12 +159,12 @@ class WholeRange(click.IntRange):
 
 @contextmanager
 def project_at(path: str, *, create: bool = False) -> Iterator[Project]:
-    """The project for one command, whose ``--where`` (and ``--on``), if it was given any, chooses something there.
+    """Open the project for one command; its ``--where`` (and ``--on``), if given, must match something.
 
-    How far the command is, is shown.
+    Shows the command's progress.
 
     Raises:
-        UsageError: It chooses nothing, or names what is not there.
+        UsageError: They match nothing, or name something unknown.
         StoreError: As `opened_project`.
     """
     given = click.get_current_context().params
@@ -192,7 +192,7 @@ _CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 def required_selection(where: tuple[str, ...], limit: int | None = None) -> Selection:
-    """The selection of a command that changes items: never all of them because nothing was said.
+    """Return the selection of a command that changes items; an empty one never means all items.
 
     Raises:
         click.UsageError: There is no condition.
@@ -203,10 +203,10 @@ def required_selection(where: tuple[str, ...], limit: int | None = None) -> Sele
 
 
 def key_and_value(text: str, flag: str) -> tuple[str, str]:
-    """The two sides of ``KEY=VALUE``.
+    """Split ``KEY=VALUE``.
 
     Raises:
-        click.BadParameter: It has no such form; ``flag`` is where it was given.
+        click.BadParameter: It has another form; ``flag`` is the option's name.
     """
     try:
         return pair(text)
@@ -215,10 +215,10 @@ def key_and_value(text: str, flag: str) -> tuple[str, str]:
 
 
 def trusting(action: Callable[[bool], T], trust: bool) -> T:
-    """Do what may need the user's trust; at a terminal they are asked for it.
+    """Run an action that may need the user's trust; ask for it at a terminal.
 
     Args:
-        action: Called with whether the user has given it, and once more after they have.
+        action: Called with whether the user has given it, and again after they have.
         trust: Whether they gave it with ``--trust``.
 
     Raises:
@@ -240,13 +240,12 @@ def trusting(action: Callable[[bool], T], trust: bool) -> T:
 
 
 def print_json(value: Any) -> None:
-    """One JSON document on stdout; non-ASCII stays readable."""
+    """Print one JSON document on stdout; non-ASCII characters stay readable."""
     _write(msgspec.json.format(msgspec.json.encode(value), indent=2))
     sys.stdout.buffer.flush()
 
 
 def print_line(value: Any) -> None:
-    """One compact JSON line on stdout."""
     _write(msgspec.json.encode(value))
 
 
@@ -258,12 +257,12 @@ def _write(document: bytes) -> None:
 
 
 def say(text: str) -> None:
-    """A line of narration on stderr; control characters in it are shown, not obeyed."""
+    """Print a line of narration on stderr; control characters in it are made visible."""
     click.echo(inert(text), err=True)
 
 
 def say_without_outcomes(without_tests: int, not_run: Sequence[NotRun]) -> None:
-    """How many solutions have no line of outcomes and why, where some have none."""
+    """Report how many solutions have no line of outcomes and why, if any."""
     if without_tests:
         say(f"Left out: {counted(without_tests, 'solution')} without tests in the suite.")
     for one in not_run:
@@ -271,20 +270,20 @@ def say_without_outcomes(without_tests: int, not_run: Sequence[NotRun]) -> None:
 
 
 def say_some(lines: Sequence[str]) -> None:
-    """The first `SHOWN` lines of narration, and how many more there are."""
+    """Print the first `SHOWN` lines of narration, and the number of further lines."""
     for line in some(lines):
         say(line)
 
 
 def some(lines: Sequence[str]) -> list[str]:
-    """The first `SHOWN` lines, and how many more there are."""
+    """Return the first `SHOWN` lines, and a line with the number of further ones."""
     if len(lines) <= SHOWN:
         return list(lines)
     return [*lines[:SHOWN], f"… and {len(lines) - SHOWN:,} more; --json has them all."]
 
 
 class NotTaken(Protocol):
-    """A line of a file that was refused."""
+    """A rejected line of a file."""
 
     @property
     def line(self) -> int:
@@ -292,27 +291,27 @@ class NotTaken(Protocol):
 
     @property
     def field(self) -> str | None:
-        """The field at fault, if one is."""
+        """Return the field at fault, if there is one."""
 
     @property
     def message(self) -> str:
-        """What is wrong."""
+        """Return the reason."""
 
 
 def refusal_lines(place: object, refused: Iterable[NotTaken]) -> list[str]:
-    """Lines of a file that were not taken, and why, each with where it is."""
+    """Return one message per rejected line, with its place and reason."""
     return [f"{place}:{one.line}:{one.field or 'line'}: {one.message}" for one in refused]
 
 
 def column_lines(columns: Iterable[VerdictColumn]) -> Iterator[str]:
-    """What columns of verdicts hold."""
+    """Describe the content of verdict columns."""
     for column in columns:
         yield f"Verdicts of {column.verifier} in {column.column}: {column.counted}"
 
 
 @contextmanager
 def log_on_stderr(name: str) -> Iterator[None]:
-    """Have what a part of the program logs written to stderr, a line each, while a command runs."""
+    """Write a logger's messages to stderr, one line each, while the context runs."""
     log = logging.getLogger(name)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S"))
@@ -325,7 +324,7 @@ def log_on_stderr(name: str) -> Iterator[None]:
 
 
 def show(text: str = "") -> None:
-    """A line of a report on stdout; control characters in it are shown, not obeyed."""
+    """Print a line of a report on stdout; control characters in it are made visible."""
     click.echo(inert(text))
 
 
@@ -333,7 +332,7 @@ def show(text: str = "") -> None:
 
 
 def usage_words(used: RunUsage) -> list[str]:
-    """Calls, tokens, money and failed attempts by class."""
+    """Return calls, tokens, money and failed attempts by class."""
     words = [counted(used.calls, "call"), tokens(used.prompt_tokens, used.completion_tokens)]
     if used.reused:
         words.insert(1, f"{used.reused:,} replies reused")
@@ -348,18 +347,17 @@ def usage_words(used: RunUsage) -> list[str]:
 
 
 def tokens(prompt: int, completion: int) -> str:
-    """Tokens in and out."""
     return f"{compact_count(prompt)} tokens in, {compact_count(completion)} out"
 
 
 def amount(found: Amount) -> str:
-    """Some calls with what they take."""
+    """Return a number of calls with their tokens and cost."""
     cost = "cost unknown" if found.cost is None else dollars(found.cost)
     return f"{counted(found.calls, 'call')}, {compact_count(found.tokens)} tokens, {cost}"
 
 
 def estimate_words(found: Estimate) -> str:
-    """What a run is about to use, in a sentence."""
+    """Return the expected usage of a run as a sentence."""
     cost = "cost unknown: no price in workbench.toml" if found.cost is None else f"at most {dollars(found.cost)}"
     return (
         f"About {counted(found.calls, 'call')} for {counted(found.items, 'item')}: "
@@ -372,7 +370,7 @@ def estimate_words(found: Estimate) -> str:
 
 
 def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
-    """Show a run's progress until it ends; Ctrl-C leaves it going and ends the command."""
+    """Show a run's progress until it ends; Ctrl-C ends the command but not the run."""
     from workbench.runs.run_status import run_costs
     from workbench.runs.verifying import run_info, wait
 
@@ -390,7 +388,7 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
 
 
 def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], None]:
-    """Shows how far a run is, on a line of its own; without one only what it waits for is said, once."""
+    """Return a function that shows a run's progress on one line; without ``line`` it reports only waiting, once."""
     told: str | None = None
     warned: set[str] = set()
 
@@ -443,22 +441,22 @@ ModelSettings = Annotated[
 
 @contextmanager
 def drawing(noun: str = "replies") -> Iterator[Watch | None]:
-    """Progress on a terminal, in one line that is gone afterwards; None where there is none.
+    """Yield a progress display on one terminal line, cleared at the end; None without a terminal.
 
     Args:
-        noun: What is counted.
+        noun: The counted things.
     """
     with one_line() as line:
         yield line and (lambda step, done, of: line(f"{step}: {done:,} of {of:,} {noun}"))
 
 
 def cluster_at(address: str | None) -> ClusterUse | None:
-    """The cluster that ``--on`` names, of which nothing is known yet."""
+    """Return an empty record of the cluster that ``--on`` names."""
     return None if address is None else ClusterUse(address=address)
 
 
 def say_nodes(cluster: ClusterUse | None) -> None:
-    """What each node of a cluster has done."""
+    """Report the work of each node of a cluster."""
     from workbench.core.text.run_words import node_lines
 
     for line in node_lines(cluster):
@@ -466,7 +464,7 @@ def say_nodes(cluster: ClusterUse | None) -> None:
 
 
 def say_calls(project: Project, run: int) -> None:
-    """What a generation's calls have taken, over all its starts."""
+    """Report the usage of a generation's calls, over all its starts."""
     from workbench.runs.run_status import run_info
 
     used = run_info(project, run).usage
@@ -480,10 +478,10 @@ _LEAST_TOKEN = 16
 
 
 def token_of(variable: str | None) -> str | None:
-    """The token in an environment variable.
+    """Return the token in an environment variable.
 
     Raises:
-        UsageError: There is none, or it is easily guessed.
+        UsageError: The variable is unset, or its token is easily guessed.
     """
     if variable is None:
         return None

@@ -101,7 +101,7 @@ def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions)
 
 @contextmanager
 def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
-    """Progress on a terminal; None where there is none."""
+    """Yield a progress display; None without a terminal."""
 
     def words(standings: Mapping[str, ModelProgress]) -> str:
         done = sum(one.done for one in standings.values())

@@ -1,4 +1,4 @@
-"""``workbench curate DB``: from a pool of questions to so many a type."""
+"""``workbench curate DB``: from a pool of questions to a fixed number per type."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 @database_argument
 @click.pass_context
 def curate_command(context: click.Context, database: str) -> None:
-    """Curate a pool of questions: duplicates, exclusions, answer types, and a draw of so many a type.
+    """Curate a pool of questions: duplicates, exclusions, answer types, and a draw of a fixed number per type.
 
     Questions come in with: workbench import DB questions.jsonl (docs/curation.md).
 
@@ -73,7 +73,7 @@ def curate_command(context: click.Context, database: str) -> None:
 
 
 def counted(counts: Mapping[str, int]) -> str:
-    """Counts by word in one line; "none" where there are none."""
+    """Return counts by word in one line; "none" if empty."""
     return ", ".join(f"{word} {count:,}" for word, count in counts.items()) or "none"
 
 
@@ -86,7 +86,7 @@ class CurateStatusOptions(Options, frozen=True, kw_only=True):
 
 @verb(within=True)
 def status_command(project: Project, options: CurateStatusOptions) -> Output:
-    """Count the pool by source: its licence, what is out, what has a type, what was drawn.
+    """Count the pool by source: licence, exclusions, types, draws.
 
     A question's type is what people say, else what its file says, else what a model proposes.
     """
@@ -137,7 +137,7 @@ class CurateLicenceOptions(Options, frozen=True, kw_only=True):
 
 @verb(within=True)
 def licence_command(project: Project, options: CurateLicenceOptions) -> Output:
-    """Give a source a licence, where its files don't know it or are wrong.
+    """Set a source's licence if its files lack it or are wrong.
 
     workbench curate DB licence math_reasoning/GSM8K MIT
 
@@ -178,7 +178,7 @@ class CurateExcludeOptions(Options, frozen=True, kw_only=True):
 
 @verb(within=True)
 def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
-    """Take questions out of the pool, or list those that are out.
+    """Exclude questions from the pool, or list those that are excluded.
 
     workbench curate DB exclude --candidates
 
@@ -280,7 +280,7 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
 
 @verb(within=True)
 def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Output:
-    """Find questions that say what another one says, within a source and across sources, and take them out.
+    """Find duplicate questions, within a source and across sources, and exclude them.
 
     Spaces, case, punctuation and LaTeX's layout don't matter; numbers, operators and variables do: questions of one
     template with other numbers all stay, and so do those that differ in other words, unless their reference answers
@@ -378,7 +378,7 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
 
 @verb(within=True)
 def types_command(project: Project, options: CurateTypesOptions) -> Output | None:
-    """Have a model propose answer types, say types yourself, accept them, or see who says what.
+    """Have a model propose answer types, set types yourself, accept proposals, or list them.
 
     A type counts, in accuracy as everywhere, when the file came with it or people settled it: two agree, or a third
     decides. What one person alone said and what a model proposed stands apart; it serves draws without --confirmed,
@@ -485,7 +485,7 @@ def _print_types(report: TypesReport) -> None:
 
 @verb(within=True)
 def draw_command(project: Project, options: DrawOptions) -> Output:
-    """Draw so many questions of each type, and freeze them as a set; use it with --where set=NAME.
+    """Draw a fixed number of questions per type, and freeze them as a set; use it with --where set=NAME.
 
     Questions that are out are never drawn, and no type is filled from another one: what is missing is reported.
     More questions in the pool change a draw only as far as they must. The same call again gives the same set.

@@ -321,7 +321,7 @@ def _say_pairs(report: PairsReport) -> None:
 
 @verb
 def status_command(project: Project) -> Output:
-    """Count items, questions, states, people's progress and runs, and say what is open.
+    """Count items, questions, states, people's progress and runs, and list open tasks.
 
     The sentences below the counts are those of the app's Home, the most pressing first, each with its command.
     """
@@ -380,7 +380,7 @@ class ExcludeOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def exclude_command(project: Project, options: ExcludeOptions) -> Output:
-    """Take items out of every table, or list those that are out.
+    """Exclude items from every table, or list candidates.
 
     Items leave the benchmark when two people call them unsuitable, when the third person does, or here.
 
@@ -429,7 +429,7 @@ class SelectedByOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
-    """Name the judges whose verdicts chose what belongs to a data set, by verifier or model.
+    """Name the judges whose verdicts selected the items of a data set, by verifier or model.
 
     Where items were kept because judges differed, those judges' accuracy says little of them elsewhere: every table
     marks them.
@@ -463,7 +463,7 @@ class TypesOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def types_command(project: Project, options: TypesOptions, as_json: bool) -> Output | None:
-    """Show how the answer types that a model suggests agree with those in force."""
+    """Show how well the answer types that a model suggests agree with those in force."""
     from workbench.measuring.suggesting import suggestions, type_report, types_text
 
     if options.questions and as_json:

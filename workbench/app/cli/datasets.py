@@ -27,7 +27,7 @@ class DatasetsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def datasets_command(project: Project, options: DatasetsOptions) -> Output:
-    """List data sets, rename one, take one out of every table, or take it in again.
+    """List data sets, rename one, exclude one from every table, or include it again.
 
     workbench datasets DB rename problems problems-wrong
 

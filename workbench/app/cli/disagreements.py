@@ -48,9 +48,9 @@ class DisagreementsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def disagreements_command(project: Project, options: DisagreementsOptions) -> Output:
-    """List items on which verifiers, gold or people disagree, the most suspicious first, each with why.
+    """List items on which verifiers, gold or annotators disagree, the most suspicious first, each with the reason.
 
-    \b
+    
     verifier-gold  a verdict differs from gold
     verifiers      verdicts differ from each other
     split          K verifiers against all the others
@@ -132,9 +132,9 @@ class ReviewOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def review_command(project: Project, options: ReviewOptions, as_json: bool) -> Output | None:
-    """Decide of items on which verifiers, gold or people disagree, and count verifiers' errors by kind.
+    """Decide disagreements between verifiers, gold or annotators, and count verifiers' errors by kind.
 
-    \b
+    
     confirm ID…    gold is right as it stands
     send-back ID…  people label the item anew; --note says why
     error ID…      the verdict of --verifier is an error of --category
@@ -170,10 +170,10 @@ def review_command(project: Project, options: ReviewOptions, as_json: bool) -> O
 
 
 def _check(options: ReviewOptions) -> None:
-    """Refuse what does not go together.
+    """Reject options that don't go together.
 
     Raises:
-        UsageError: The ids or the file are missing, or an option is that does not belong there.
+        UsageError: The ids or the file are missing, or an option does not apply.
     """
     verb, words = options.verb, options.words
     if bool(words) == (verb in _WITHOUT_WORDS) or (verb in ("export", "import") and len(words) != 1):

@@ -304,7 +304,7 @@ def compare_command(project: Project, options: CompareOptions) -> Output:
 
 
 def _kind(options: CompareOptions) -> str:
-    """What is asked for: ``pair``, ``family`` or ``errors``.
+    """Return the kind of comparison: ``pair``, ``family`` or ``errors``.
 
     Raises:
         click.UsageError: The arguments don't fit together.

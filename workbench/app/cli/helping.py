@@ -18,7 +18,7 @@ class HelpOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def help_command(options: HelpOptions) -> Output | None:
-    """Show every command in a line, those of one group, or the help of one command.
+    """List every command in one line, the commands of one group, or the help of one command.
 
     Groups are data, people, verifiers, figures, benchmarks, code, training and care.
     """

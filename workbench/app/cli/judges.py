@@ -74,7 +74,7 @@ class ModelsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def models_command(project: Project, options: ModelsOptions) -> Output:
-    """Check the model servers of a verifier, and say what is wrong in words.
+    """Check the model servers of a verifier, and explain any problem.
 
     NAME is a verifier of workbench.toml or the database, or a kind with its options (llm-judge -o base_url=…
     -o model=…). Exit code 1: something is wrong.
@@ -135,7 +135,7 @@ class ParseOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False, epilog=f"Parsers: {', '.join(parser_names())}; without @ the newest.")
 def parse_command(options: ParseOptions) -> None:
-    """Read recorded judge outputs again: each line comes back with a verdict.
+    """Parse recorded judge outputs again: each line is printed with a verdict.
 
     FILE has JSON lines with the judge's reply in "raw", gzip or not; - is standard input. Added to each line are
     verdict (correct, incorrect, abstain), score (ICE-Score's number or null) and label (CompassVerifier's A, B, C or
@@ -181,7 +181,7 @@ class ThresholdOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def threshold_command(project: Project, options: ThresholdOptions) -> Output:
-    """Fit the threshold that makes verdicts of a verifier's scores: correct if the score reaches it.
+    """Fit the threshold that turns a verifier's scores into verdicts: correct if the score reaches it.
 
     Figures on the items it was fitted on flatter it: fit on one part with --on and read the row of the rest.
     """
@@ -233,7 +233,7 @@ class SweepOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def sweep_command(project: Project, options: SweepOptions) -> Output:
-    """Run a judge under many settings and show how accuracy and tokens go with them.
+    """Run a judge under many settings and show how accuracy and tokens change with them.
 
     Each point is a run with a name of its own (JUDGE/depth-3), and all share their replies. Run it again to go on.
     """
@@ -288,7 +288,7 @@ class PairwiseOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def pairwise_command(project: Project, options: PairwiseOptions) -> Output:
-    """Have a model say which of two completions of a question is better, in both orders (-o base_url=… -o model=…).
+    """Have a model decide which of two completions of a question is better, in both orders (-o base_url=… -o model=…).
 
     A win counts only in both. Each completion's score is its share of wins. Run it again to go on.
     """
@@ -317,7 +317,7 @@ class DuelOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def duel_command(project: Project, options: DuelOptions) -> Output:
-    """Have a model compare, blind, what two judges reasoned about the items both have judged.
+    """Have a model compare, blind, the reasoning of two judges on the items both have judged.
 
     It is asked in both orders (-o base_url=… -o model=…); a win counts only in both. Run it again to go on.
     """
@@ -373,7 +373,7 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Output | None:
-    """Try to hack a verifier (`rules` unless you name another): how often does it accept what answers nothing?
+    """Attack a verifier (`rules` by default): how often does it accept a completion without an answer?
 
     Crafted completions of the data's questions are judged beside right ones. They never become items: gold and accuracy
     stay as they are. A judge's replies are stored, so trying it again asks nothing twice.

@@ -56,7 +56,7 @@ class LabelsOptions(Options, frozen=True, kw_only=True):
 
 @verb(to_stdout=ToStdout("file", when=lambda options: options.verb == "export"))
 def labels_command(project: Project, options: LabelsOptions) -> Output:
-    """Read labels, or write them as JSON lines, or as CSV where the file's name ends in .csv.
+    """Import labels, or export them as JSON lines, or as CSV if the file's name ends in .csv.
 
     A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally
     with dataset, question_id, reason, answer_subtype ("A1"), note, round, unsure, tags, created_at, uuid, revision;
@@ -140,7 +140,7 @@ class ConflictsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
-    """List conflicts by kind, and settle many alike.
+    """List conflicts by kind, and resolve many similar ones at once.
 
     list shows how many there are of each kind, and with --class the items with both sides, without names. settle
     decides all of one kind, or those that --where picks; what has changed
@@ -251,7 +251,7 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def agreement_command(options: AgreementOptions) -> Output:
-    """Show how far people agree: percent, kappa, alpha, AC1, with intervals and prevalence.
+    """Show annotator agreement: percent, kappa, alpha, AC1, with intervals and prevalence.
 
     Of a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and
     checks do not. What a reopening led to counts with --round latest only. Of a file, any ratings: values are text or
@@ -351,7 +351,7 @@ class MergeOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def merge_command(project: Project, options: MergeOptions) -> Output:
-    """Take the labels of bundles that came back, or with --whole of other databases; those are left as they are.
+    """Merge the labels of returned bundles, or with --whole of other databases; those files stay unchanged.
 
     A bundle is believed its person, on its items, since it was made. Everything else in it is refused, named and
     counted, and the exit code is 3 then. --whole believes a file whatever it says of anybody, and says what that is.

@@ -1,4 +1,4 @@
-"""``workbench open`` and ``demo``: the app; what its first screen doesn't need is imported later."""
+"""``workbench open`` and ``demo``: the app; modules that its first screen doesn't need are imported later."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _loaded(project: Project, database: str) -> list[RunInfo]:
 
 
 def _demo(database: str) -> RecentProject | None:
-    """The app on the sample data; see `_app`."""
+    """Run the app on the sample data; see `_app`."""
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
@@ -117,8 +117,8 @@ class OpenOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def open_command(options: OpenOptions) -> None:
-    """Open the app on a database; without one a screen offers those opened lately, those of this folder, a new one
-    and the demo.
+    """Open the app on a database; without one a screen offers recent databases, those of this folder, a new one and
+    the demo.
 
     `workbench DB` is short for `workbench open DB`. With ITEM, a completion's id, a question's, or the end of either,
     it begins there.
@@ -150,7 +150,7 @@ def _go_on(left: RecentProject | None) -> None:
 
 
 def _begun(begins: Beginning, screen: str = "home") -> RecentProject | None:
-    """The app on what was chosen; see `_app`."""
+    """Run the app on the chosen project; see `_app`."""
     if begins.how == "demo":
         return _demo(begins.path)
     screen = "begin" if begins.how == "new" else screen
@@ -159,7 +159,7 @@ def _begun(begins: Beginning, screen: str = "home") -> RecentProject | None:
 
 
 def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool = True) -> RecentProject | None:
-    """The app on a database; see `_app`."""
+    """Run the app on a database; see `_app`."""
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
     from workbench.app.tui.lending import is_lent
@@ -204,10 +204,10 @@ def _meant(project: Project, item: str) -> Sequence[int]:
 
 
 def _chosen(annotator: str | None, left: RecentProject | None = None) -> Beginning:
-    """What is chosen on a screen of its own: what was opened lately, what is in this folder, a new one, the demo.
+    """Return the choice made on the start screen: a recent project, one in this folder, a new one, the demo.
 
     Args:
-        left: What was left for this.
+        left: The project that was left for the start screen.
     """
     from workbench.app.tui.start import StartApp, here
     from workbench.config.settings import recent

@@ -118,7 +118,7 @@ class AssignOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def assign_command(project: Project, options: AssignOptions) -> Output:
-    """Open label slots on items; a slot gets its person when somebody claims it.
+    """Open label slots on items; a slot belongs to whoever claims it.
 
     Every item is labelled by exactly --per-item different people, in a random order that is the same for all. Every
     combination of people is meant for equally many items of each source; what is meant for somebody who does not
@@ -220,7 +220,7 @@ class ChecksOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def checks_command(project: Project, options: ChecksOptions) -> Output:
-    """Mix items whose answer is known in among everybody's items, silently.
+    """Mix items with a known answer into everybody's items, silently.
 
     workbench checks DB add --where source=algebra --limit 40
 
@@ -350,7 +350,7 @@ class ReopenOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def reopen_command(project: Project, options: ReopenOptions) -> Output:
-    """Have items labelled anew: a new round begins, and the labels before it count no longer.
+    """Have items labelled anew: a new round begins, and earlier labels no longer count.
 
     Nothing is lost: the labels stay in the history. The slots open again for as many people as before.
 
@@ -382,7 +382,7 @@ class GuidelinesOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
-    """Show what annotators are asked to do, or put a new version in force.
+    """Show the annotation guidelines, or put a new version in force.
 
     Whoever is at work is told of a new version at once. Every label names the newest version its maker has read; no
     version is ever changed. `versions` says who has read which in the app.

@@ -41,7 +41,7 @@ class SetsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def sets_command(project: Project, options: SetsOptions) -> Output:
-    """List frozen sets, show one with all that is known of it, or compare two.
+    """List frozen sets, show one in full, or compare two.
 
     workbench sets DB show hard
 
@@ -118,7 +118,7 @@ class PresetOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def preset_command(options: PresetOptions) -> None:
-    """Print what a paper lists, as a file to begin with; without a name, what there is.
+    """Print a paper's list as a starting file; without a name, list the presets.
 
     workbench preset verifybench-models > plan.toml
     """
@@ -166,7 +166,7 @@ def _show_published(found: Publication, folder: str) -> None:
 @database_argument
 @click.pass_context
 def build_command(context: click.Context, database: str) -> None:
-    """Build sets in the manner of VerifyBench; each is frozen under a name and used with --where set=NAME.
+    """Build sets like VerifyBench's; each is frozen under a name and used with --where set=NAME.
 
     workbench build DB picks --judge NAME
 
@@ -186,7 +186,7 @@ def build_command(context: click.Context, database: str) -> None:
 
 
 def built(report: SetReport, *, dry_run: bool, more: Iterable[str] = ()) -> Output:
-    """What came of building a set, and what comes next.
+    """Return the report of a built set, and the next step.
 
     Args:
         more: Lines that only this kind of set has.
@@ -200,7 +200,7 @@ def built(report: SetReport, *, dry_run: bool, more: Iterable[str] = ()) -> Outp
 
 @verb(within=True)
 def balanced_command(project: Project, options: BalancedOptions) -> Output:
-    """Build a balanced set: so many questions of each type, each with one correct and one incorrect completion.
+    """Build a balanced set: a fixed number of questions per type, each with one correct and one incorrect completion.
 
     Exact, or a shortfall for each type and subtype with why; nothing is taken from elsewhere unless --fill says so.
 
@@ -208,7 +208,7 @@ def balanced_command(project: Project, options: BalancedOptions) -> Output:
 
     A file of quotas says how many questions of each subtype, or of a type as a whole:
 
-    \b
+    
     [questions]
     A1 = 32
     "B4 - Set" = 25
@@ -225,7 +225,7 @@ def balanced_command(project: Project, options: BalancedOptions) -> Output:
 
 @verb(within=True)
 def hard_command(project: Project, options: HardOptions) -> Output:
-    """Build a hard set: items that judges are split on, labelled by people. Goes as far as the labels allow.
+    """Build a hard set: items on which judges are split, labelled by annotators, as far as the labels go.
 
     The first call freezes the queue NAME-queue: items with as many judges on the weaker side as --minority says, by
     verdicts of all of them (an abstention is no vote), divided among domains and sources. Have people label it:
@@ -245,7 +245,7 @@ def hard_command(project: Project, options: HardOptions) -> Output:
 
 @verb(within=True)
 def random_command(project: Project, options: RandomOptions) -> Output:
-    """So many questions that chance draws, each with all its completions.
+    """Draw questions at random, each with all its completions.
 
     The first N of a seed are the first of any larger draw. As MCTS-Judge takes 100 competition-level tasks of APPS:
 
@@ -261,7 +261,7 @@ def random_command(project: Project, options: RandomOptions) -> Output:
 
 @verb(within=True)
 def picks_command(project: Project, options: PicksOptions) -> Output:
-    """Of each question pick completions for people to label: two that a judge calls correct, two incorrect.
+    """Pick completions of each question for annotators to label: two that a judge calls correct, two incorrect.
 
     An abstention or an error counts as neither. Questions that lack either are counted, not passed over in silence.
 

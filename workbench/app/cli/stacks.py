@@ -1,4 +1,4 @@
-"""``workbench stack DB``: stacks of verifiers, from what each of them has said."""
+"""``workbench stack DB``: stacks of verifiers, computed from stored verdicts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class StackOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def stack_command(project: Project, options: StackOptions) -> Output:
-    """Find the best stack of verifiers, or show what one is worth and takes, from stored verdicts: nothing is asked.
+    """Find the best stack of verifiers, or show the accuracy and cost of one, from stored verdicts: no calls are made.
 
     In a stack each stage is asked about what those before it leave. What settles an item is a stage's verdict correct,
     incorrect or both, or its score; @ and answer types say what it is asked about. Without --stages all stacks are

@@ -1,4 +1,4 @@
-"""``workbench template``: what judges are told, ours shown and a user's own checked."""
+"""``workbench template``: judges' prompts; shows built-in ones and checks a user's."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from workbench.runs.own_templates import CheckedTemplate, checked_folder, checke
 
 @click.group(name="template", cls=LazyGroup, package="workbench.app.cli", commands=WITHIN["template"])
 def template_command() -> None:
-    """Templates: what a judge is told, as a file that can be read, changed and checked."""
+    """Templates: a judge's prompt as a file that can be read, changed and checked."""
 
 
 class CheckOptions(Options, frozen=True, kw_only=True):
@@ -36,7 +36,7 @@ class CheckOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def check_command(options: CheckOptions) -> Output:
-    """Check a prompt before anybody is asked by it: placeholders, what is sent, and which parser reads the reply.
+    """Check a prompt before it is used: placeholders, the resulting request, and the parser of the reply.
 
     FILE is a template or a rubric (TOML), a prompt as a paper prints it (.txt), or a prompt from your copy of
     VerifyBench's repository (w_ref.txt, wo_ref.txt): it is said whether its bytes are those of the release. One that is
@@ -82,7 +82,7 @@ class ShowOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def show_command(options: ShowOptions) -> None:
-    """Print the template that a judge with these options asks by, to begin one of your own with.
+    """Print the template that a judge with these options uses, as a starting point for your own.
 
     workbench template show -o strategy=ice-score -o variant=cot
     """

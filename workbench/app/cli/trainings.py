@@ -23,7 +23,7 @@ class TrainingOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def training_command(project: Project, options: TrainingOptions) -> Output:
-    """Watch trainings: what the verifier accepts by step, what of it is right, what rises.
+    """Watch trainings: what the verifier accepts by step, how much of it is right, what rises.
 
     What workbench.reward(..., audit="p.db") and reward-server --audit p.db took of a training are items like others, in
     a data set of its name: people label them blind (assign), or a stronger judge does (verify, then --scored-by).

@@ -1,8 +1,8 @@
-"""A command is a record of options and a function of them: `verb` makes the one of the other.
+"""Commands made of a record of options and a function, by `verb`.
 
 @verb
 def command(project: Project, options: ValidityOptions) -> Output:
-    \"\"\"What ``--help`` says.\"\"\"
+    \"\"\"The text of ``--help``.\"\"\"
     return Output(validity(project, options), validity_text)
 """
 
@@ -39,11 +39,11 @@ Texts = str | Iterable[str] | None
 
 
 class VerbCommand(click.Command):
-    """A command, and what it was made from.
+    """A command, and its origin.
 
     Attributes:
         record: Its options.
-        takes_database: Whether the database is named before everything else, in its own line or its group's.
+        takes_database: Whether the database is named first, on its own line or its group's.
     """
 
     record: type[Options]
@@ -51,11 +51,11 @@ class VerbCommand(click.Command):
 
 
 class ToStdout:
-    """Which of a record's files may be standard output.
+    """The fields of a record that may be standard output.
 
     Args:
-        names: Its fields, paths to write.
-        when: Whether it writes at all.
+        names: Fields that are paths to write.
+        when: Whether the command writes at all.
     """
 
     def __init__(self, *names: str, when: Callable[[Any], bool] = lambda _: True) -> None:
@@ -63,7 +63,7 @@ class ToStdout:
         self._when = when
 
     def meant(self, options: Options) -> str | None:
-        """The field that is standard output, if there is one.
+        """Return the field that is standard output, if there is one.
 
         Raises:
             UsageError: There are two.
@@ -80,12 +80,12 @@ Function = Callable[..., "Output | None"]
 
 
 class Output:
-    """What a command has found, and how it is told.
+    """The result of a command, and its text.
 
     Args:
-        value: What ``--json`` prints.
-        text: What is printed without it: a text that is fit for a terminal as it is, or lines, of which control
-            characters are shown; None if the function has printed it.
+        value: The output of ``--json``.
+        text: The output without it: text that is safe for a terminal, or lines whose control characters are made
+            visible; None if the function has printed it.
         after: Lines of narration after it.
         code: The exit code.
     """
@@ -97,13 +97,13 @@ class Output:
         self._code = code
 
     def refusing(self, place: object, refused: Sequence[NotTaken]) -> Output:
-        """The same, with the lines of a file that were not taken named after it, and their exit code if there are."""
+        """Return the output followed by the rejected lines of a file, with their exit code if there are any."""
         if refused:
             self._after, self._code = [*self._after, *some(refusal_lines(place, refused))], REFUSED_SOME
         return self
 
     def tell(self, *, as_json: bool) -> None:
-        """Print it, and end with its exit code if that is not 0."""
+        """Print the output, and exit if its code is not 0."""
         if as_json:
             print_json(self._value)
         elif isinstance(text := self._text(self._value), str):
@@ -143,10 +143,10 @@ def verb(
     taken.
 
     Args:
-        json: Whether there is ``--json``; what the function returns is printed so then.
-        within: Whether the command is one of a group that has been given the database.
+        json: Whether there is ``--json``; it prints the function's result.
+        within: Whether the command belongs to a group that receives the database.
         to_stdout: The options that name files to write, where "-" means standard output.
-        epilog: What stands below the help.
+        epilog: Text below the help.
     """
     if function is None:
         return lambda given: _command(given, json=json, within=within, to_stdout=to_stdout, epilog=epilog)
@@ -197,7 +197,7 @@ def _record(function: Function) -> type[Options]:
 
 
 def params_of(record: type[Options]) -> Iterator[click.Parameter]:
-    """What the command line takes for each field of a record."""
+    """Yield the command-line parameters for the fields of a record."""
     return map(_param, fields_of(record))
 
 

@@ -43,7 +43,7 @@ class VerdictsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
-    """Print a verifier's verdicts, one JSON line an item (with or without --json); or import a file of verdicts.
+    """Print a verifier's verdicts, one JSON line per item (with or without --json); or import a file of verdicts.
 
     workbench verdicts DB import FILE takes what verifiers said elsewhere. A line: {"completion_id": …, "verifier": …,
     "verdict": "correct" | "incorrect" | "abstain" | "error"}, with a score beside or in place of the verdict, and
@@ -197,7 +197,7 @@ class TranscriptsOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def transcripts_command(project: Project, options: TranscriptsOptions) -> None:
-    """Print the requests and responses that verdicts rest on, or that texts were made of, one JSON line each.
+    """Print the requests and responses behind verdicts or written texts, one JSON line each.
 
     Texts are written tests and solutions, pools, evolving and refined problems, completions and proposed types: each
     reply stands under the run that asked for it. Lines hold items' texts and no keys; workbench replay FILE serves

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 @verb
 def verifiers_command(project: Project) -> Output:
-    """List the verifiers that can be run, their options, and the names they have here."""
+    """List the available verifiers, their options, and their names in this project."""
     from workbench.runs.verifying import kinds, settings_problems
 
     found = kinds(project)
@@ -105,7 +105,7 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def verify_command(project: Project, options: VerifyOptions) -> Output:
-    """Run a verifier (`rules` unless you name another) over the items; running it again resumes.
+    """Run a verifier (`rules` by default) over the items; the same command resumes it.
 
     Stored verdicts are never repeated, and stored replies of the same server are not asked for again. The work is
     done by a background process: Ctrl-C leaves it going, and so does closing the terminal. Exit code 3: the run paused

@@ -1,4 +1,4 @@
-"""Where commands read and write: a file, or with "-" standard input or output, with all narration on standard error."""
+"""Input and output of commands: a file, or "-" for standard input or output; narration goes to stderr."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ _SHOWN: Final = "standard output"
 
 
 class InputPath(click.Path):
-    """A file to read; "-" is a copy of standard input that lasts as long as the command."""
+    """A file to read; "-" is a temporary copy of standard input."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path."""
         found: Path = super().convert(standard_input() if value == "-" else value, param, ctx)  # type: ignore[assignment]
         return found
 
 
 def standard_input() -> Path:
-    """A copy of standard input that lasts as long as the command: files are read more than once."""
+    """Return a temporary copy of standard input, since files are read more than once."""
     path = click.get_current_context().with_resource(temporary_folder("input")) / STANDARD_INPUT
     with open(0, "rb", closefd=False) as given, path.open("wb") as file:
         shutil.copyfileobj(given, file)
@@ -44,7 +43,7 @@ class OutputPath(click.Path):
     """A file or folder to write; "-" is standard output.
 
     Args:
-        text: Whether what is written can go there: one stream, that a terminal may show.
+        text: Whether the output can go there: one stream, fit for a terminal.
     """
 
     def __init__(self, *, dir_okay: bool = False, text: bool = True) -> None:
@@ -52,10 +51,10 @@ class OutputPath(click.Path):
         self._text = text
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        """The path, or `STDOUT`.
+        """Return the path, or `STDOUT`.
 
         Raises:
-            click.BadParameter: It is standard output, and what would be written there is no stream of text.
+            click.BadParameter: It is standard output, and the output is not a stream of text.
         """
         if value != "-":
             found: Path = super().convert(value, param, ctx)  # type: ignore[assignment]
@@ -67,7 +66,7 @@ class OutputPath(click.Path):
 
 @contextmanager
 def standard_output(*, as_json: bool) -> Iterator[Path]:
-    """A file that goes to standard output once it has been written whole; all else that is printed goes to stderr.
+    """Yield a file that is copied to standard output once complete; all other output goes to stderr.
 
     Args:
         as_json: Whether a JSON document has been asked for, too.
@@ -97,5 +96,5 @@ def standard_output(*, as_json: bool) -> Iterator[Path]:
 
 
 def shown(file: Path) -> str:
-    """A file as it is named to whoever asked for it."""
+    """Return a file's name for messages."""
     return _SHOWN if file.name == "-" and file.is_absolute() else click.format_filename(file)

@@ -1,12 +1,11 @@
 """The app in the terminal.
 
-app: the application. notices: where they stand. destinations: where one goes by name. screen, table_screen,
-figure_screen, form, person, live: what screens are made of. screens: one module each. kit: widgets. key_order,
-keymap, meanings, registry, themes: keys and colours. wording: what the command line says, without flags. sharing: a
-text for elsewhere. copying: what an item has for it. served: in a browser. item_flow, judging, pace: a person at
-work. review_desk: a reviewer. item_decisions: what a coordinator decides. set_forms: what is asked before a set is
-built. verb_forms: before any verb is run. server_test: a model server, before it judges. replays: recorded replies in
-its place. switches: steps to what stands beside. start: no database yet. lending: the terminal, to somebody blind.
-suite_start: a suite that was not run. trusting: what a verifier may use. allocating: memory. pictures: plots as
-files.
+app: the application. notices: their position. destinations: screens by name. screen, table_screen,
+figure_screen, form, person, live: base classes of screens. screens: one module each. kit: widgets. key_order,
+keymap, meanings, registry, themes: keys and colours. wording: command-line texts without flags. sharing: copy or
+save a text. copying: copyable parts of an item. served: in a browser. item_flow, judging, pace: a person at
+work. review_desk: a reviewer. item_decisions: a coordinator's decisions. set_forms: forms for building a set.
+verb_forms: forms for verbs. server_test: testing a model server before it judges. replays: recorded replies in
+its place. switches: steps to a neighbour. start: no database yet. lending: lend the terminal to somebody blind.
+suite_start: start a suite. trusting: ask for trust. allocating: memory. pictures: plots as files.
 """

@@ -1,4 +1,4 @@
-"""Memory of a process that runs for hours: what is freed goes back, and what stays is not looked through again."""
+"""Memory of a process that runs for hours: freed memory is returned, and long-lived objects are not scanned again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Result = TypeVar("Result")
 
 
 class Garbage:
-    """When garbage is looked for: when a screen has been left, not between two keys.
+    """Schedules garbage collection when a screen has been left, not between two keys.
 
     A full collection looks at every object, and most objects are those of modules: with all screens opened once it
     is felt as a pause of 200 ms. They are set aside once they are imported; then it takes 30.
@@ -30,11 +30,10 @@ class Garbage:
         self._left: WeakSet[object] = WeakSet()
 
     def leave(self, screen: object) -> None:
-        """A screen is being left."""
         self._left.add(screen)
 
     def collect(self, alone: bool) -> bool:
-        """Collect garbage, and set aside what lives if modules have been imported since.
+        """Collect garbage, and freeze the surviving objects if modules have been imported since.
 
         What is set aside while part of a cycle is never freed: nothing is while a screen that was left still lives,
         as it does until its last timer has run out.
@@ -53,7 +52,7 @@ class Garbage:
 
 
 def process_of_its_own() -> Garbage:
-    """Have arrays that are freed given back to the system, and garbage hardly ever looked for unasked."""
+    """Have freed arrays returned to the system, and garbage collected mostly on request."""
     _give_back_arrays()
     gc.freeze()
     gc.set_threshold(10_000, 50, 20)
@@ -62,7 +61,9 @@ def process_of_its_own() -> Garbage:
 
 
 def let_go(work: Callable[[], Result]) -> Callable[[], Result]:
-    """Work for a thread that forgets its worker at the end; an idle thread would keep it, and its screen, alive."""
+    """Wrap work for a thread so that it drops its worker at the end; an idle thread would keep it, and its screen,
+    alive.
+    """
 
     def run() -> Result:
         try:
@@ -74,7 +75,7 @@ def let_go(work: Callable[[], Result]) -> Callable[[], Result]:
 
 
 def _give_back_arrays() -> None:
-    """Have long arrays allocated on their own, so that each goes back when it is freed, and threads share arenas.
+    """Allocate long arrays on their own, so that each is returned when freed, and let threads share arenas.
 
     Left alone, glibc raises that length with every array that is freed, and keeps what each thread once needed.
     """

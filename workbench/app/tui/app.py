@@ -1,4 +1,4 @@
-"""The terminal application: a project, who is looking, and the screens."""
+"""The terminal application: a project, its user, and the screens."""
 
 from __future__ import annotations
 
@@ -65,18 +65,18 @@ class WorkbenchApp(App[None]):
 
     Attributes:
         project: The open project.
-        annotator: Who came with ``--as``; None for the coordinator.
-        working_as: Under whose name the coordinator works in a role, once they have said so.
-        at_work: What is known of the person before the terminal: keys and time.
+        annotator: The name given with ``--as``; None for the coordinator.
+        working_as: Role -> the name under which the coordinator works in it, once chosen.
+        at_work: Activity of the person at the terminal: keys and time.
         paces: How fast each person has labelled, by name.
-        leaving: The person has quit; what still runs in threads no longer matters.
+        leaving: The person has quit; running threads no longer matter.
         goes_on: They have left this project for another one.
-        told_away: What was said last of a database that is not where it was opened.
-        left_forms: What was typed into forms that were left before they were run, by what tells them apart.
-        unstored_lines: What people have typed that is not known to be stored, by what was asked and about what.
-        replays: Servers of recorded replies that were begun here.
-        indexed: The share of the texts that the index of them holds while it is built.
-        garbage: Who frees what screens held once they are left; None where the process does other things, too.
+        told_away: The last message about a database that is not where it was opened.
+        left_forms: Values typed into forms that were left before they were run, by form.
+        unstored_lines: Lines typed but not known to be stored, by question and subject.
+        replays: Servers of recorded replies started here.
+        indexed: Progress of the text index while it is built.
+        garbage: Frees memory of screens that were left; None if the process does other things, too.
     """
 
     TITLE = "workbench"
@@ -139,7 +139,7 @@ class WorkbenchApp(App[None]):
         self.animation_level = "none"
 
     def who(self, role: Role) -> str | None:
-        """Under whose name somebody works in a role; None while the coordinator has not said.
+        """Return the name under which somebody works in a role; None until the coordinator has chosen one.
 
         What was said is looked back at under the name that was chosen last.
         """
@@ -149,17 +149,15 @@ class WorkbenchApp(App[None]):
 
     @property
     def seat(self) -> str:
-        """Whose app it is."""
         return "coordinator" if self.annotator is None else f"as {printable(self.annotator)}"
 
     @property
     def leaving_words(self) -> str:
-        """What leaving does, after its key."""
         return f"{next(iter(self.shown_keys('app.quit', 'ctrl+q')))} {self.LEAVING}"
 
     @property
     def names_worked_under(self) -> tuple[str, ...]:
-        """The people as whom the coordinator has worked here: what they look at, these have seen."""
+        """Return the names the coordinator has worked under: looks by the coordinator count as theirs."""
         return tuple(sorted({*self.working_as.values()}))
 
     def hand_over(self, name: str) -> None:
@@ -174,16 +172,13 @@ class WorkbenchApp(App[None]):
 
     @property
     def screen_names(self) -> tuple[str, ...]:
-        """The screens this person may open."""
         return ANNOTATOR_DESTINATIONS if self.annotator else tuple(DESTINATIONS)
 
     @property
     def places(self) -> list[Destination]:
-        """The same, with what people call them."""
         return [DESTINATIONS[name] for name in self.screen_names]
 
     def on_mount(self) -> None:
-        """Theme and keys, then Home, and what was asked for on top of it."""
         for theme in OWN_THEMES:
             self.register_theme(theme)
         if self.settings.theme in self.available_themes:
@@ -204,17 +199,14 @@ class WorkbenchApp(App[None]):
             self._open_items(self._first_items)
 
     def on_unmount(self) -> None:
-        """What was begun for as long as the app lives ends."""
         self.replays.stop()
 
     def notify(self, message: str, **more: Any) -> None:
-        """Say something beside where the person is at work."""
         keep_clear(self.screen)
         say = super().notify  # callers say whether it is markup
         say(message, **more)
 
     async def on_event(self, event: events.Event) -> None:
-        """Every key and mouse event comes here first, whichever screen or widget it is for."""
         if isinstance(event, events.InputEvent) and not event.is_forwarded:
             self.at_work.touch()
             if isinstance(event, events.MouseDown):
@@ -230,23 +222,23 @@ class WorkbenchApp(App[None]):
         await super().on_event(key)
 
     async def on_key(self, event: events.Key) -> None:
-        """A key that no widget took: what it is bound to, if anything."""
         event.prevent_default()
         if not await self._check_bindings(event.key):
             self.key_order.is_idle = True
 
     def on_app_blur(self, event: events.AppBlur) -> None:
-        """Drop the first one in a browser: it is the driver's own, and may come after the page has said its focus."""
+        """Ignore the first blur in a browser: the driver sends it, and it may come after the page has reported its
+        focus.
+        """
         if self.is_web and not self._has_begun:
             event.prevent_default()
         self._has_begun = True
 
     def watch_app_focus(self, focused: bool) -> None:
-        """The terminal has got or lost the focus."""
         self.at_work.focus(focused)
 
     def fit_keymap(self, actions: Iterable[Action]) -> None:
-        """Let the keymap's keys for what a screen does reach it past the text or table that has the focus there."""
+        """Let the keymap's keys for a screen's actions reach it past the focused text or table."""
         if not self.settings.keymap:
             return
         from workbench.app.tui.kit.reader import Reader
@@ -257,14 +249,13 @@ class WorkbenchApp(App[None]):
         self.set_keymap(yielding(self.settings.keymap, [*self.EVERYWHERE, *actions], widgets))
 
     def _check_keymap(self) -> None:
-        """Look for slips in the keymap; in a thread, because it imports every screen."""
+        """Report mistakes in the keymap; in a thread, because it imports every screen."""
         from workbench.app.tui.registry import keymap_problems
 
         found = keymap_problems(self.settings.keymap, self.EVERYWHERE)
         self.call_from_thread(self._tell_settings, found)
 
     def watch_indexed(self) -> None:
-        """Only who is in sight is told: the app is not to hold screens that were left."""
         if isinstance(self.screen, WorkbenchScreen):
             self.screen.index_grew()
 
@@ -272,7 +263,6 @@ class WorkbenchApp(App[None]):
         self.run_worker(self._bring_in, thread=True, exit_on_error=False, group="app-left", exclusive=True)
 
     def index_texts(self) -> None:
-        """Build the index that searches ask, if that isn't under way."""
         if not any(worker.group == "app-index" and not worker.is_finished for worker in self.workers):
             self.run_worker(self._index_texts, thread=True, exit_on_error=False, group="app-index")
 
@@ -307,11 +297,10 @@ class WorkbenchApp(App[None]):
             self.notify(text, title=str(path), severity="warning", timeout=15, markup=False)
 
     def actions_everywhere(self) -> Iterator[Action]:
-        """The actions that work on every screen."""
         yield from (one for one in self.EVERYWHERE if one.run != "projects" or self.has_other_projects)
 
     def shown_keys(self, name: str, keys: str) -> list[str]:
-        """The keys of an action as a person knows them, with the keymap in force.
+        """Return the keys of an action as shown to people, with the keymap in force.
 
         Args:
             name: The action's id.
@@ -321,7 +310,6 @@ class WorkbenchApp(App[None]):
         return [self.get_key_display(Binding(key, "")) for key in names]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only who may open the list of runs starts a verifier; not everybody may leave for another project."""
         if action == "start_verifier":
             return "runs" in self.screen_names
         if action == "projects":
@@ -329,7 +317,6 @@ class WorkbenchApp(App[None]):
         return super().check_action(action, parameters)
 
     def action_start_verifier(self, name: str = "") -> None:
-        """Set up a verifier over the list of runs; "": choose one first."""
         from workbench.app.tui.screens.runs import RunsScreen
         from workbench.app.tui.screens.start_run import StartOffer
 
@@ -344,7 +331,7 @@ class WorkbenchApp(App[None]):
             self.push_screen(RunsScreen(starting=True, offer=offer))
 
     def open_screen(self, name: str, *arguments: object) -> None:
-        """Show a screen by name; its module is imported now. A screen of this kind that is open is gone back to."""
+        """Show a screen by name, importing its module; return to an open screen of this kind."""
         if name not in self.screen_names:
             self.notify("This screen is the coordinator's.", severity="warning", markup=False)
             return
@@ -358,18 +345,16 @@ class WorkbenchApp(App[None]):
 
     @property
     def has_other_projects(self) -> bool:
-        """Whether this person may leave the project for another: who labels may not, nor who looks from a browser."""
         return not (self.annotator or self.is_web)
 
     @property
     def verbs(self) -> list[Verb]:
-        """The verbs that this person may use: in a browser, and for who came with ``--as``, none."""
+        """Return the verbs that this person may use: none in a browser and for annotators."""
         if self.annotator or self.is_web:
             return []
         return [verb for verb in every_verb() if verb.why_not_in_app is None]
 
     def called(self, verb: Verb, *others: str) -> str:
-        """What a verb's form is called: its title, and that it is a command where a screen or others are called so."""
         alike = any(verb.title.casefold() in place.title.casefold() for place in self.places) or verb.title in others
         return f"{verb.title}, as a command" if alike else verb.title
 
@@ -377,7 +362,7 @@ class WorkbenchApp(App[None]):
         """Show a verb's form.
 
         Args:
-            begin: What stands in its fields to begin with.
+            begin: Initial values of its fields.
         """
         from workbench.app.tui.screens.import_data import ImportScreen
         from workbench.app.tui.screens.replay import ReplayScreen
@@ -388,11 +373,9 @@ class WorkbenchApp(App[None]):
             self.push_screen(VerbScreen(verb_named(name), begin) if own is None else own())
 
     def open_training_file(self) -> None:
-        """Fill in the export of what verifiers call correct."""
         self.open_verb("export", format="sft", where="verdict=correct")
 
     def pop_screen(self) -> AwaitComplete:
-        """Leave the screen on top; what it held is freed once it is gone."""
         if self.garbage:
             self.garbage.leave(self.screen)
             # By way of the app's own task: a timer begun here would hold the screen as what it was begun by.
@@ -408,7 +391,6 @@ class WorkbenchApp(App[None]):
             self._free(again)
 
     def action_go(self) -> None:
-        """Ask where to go."""
         from workbench.app.tui.screens.go_to import GoToScreen
 
         if isinstance(self.screen, WorkbenchScreen):
@@ -429,22 +411,19 @@ class WorkbenchApp(App[None]):
         self.push_screen(ItemScreen(items[0], items))
 
     def action_open_screen(self, name: str) -> None:
-        """Open a screen by name (key and palette)."""
         self.open_screen(name)
 
     def action_go_back(self) -> None:
-        """Leave the present screen; on Home, where there is nothing to go back to, say how to leave."""
         if len(self.screen_stack) > 2:
             self.pop_screen()
         else:
             self.action_help_quit()
 
     def get_css_variables(self) -> dict[str, str]:
-        """The theme's, of which every text can be read."""
         return legible(super().get_css_variables())
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Textual's filters; with NO_COLOR, a theme of the terminal's palette is drawn in its default colours.
+        """Return Textual's filters; with NO_COLOR, a theme of the terminal's palette is drawn in its default colours.
 
         Those have no known grey: as such, both text and background would be black.
         """
@@ -454,11 +433,10 @@ class WorkbenchApp(App[None]):
         return filters
 
     def action_help_quit(self) -> None:
-        """Say how to leave (ctrl+c)."""
         self.notify(f"{self.leaving_words}.", markup=False)
 
     def action_screenshot(self, filename: str | None = None, path: str | None = None) -> None:
-        """Write the screen as SVG beside the database, and say where; what can't be written is said, too."""
+        """Write the screen as SVG next to the database, and report the path or the error."""
         try:
             written = write_screenshot(self.project, self.export_screenshot(title=self.TITLE))
         except WorkbenchError as error:
@@ -472,16 +450,14 @@ class WorkbenchApp(App[None]):
         path: str | None = None,
         time_format: str | None = None,
     ) -> str | None:
-        """What Textual's own command calls."""
         self.action_screenshot()
         return None
 
     async def action_quit(self) -> None:
-        """Leave at once, without waiting for long reads; who has labels that are not saved is asked."""
+        """Leave at once, without waiting for long reads; confirm first if labels are unsaved."""
         self._leave_if_saved(goes_on=False)
 
     def action_projects(self) -> None:
-        """Leave this project for another one."""
         self._leave_if_saved(goes_on=True)
 
     def _leave_if_saved(self, *, goes_on: bool) -> None:
@@ -503,7 +479,6 @@ class WorkbenchApp(App[None]):
             self.exit(message=Text("\n".join(filter(None, said))) if any(said) else None)
 
     def action_copy(self) -> None:
-        """Ask what to copy of what is under the cursor."""
         from workbench.app.tui.sharing import copy_menu
 
         if isinstance(self.screen, WorkbenchScreen):
@@ -513,14 +488,12 @@ class WorkbenchApp(App[None]):
                 self.notify("Nothing here can be copied.", markup=False)
 
     def action_help(self) -> None:
-        """Show the keys of the present screen."""
         from workbench.app.tui.screens.help import HelpScreen
 
         if isinstance(self.screen, WorkbenchScreen):
             self.push_screen(HelpScreen(self.screen))
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """The command palette: the screen's actions, the other screens, then Textual's own commands."""
         opening = {f"app.open_screen({name!r})" for name in self.screen_names}
         labels = []
         if isinstance(screen, WorkbenchScreen):
@@ -563,17 +536,17 @@ def run(
     items: Sequence[int] = (),
     kind: type[WorkbenchApp] = WorkbenchApp,
 ) -> bool:
-    """Run the app until the person leaves; problems are logged beside the database.
+    """Run the app until the person leaves; problems are logged next to the database.
 
     Args:
         items: Row ids of the items to begin with, on top of the screen ``begin_at``.
-        kind: Which app: the coordinator's own, or a lent one.
+        kind: The class of app: the coordinator's own, or a lent one.
 
     Returns:
         Whether they have left for another project.
 
     Raises:
-        UsageError: There is no screen ``begin_at``, or it is not this person's.
+        UsageError: There is no screen ``begin_at``, or this person may not open it.
     """
     app = kind(project, annotator, settings, begin_at, items)
     if begin_at not in app.screen_names:
@@ -591,5 +564,5 @@ def run(
 
 
 def app_log(project: Project) -> Path:
-    """What the app writes when something went wrong in it."""
+    """Return the path of the app's error log."""
     return project.path.with_name(f"{project.path.name}.app.log")

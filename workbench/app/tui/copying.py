@@ -1,4 +1,4 @@
-"""What can be copied of an item: its texts exactly as they are stored, and what is known of it."""
+"""Copyable parts of an item: its texts exactly as stored, and what is known of it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workbench.measuring import browsing
 
 
 def of_item(project: Project, read: Callable[[], ItemDetail], *, look: Callable[[], ItemDetail]) -> Iterator[Copyable]:
-    """What the coordinator can copy of an item.
+    """Yield the parts of an item that the coordinator can copy.
 
     Args:
-        read: Gives the item.
-        look: The same, recorded as a look at what people and verifiers say.
+        read: Returns the item.
+        look: The same, recorded as a look at labels and verdicts.
     """
     yield Copyable("i", "the id", lambda: read().completion_id)
     yield Copyable("u", "the question", lambda: read().question)
@@ -32,7 +32,7 @@ def of_item(project: Project, read: Callable[[], ItemDetail], *, look: Callable[
 
 
 def of_card(item: AnnotationItem) -> Iterator[Copyable]:
-    """What an annotator can copy of the item at hand: what they see of it, no name of it and nobody's word."""
+    """Yield the parts of an item that an annotator can copy: only what they see of it, no names and no labels."""
     card = card_of(item)
     yield Copyable("u", "the question", lambda: item.question_text)
     yield Copyable("a", "both final answers", partial(_answers, card.reference, card.completion))

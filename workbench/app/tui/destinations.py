@@ -1,4 +1,4 @@
-"""The screens one goes to by name or letter."""
+"""The screens one can go to by name or letter."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ class Destination(NamedTuple):
     """A screen to go to.
 
     Attributes:
-        name: What it is opened by, and the module of ``tui/screens`` that holds it; imported on first use.
-        letter: Its short name behind ``:``.
-        title: Its name for people.
-        text: What one does there.
+        name: Its name, and the module of ``tui/screens`` that holds it; imported on first use.
+        letter: Its short name after ``:``.
+        title: Its title.
+        text: Its purpose.
     """
 
     name: str
@@ -22,7 +22,7 @@ class Destination(NamedTuple):
 
     @property
     def screen(self) -> str:
-        """The class in that module: ``AddJudgeScreen`` in ``add_judge``."""
+        """Return the name of the class in that module: ``AddJudgeScreen`` in ``add_judge``."""
         return f"{self.name.title().replace('_', '')}Screen"
 
 

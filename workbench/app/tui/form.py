@@ -1,4 +1,4 @@
-"""Screens that are filled in, and screens with one reader; what is wrong stands at its field, or below them all."""
+"""Screens with fields, and screens with one text; errors are shown at their field, or below all fields."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class FormField(Struct, frozen=True, kw_only=True):
     """One line of a form.
 
     Attributes:
-        about: What it is for.
-        value: What stands there to begin with.
-        choices: Its values, each with what it means; none where it is typed.
+        about: Its purpose.
+        value: Its initial value.
+        choices: Its values, each with its meaning; empty if it is typed.
         several: Any number of the choices.
-        is_path: A file's name is typed, and completed.
-        later: It is shown once more is asked for.
+        is_path: A file name, which is completed.
+        later: It is shown only with all options.
     """
 
     name: str
@@ -45,7 +45,6 @@ class FormField(Struct, frozen=True, kw_only=True):
 
 
 def option_field(field: FormField) -> OptionField:
-    """The line itself."""
     choices = [Choice(name, ": ".join(filter(None, (name or "none", about)))) for name, about in field.choices.items()]
     suggester = PathSuggester() if field.is_path else None
     return OptionField(field.name, field.about, choices, field.value, several=field.several, suggester=suggester)
@@ -54,10 +53,10 @@ def option_field(field: FormField) -> OptionField:
 class FormScreen(WorkbenchScreen):
     """Has `OptionField` lines, and one `Static` of the class ``form-trouble`` below them.
 
-    A form with a name of its own is there again as it was left, until it has been run; see `take_up` and `forget`.
+    A form with a name of its own reappears as it was left, until it has been run; see `take_up` and `forget`.
 
     Args:
-        kept_as: What tells the form from others; None: nothing of it is kept.
+        kept_as: The form's unique name; None: its values are not kept.
     """
 
     DEFAULT_CSS = """
@@ -77,11 +76,10 @@ class FormScreen(WorkbenchScreen):
         self._as_left: dict[str, str] = {}
 
     def values(self) -> dict[str, str]:
-        """What stands in each field."""
         return {field.option: field.value for field in self.query(OptionField)}
 
     def take_up(self, fields: Iterable[OptionField]) -> None:
-        """Put into fields that are new what was typed there when the form was left, and keep what is from now on."""
+        """Restore the values of new fields from when the form was left, and track them from now on."""
         self._as_left = self._as_left or self.workbench.left_forms.get(self._kept_as, {})
         for field in fields:
             self._fresh[field.option] = field.value
@@ -89,10 +87,10 @@ class FormScreen(WorkbenchScreen):
                 field.value = typed
 
     def complete(self, field: OptionField, go_on: Callable[[], None]) -> None:
-        """Take the only name that begins as what stands in a field of a file to be read, or say that several do.
+        """Complete a file name if only one matches; report several matches.
 
         Args:
-            go_on: Called where there is such a file, or none that begins so.
+            go_on: Called if the file exists, or nothing matches.
         """
         typed = field.value
 
@@ -109,24 +107,22 @@ class FormScreen(WorkbenchScreen):
         self.in_background(partial(begun, typed), taken, group="form-name")
 
     def keep(self) -> None:
-        """Keep what differs from what stood there at first."""
+        """Keep the values that differ from the initial ones."""
         typed = {name: value for name, value in self.values().items() if value != self._fresh.get(name, value)}
         if self._fresh:
             self.workbench.left_forms[self._kept_as] = typed
 
     def forget(self) -> None:
-        """The form has been run: it begins anew."""
         self._as_left = {}
         self.workbench.left_forms.pop(self._kept_as, None)
 
     def complain(self, text: str) -> None:
-        """Say what is wrong below the form; "" takes it back."""
+        """Show an error below the form; "" clears it."""
         trouble = self.query_one(".form-trouble", Static)
         trouble.update(Content(f"! {printable(text)}" if text else ""))
         trouble.display = bool(text)
 
     def trouble(self, error: BaseException | None) -> None:
-        """At its field where there is one, else below the form."""
         if isinstance(error, OptionError) and self.complain_at(error):
             return
         if isinstance(error, WorkbenchError):
@@ -135,7 +131,7 @@ class FormScreen(WorkbenchScreen):
             super().trouble(error)
 
     def complain_at(self, error: OptionError) -> bool:
-        """Say what is wrong at its field; False where that is not to be seen."""
+        """Show an error at its field; return False if the field is not visible."""
         field = self.field_of(error)
         if field is None:
             return False
@@ -143,7 +139,7 @@ class FormScreen(WorkbenchScreen):
         return True
 
     def field_of(self, error: OptionError) -> OptionField | None:
-        """The field of an option, if it is shown."""
+        """Return the field of an option; None if it is not shown."""
         found = self.query(f"#option-{error.option}").results(OptionField)
         return next((field for field in found if field.display), None)
 
@@ -166,7 +162,6 @@ _FIND = "find"
 
 
 def finding_actions(screen: str) -> tuple[Action, ...]:
-    """The actions that find, under a screen's own ids."""
     return (
         Action(f"{screen}.find", "slash", "find", "Find", "Find a text."),
         Action(f"{screen}.find-next", "n", "find_next(1)", "Next hit", "Go to the next hit.", False),
@@ -182,21 +177,17 @@ class FindingScreen(PromptScreen):
 
     @property
     def reader(self) -> Reader:
-        """The screen's text, as it is laid out."""
         return self.query_one(Reader)
 
     def action_find(self) -> None:
-        """Ask for a text to find."""
         self.ask(_FIND, "/", hint="text to find")
 
     @on(PromptBar.Typed)
     def _typed(self, event: PromptBar.Typed) -> None:
-        """Every letter goes to the hit; enter only closes the line."""
         if event.asked == _FIND:
             self.reader.find(event.text)
 
     def answered(self, asked: str, text: str) -> bool:
-        """Stay at the hit."""
         if text and not self.reader.hits:
             raise UsageError("Not found.")
         return True
@@ -206,5 +197,4 @@ class FindingScreen(PromptScreen):
         event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
 
     def action_find_next(self, step: int) -> None:
-        """Go to another hit."""
         self.reader.find_next(step)

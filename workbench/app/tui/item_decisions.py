@@ -1,4 +1,4 @@
-"""What the coordinator decides of the item on the screen: a new round of labels, out of every table, or in again."""
+"""The coordinator's decisions on the shown item: a new round of labels, exclusion, or inclusion."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _WHY_UNSUITABLE = "Why is it unsuitable?"
 
 
 def coordinating_actions(screen: str) -> tuple[Action, ...]:
-    """The coordinator's actions of a screen that shows an item."""
     return (
         Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled anew; asks why.", footer=False),
         Action(
@@ -34,14 +33,13 @@ class Coordinating(WorkbenchScreen):
 
     @abstractmethod
     def decided_on(self) -> tuple[int, bool] | None:
-        """Row id of the item that decisions are about, and whether it is excluded; None while there is none."""
+        """Return the row id of the item to decide on, and whether it is excluded; None without an item."""
 
     @abstractmethod
     def after_decision(self, completion: int) -> None:
         """Show what has become of the item."""
 
     def action_reopen(self) -> None:
-        """Ask why, then begin a new round."""
         if (found := self.decided_on()) is not None:
             self.ask_line(_WHY_ANEW, found[0], partial(self._reopen, found[0]))
 
@@ -53,7 +51,6 @@ class Coordinating(WorkbenchScreen):
             self._decide(completion, work, lambda done: "Reopened." if done.reopened else "Nobody has labelled it yet.")
 
     def action_exclude(self) -> None:
-        """Ask why, then take the item out; one that is out may be taken in again."""
         if (found := self.decided_on()) is None:
             return
         completion, excluded = found

@@ -1,4 +1,4 @@
-"""The items of an annotator on the screen: the one at hand, the one ahead, the way back through own labels."""
+"""The items of an annotator: the current one, the next one, the way back through their labels."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ HISTORY = 500
 
 
 class ItemFeed:
-    """Items come ready to be shown; every method may be called in a thread.
+    """Prepares items for display; every method may be called in a thread.
 
     Attributes:
-        paused: What a paused person is told, as of the last look for an item or refusal; empty for anybody else.
+        paused: Message for a paused person, as of the last request or refusal; empty for anybody else.
 
     Raises (on creation):
         UsageError: There is no such annotator.
@@ -49,7 +49,7 @@ class ItemFeed:
         self._lock = threading.Lock()
 
     def next(self, beside: tuple[int, ...] = ()) -> CardTexts | None:
-        """The next item to label beside those that are open; None when nothing is left."""
+        """Return the next item to label besides the open ones; None when nothing is left."""
         with self._lock:
             if self._left:
                 return None
@@ -61,7 +61,6 @@ class ItemFeed:
         return card_texts(item)
 
     def open(self, completion: int) -> CardTexts:
-        """One of the person's own items."""
         return card_texts(self.session.open(completion))
 
     def submit(self, item: AnnotationItem, answer: Answer) -> list[str]:
@@ -81,7 +80,7 @@ class ItemFeed:
             raise
 
     def undo(self) -> CardTexts | None:
-        """Take the newest label back and open its item; None when there is none."""
+        """Retract the newest label and open its item; None if there is none."""
         with self._noting_pause():
             item = self.session.undo()
         if item is None:
@@ -91,14 +90,14 @@ class ItemFeed:
         return card_texts(item)
 
     def step(self, completion: int | None, older: bool) -> CardTexts | None:
-        """The own label before or after one in time; from None, the newest. None beyond either end."""
+        """Return the person's label before or after one in time; from None, the newest. None beyond either end."""
         trail = [entry.completion for entry in self.session.history(HISTORY)]
         at = trail.index(completion) if completion in trail else -1
         at += 1 if older else -1
         return self.open(trail[at]) if 0 <= at < len(trail) else None
 
     def leave(self) -> None:
-        """Give back what was claimed and not labelled, and close the session."""
+        """Release reserved items without a label, and close the session."""
         with self._lock:
             self._left = True
             try:
@@ -140,7 +139,7 @@ Nobody has anything to label. Assign, which the palette has (ctrl+p), opens labe
 
 
 class Marks(Struct, frozen=True):
-    """What a person says beside a verdict; before there is one it waits on the screen. See `LabelEvent`."""
+    """Marks that accompany a verdict; before there is one they wait on the screen. See `LabelEvent`."""
 
     unsure: bool = False
     tags: tuple[str, ...] = ()
@@ -148,12 +147,12 @@ class Marks(Struct, frozen=True):
 
     @staticmethod
     def of(item: AnnotationItem) -> Marks:
-        """What stands beside the item's verdict, or waits for one."""
+        """Return the marks of the item's verdict, or those waiting for one."""
         return Marks(item.unsure, item.tags, item.partial)
 
 
 class ItemFlow(JudgingScreen):
-    """Brings items one after another; what is said of them is the business of the screen made from it."""
+    """Brings items one after another; the screen based on it shows them and stores labels."""
 
     ROLE: ClassVar[Role] = "annotator"
 
@@ -184,18 +183,15 @@ class ItemFlow(JudgingScreen):
 
     @property
     def pace(self) -> Pace:
-        """How fast the person has labelled since the app started."""
         return self.workbench.paces[self._person]
 
     @property
     def has_item(self) -> bool:
-        """Whether there is an item on the screen."""
         return self._current is not None
 
     # -- coming and going --------------------------------------------------------------------------
 
     def begin(self, name: str) -> None:
-        """Open the person's session and the first item."""
         self._person = name
         self.store(partial(self._sit_down, name, self._wanted), self._seated, "opening …")
         self.set_interval(HEARTBEAT_S, self._heartbeat)
@@ -223,11 +219,9 @@ class ItemFlow(JudgingScreen):
         self.set_interval(FOLLOW_S, self._look_for_answers)
 
     def nobody(self) -> None:
-        """Say how people come to be."""
         self._say_empty(_NOBODY)
 
     def open_item(self, completion: int) -> None:
-        """Go back to one of the person's own items."""
         if self._desk is None or self._busy:
             self.set_timer(_SOON_S, partial(self.open_item, completion))
         else:
@@ -235,7 +229,6 @@ class ItemFlow(JudgingScreen):
             self.store(partial(self._desk.open, completion), self._revisit, "opening …")
 
     def on_unmount(self) -> None:
-        """Give back what was claimed and not labelled."""
         self._left = True
         if self._desk is not None:
             self._desk.leave()
@@ -254,7 +247,6 @@ class ItemFlow(JudgingScreen):
 
     @property
     def acquainted(self) -> Acquainted | None:
-        """What the person knows of the guidelines."""
         return None if self._desk is None else self._desk.session.guidelines
 
     def _look_for_answers(self) -> None:
@@ -279,7 +271,6 @@ class ItemFlow(JudgingScreen):
     # -- failures ----------------------------------------------------------------------------------
 
     def store_failed(self, error: BaseException | None) -> None:
-        """Leave an item whose quota is full; who is paused is told so."""
         self.stop_asking()
         if not self._is_seated:
             # There was nothing to save yet.
@@ -296,11 +287,9 @@ class ItemFlow(JudgingScreen):
             self._advance()
 
     def tells(self, group: str) -> bool:
-        """Nobody waits for the item after this one yet."""
         return group != _NEXT or self._current is None
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Allow another look for the next item after one that failed."""
         if event.worker.group == _NEXT and event.state is WorkerState.ERROR:
             self._fetching = False
             if self._current is None and isinstance(event.worker.error, StoreError):
@@ -322,10 +311,10 @@ class ItemFlow(JudgingScreen):
         self.set_timer(AHEAD_S, self._fetch)
 
     def leave(self, pressed_at: float | None = None) -> None:
-        """The item on the screen is done with: from now on the person waits for the next one.
+        """Leave the item on the screen: from now on the person waits for the next one.
 
         Args:
-            pressed_at: When the key was pressed that ended it; None: the last one.
+            pressed_at: When the key that ended it was pressed; None: the last key.
         """
         self._left_at = pressed_at or self.workbench.at_work.acted_at
 
@@ -378,7 +367,7 @@ class ItemFlow(JudgingScreen):
                 self._show_empty()
 
     def know_type(self, question: int, subtype: str | None) -> None:
-        """Carry a type that was just given, or taken back, to the cards that were made ready before."""
+        """Pass a type that was just given, or retracted, to the cards prepared before."""
         self._types[question] = subtype
         self._waiting = [one for one in map(self._with_known_type, self._waiting) if one is not None]
 
@@ -396,7 +385,7 @@ class ItemFlow(JudgingScreen):
             self.store(partial(self._sit_down, self._person, self._wanted), self._seated, "opening …")
 
     def _show_empty(self, error: BaseException | None = None) -> None:
-        """Say why there is no item: none is left, or what has kept the next one from being had."""
+        """Say why there is no item: none is left, or the next one could not be loaded."""
         if isinstance(error, StoreError):
             self._say_empty(self.why_none(error))
         elif self._desk is not None and self._desk.paused:
@@ -420,7 +409,6 @@ class ItemFlow(JudgingScreen):
     # -- going back and on -------------------------------------------------------------------------
 
     def action_undo(self) -> None:
-        """Take the newest label back."""
         if self._desk is not None and self.is_ready:
             self.leave()
             self.store(self._desk.undo, self._undone, "undoing …")
@@ -441,7 +429,6 @@ class ItemFlow(JudgingScreen):
         self._count()
 
     def action_skip(self) -> None:
-        """Give the item back; one gone back to is only left."""
         if self._current is None or self._desk is None or not self.is_ready:
             return
         self.leave()
@@ -455,11 +442,9 @@ class ItemFlow(JudgingScreen):
         self._advance()
 
     def action_older(self) -> None:
-        """Go to the own label before this one."""
         self._step(older=True)
 
     def action_newer(self) -> None:
-        """Go to the own label after this one, or to the item at hand."""
         if self._current is not None and not self._revisiting and not self._complete(self._current):
             self.notify("Label it first, or skip it with l.", markup=False)
         else:

@@ -1,4 +1,4 @@
-"""What Annotate and Adjudicate share: a card, its keys, a clock, and keys that wait while something is stored."""
+"""Shared by Annotate and Adjudicate: a card, its keys, a clock, and keys that wait while something is stored."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ _SAYING_S = 0.05
 
 
 def looking_actions(screen: str) -> tuple[Action, ...]:
-    """The actions that only look, under a screen's own ids."""
     return (
         Action(
             f"{screen}.completion", "C", "open('completion')", "Whole", "The whole completion; again: the card.", False
@@ -56,7 +55,7 @@ def looking_actions(screen: str) -> tuple[Action, ...]:
 
 
 class JudgingScreen(InSight, PersonScreen):
-    """Shows one item on its card and stores what a person says of it.
+    """Shows one item on its card and stores the person's decision.
 
     While something is being stored, keys that judge do nothing: a key can't reach another item than the one on
     the screen. "Saved" is shown after the commit.
@@ -79,11 +78,10 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     def person(self) -> str:
-        """Under whose name one works here; empty before that is known."""
+        """Return the name under which one works here; empty until known."""
         return self._person
 
     def copies(self) -> Iterator[Copyable]:
-        """What the card shows, in full."""
         from workbench.app.tui.copying import of_card
 
         if self.card.texts is not None:
@@ -91,21 +89,20 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     def card(self) -> FinalAnswerCard:
-        """The card that is shown."""
         return self.query_one(FinalAnswerCard)
 
     @property
     @abstractmethod
     def has_item(self) -> bool:
-        """Whether there is an item on the screen."""
+        """Tell whether an item is shown."""
 
     @property
     def is_ready(self) -> bool:
-        """Whether nothing is being stored, and what is on the screen was there when the last key was pressed."""
+        """Tell whether nothing is being stored, and the shown item was visible when the last key was pressed."""
         return not self._busy and (not self.has_item or self.in_sight)
 
     def is_free(self) -> bool:
-        """Whether there is an item that the last key can have been meant for; else the key did nothing."""
+        """Tell whether the last key can be meant for the shown item; otherwise mark the key as unused."""
         free = self.has_item and self.is_ready
         if not free:
             self.found_idle()
@@ -113,21 +110,20 @@ class JudgingScreen(InSight, PersonScreen):
 
     @abstractmethod
     def draw_line(self) -> None:
-        """Show who is working and what was said last."""
+        """Show the person's name and the last message."""
 
     @abstractmethod
     def store_failed(self, error: BaseException | None) -> None:
         """Go on after something could not be stored; the keys are free again."""
 
     def trouble(self, error: BaseException | None) -> None:
-        """What stands on the page instead of an item is told once, however often it is tried again."""
+        """Show a message in the item's place once, however often the work is retried."""
         said = str(error) if self.has_class("empty") else ""
         if not said or said != self._told:
             self._told = said
             super().trouble(error)
 
     def be_empty(self, empty: bool) -> None:
-        """Show what stands in an item's place, or the item."""
         if empty != self.has_class("empty"):
             if empty:
                 self.card.show(None)
@@ -139,7 +135,7 @@ class JudgingScreen(InSight, PersonScreen):
     # -- storing -----------------------------------------------------------------------------------
 
     def store(self, work: Callable[[], Result], then: Callable[[Result], None], saying: str = "saving …") -> None:
-        """Work on which the keys wait."""
+        """Run work during which keys are ignored."""
         self._busy, self._said = True, saying
         self._patience = self.set_timer(_SAYING_S, self.draw_line)
         self.in_background(work, partial(self._stored, then), group=_STORE, exclusive=False)
@@ -155,21 +151,18 @@ class JudgingScreen(InSight, PersonScreen):
             self._patience.stop()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Free the keys after a failure."""
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
             self._free_keys("! not saved")
             self.store_failed(event.worker.error)
             self.draw_line()
 
     def why_none(self, error: StoreError) -> str:
-        """For a screen without an item: what has kept the next one from being had."""
         kept = f"{self.project.kept.words()}\n\n" if self.project.kept.count or error.is_away else ""
         return f"{error}\n\n{kept}It is tried again by itself.\n"
 
     # -- asking ------------------------------------------------------------------------------------
 
     def ask_reason(self, then: Callable[[str], None]) -> None:
-        """Ask why an item is unsuitable; a reason that needs a note comes with one."""
         choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
         self.app.push_screen(ChoiceMenu("Why is it unsuitable?", choices), partial(self._reason_chosen, then))
 
@@ -187,31 +180,25 @@ class JudgingScreen(InSight, PersonScreen):
     # -- looking -----------------------------------------------------------------------------------
 
     def action_open(self, part: Opened) -> None:
-        """Open a text in full, or the guidelines; again: back to the card."""
         self._read_guidelines()
         self.card.open(part)
         self._read_guidelines()
 
     def action_close(self) -> None:
-        """Close the search, else the whole text."""
         self._read_guidelines()
         if not self.card.end_find():
             self.card.open(self.card.opened)
 
     def action_raw(self) -> None:
-        """Change between rendered and exact texts."""
         self.card.toggle_raw()
 
     def action_boxed(self, step: int) -> None:
-        """Go to another hit, or box."""
         self.card.go_on(step)
 
     def action_find(self) -> None:
-        """Look for something."""
         self.card.find()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Escape closes what is open; with nothing open it leaves the screen. What is of an item needs one."""
         if action == "close":
             return bool(self.card.opened)
         if self.has_class("empty") and (action in self.OF_ITEM or (action == "open" and parameters != ("guidelines",))):
@@ -223,10 +210,9 @@ class JudgingScreen(InSight, PersonScreen):
     @property
     @abstractmethod
     def acquainted(self) -> Acquainted | None:
-        """What the person knows of the guidelines; None before they have begun."""
+        """Return what the person has read of the guidelines; None before they have begun."""
 
     def follow_guidelines(self) -> None:
-        """Show the guidelines in force, and tell of every change."""
         self._look_at_guidelines()
         self.set_interval(FOLLOW_S, self._look_at_guidelines)
         self.set_interval(FOLLOW_S, self.bring_in)
@@ -265,12 +251,11 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     def unsaved(self) -> RemarkPiece:
-        """For the first line, while labels wait: the database's file is not where it was."""
         count = self.project.kept.count
         return RemarkPiece(f"{count:,} NOT SAVED: {printable(self.project.path.name)} is away" if count else "")
 
     def say_kept(self) -> bool:
-        """Whether what was given last is only kept; what became of the file is told the first time."""
+        """Tell whether the last label is only kept in memory; explain the missing file once."""
         kept = self.project.kept
         if kept.count == 1 and kept.why is not None:
             text = f"{kept.why.message} {kept.words()}"
@@ -278,7 +263,6 @@ class JudgingScreen(InSight, PersonScreen):
         return kept.count > 0
 
     def bring_in(self) -> None:
-        """Store what is kept, if the file is back."""
         if self.project.kept.count:
             self.in_background(partial(bring_in, self.project), self._brought_in, group="judging-kept")
 
@@ -291,20 +275,18 @@ class JudgingScreen(InSight, PersonScreen):
 
     @property
     def news(self) -> RemarkPiece:
-        """For the first line, until the guidelines in force have been opened."""
         return RemarkPiece(self._news, rank=6 if self._news == _UNOPENED else 0)
 
     # -- the clock ---------------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        """Before the first item."""
         self._stopwatch = Stopwatch(self.workbench.at_work)
         if not gc.get_freeze_count():
             # What the app has built so far stays: looking through it again and again would delay a key by 100 ms.
             gc.freeze()
 
     def suggest_break(self) -> None:
-        """After so long at work, a notice between two items, once."""
+        """Suggest a break once, between two items, after enough time at work."""
         minutes = self.workbench.settings.annotation.break_after_minutes
         if self.workbench.at_work.needs_break(minutes):
             text = f"{minutes} minutes at work: labels are better after a break."

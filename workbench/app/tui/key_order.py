@@ -1,4 +1,4 @@
-"""Keys in their turn: one that comes before the last one has done its work waits, and goes where that has led."""
+"""Keys in order: a key pressed while another is being processed waits, and goes to the resulting screen."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _LONGEST_S: Final = 0.5
 
 
 def age_of(event: Event) -> float:
-    """Seconds since it came; Textual stamps events with this clock, on every platform."""
+    """Return seconds since the event; Textual stamps events with this clock, on every platform."""
     return time.perf_counter() - event.time
 
 
 class KeyOrder:
-    """Hands an app its keys one by one.
+    """Passes keys to an app one by one.
 
     Attributes:
-        at_work: The key at work.
-        is_idle: The key at work has done nothing so far: it is bound to nothing here, or could not be meant.
-        follows_idle: The key before it did nothing.
+        at_work: The key being processed.
+        is_idle: The key being processed has had no effect so far: it is not bound here, or could not be meant.
+        follows_idle: The key before it had no effect.
 
     Args:
-        take: Does with a key what the app does.
+        take: Processes a key.
     """
 
     def __init__(self, app: App[Any], take: Callable[[Key], Awaitable[None]]) -> None:
@@ -45,14 +45,14 @@ class KeyOrder:
         self.at_work = ""
 
     def wait(self, screen: DOMNode) -> None:
-        """Keys but that to quit wait from now on until `go_on`: a screen reads what it is to ask."""
+        """Hold all keys except quit until `go_on`: the screen loads its question."""
         self._waiting.add(screen)
 
     async def go_on(self, screen: DOMNode, *, dropped: bool = False) -> None:
-        """What a screen asks is there, or it asks nothing.
+        """Release the keys: the screen's question is shown, or there is none.
 
         Args:
-            dropped: The keys that waited were for a question that doesn't come: nobody gets them.
+            dropped: The held keys were meant for a question that doesn't come; discard them.
         """
         if screen not in self._waiting:
             return
@@ -64,7 +64,7 @@ class KeyOrder:
             await self._begin(self._held.popleft())
 
     async def come(self, key: Key) -> None:
-        """A key was pressed: it is taken now, or once those before it are done."""
+        """Process a key now, or after those before it."""
         if self._waiting and key.key == "ctrl+q":
             await self._take(key)
         elif self._is_busy or self._waiting:

@@ -1,4 +1,4 @@
-"""Actions and their keys: the registry, and a keymap checked against it, in words."""
+"""Actions and their keys: the registry, and checks of a keymap against it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Action(NamedTuple):
 
     Attributes:
         id: ``screen.verb``; the keymap in workbench.toml names it.
-        keys: Default keys, comma-separated; what they mean everywhere stands in `meanings`. Empty: a keymap may
-            give it one.
+        keys: Default keys, comma-separated; `meanings` defines the meaning of each key. Empty: a keymap may
+            assign one.
         run: The Textual action, such as ``label('correct')`` or ``app.open_screen('browse')``.
         label: One or two words for the footer.
         help: One sentence for the help screen and the command palette.
@@ -39,7 +39,7 @@ class Action(NamedTuple):
 
 
 def bindings(actions: tuple[Action, ...]) -> list[Binding]:
-    """Key bindings that carry the actions' ids, so that a keymap can move them."""
+    """Return key bindings that carry the actions' ids, so that a keymap can move them."""
     return [
         Binding(
             action.keys or NO_KEY, action.run, action.label, show=action.footer, priority=action.priority, id=action.id
@@ -49,7 +49,7 @@ def bindings(actions: tuple[Action, ...]) -> list[Binding]:
 
 
 def key_names(keys: str) -> list[str]:
-    """The keys of a comma-separated list under Textual's names: ``"?,f1"`` -> ``["question_mark", "f1"]``."""
+    """Split a comma-separated list into Textual's key names: ``"?,f1"`` -> ``["question_mark", "f1"]``."""
     try:
         return [binding.key for binding in Binding.make_bindings([Binding(keys, "")])]
     except InvalidBinding:
@@ -57,12 +57,12 @@ def key_names(keys: str) -> list[str]:
 
 
 def yielding(keymap: Mapping[str, str], actions: Iterable[Action], widgets: Iterable[Binding]) -> dict[str, str]:
-    """A keymap in which texts and tables, which are asked before the screen, give up the keys it moves to an action.
+    """Return a keymap in which focused texts and tables give up the keys it moves to an action.
 
     Args:
         keymap: Action id -> keys, as in ``workbench.toml``.
-        actions: What can be done on the screen.
-        widgets: The keys that texts and tables have to begin with; those that the keymap names stay as it says.
+        actions: The screen's actions.
+        widgets: The default keys of texts and tables; those that the keymap names stay as configured.
     """
     moved = {
         key
@@ -80,7 +80,7 @@ def yielding(keymap: Mapping[str, str], actions: Iterable[Action], widgets: Iter
 def problems(
     keymap: Mapping[str, str], screens: Iterable[tuple[Action, ...]], everywhere: Iterable[Action], others: set[str]
 ) -> list[str]:
-    """What is wrong with a keymap.
+    """Return the problems of a keymap.
 
     Args:
         keymap: Action id -> keys, as in ``workbench.toml``.

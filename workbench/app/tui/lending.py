@@ -23,19 +23,18 @@ _GIVE_BACK: Final = "Give back"
 
 
 def lend(project: Project, name: str) -> None:
-    """Let a person work in an app of their own until they leave it."""
     hold(f"Opening the app for {name}, blind …")
     command = [sys.executable, "-P", "-m", "workbench", "open", f"--as={name}", "--at", "work"]
     subprocess.run([*command, "--", str(project.path)], check=False, env={**os.environ, _LENT: "1"})
 
 
 def hold(words: str) -> None:
-    """Let words stand alone in the terminal, in place of the shell, until an app draws its first screen."""
+    """Show words alone in the terminal, in place of the shell, until an app draws its first screen."""
     print(f"{_APART}{inert(words)}", end="", flush=True)  # noqa: T201 (no app has the terminal)
 
 
 def is_lent() -> bool:
-    """Whether this process is such an app."""
+    """Tell whether this process is a lent app."""
     return _LENT in os.environ
 
 
@@ -46,7 +45,7 @@ def _returned(action: Action) -> Action:
 
 
 class LentApp(WorkbenchApp):
-    """A person's app in which leaving leads back to the coordinator's, and that says so wherever leaving is named."""
+    """A person's app that returns to the coordinator's when left, and says so wherever leaving is mentioned."""
 
     EVERYWHERE: ClassVar[tuple[Action, ...]] = tuple(map(_returned, WorkbenchApp.EVERYWHERE))
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -58,5 +57,4 @@ class LentApp(WorkbenchApp):
 
     @property
     def seat(self) -> str:
-        """Whose app it is, and that it is so only until they leave."""
         return f"{super().seat} · {self.leaving_words}"

@@ -36,29 +36,26 @@ class LiveScreen(WorkbenchScreen):
 
     @abstractmethod
     def read(self) -> Any:
-        """Read what the screen shows; runs in a thread."""
+        """Return the data that the screen shows; runs in a thread."""
 
     @abstractmethod
     def show(self, data: Any) -> None:
         """Show what was read."""
 
     def must_read(self) -> bool:
-        """Whether to read again although nothing was written."""
+        """Tell whether to read again although nothing was written."""
         return False
 
     def on_mount(self) -> None:
-        """Read, and begin to follow."""
         # What is read beside the first frame would hold it up.
         self.call_after_refresh(self.read_again)
         self.set_interval(self.LOOK_S, self._look)
 
     def on_screen_resume(self) -> None:
-        """Look at once when the screen comes back into sight."""
         if self._version is not None:
             self._look()
 
     def read_again(self) -> None:
-        """Read now; an older read that still goes on is given up."""
         self._version = self.project.database.data_version()
         self._reading, self._began = True, time.monotonic()
         self.in_background(self.read, self._arrived, group=_GROUP, stops=True)
@@ -79,19 +76,18 @@ class LiveScreen(WorkbenchScreen):
         self._reading, self._rest_until = False, now + (now - self._began)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A read that failed is over; the next change starts another."""
         if event.worker.group == _GROUP and event.state is WorkerState.ERROR:
             self._ended()
 
     def trouble(self, error: BaseException | None) -> None:
-        """A notice, once for as long as the trouble stays the same."""
+        """Show a notice, once for as long as the same error persists."""
         if str(error) != self._told:
             self._told = str(error)
             super().trouble(error)
 
 
 class InSight(WorkbenchScreen):
-    """Shows one item after another; a key is for the one that was in sight when it was pressed."""
+    """Shows one item after another; a key applies to the item that was visible when it was pressed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -99,7 +95,7 @@ class InSight(WorkbenchScreen):
         self._seen_at: float | None = None
 
     def comes(self, shown_by: Widget | None = None) -> None:
-        """Another item is put on the screen: a key pressed until then was for the one before."""
+        """Record that another item is shown: keys pressed until now were for the one before."""
         self._coming += 1
         self._seen_at = None
         (shown_by or self).call_after_refresh(self._painted, self._coming)
@@ -110,16 +106,16 @@ class InSight(WorkbenchScreen):
 
     @property
     def in_sight(self) -> bool:
-        """Whether the last key can have been meant for what is on the screen."""
+        """Tell whether the last key can have been meant for the shown item."""
         acted_at = self.workbench.at_work.acted_at
         return self._seen_at is not None and (acted_at is None or acted_at >= self._seen_at)
 
     def found_idle(self) -> None:
-        """Note that the key at work could not be meant for what is on the screen, so that it did nothing."""
+        """Record that the current key could not be meant for the shown item and had no effect."""
         self.workbench.key_order.is_idle = True
 
     def is_decision(self) -> bool:
-        """Whether a key that decides is meant so: behind one that did nothing it may end a habit, such as ``0 a 1``."""
+        """Tell whether a deciding key is intended: after a key without effect it may end a habit, such as ``0 a 1``."""
         order = self.workbench.key_order
         if order.follows_idle:
             shown = self.app.get_key_display(Binding(order.at_work, ""))

@@ -1,4 +1,4 @@
-"""One meaning a key: what each key means, on whichever screen it does something."""
+"""One meaning per key, on every screen that uses it."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Final, NamedTuple
 
 
 class Meaning(NamedTuple):
-    """What a key means.
+    """The meaning of a key.
 
     Attributes:
-        keys: The key, and others that are the same, comma-separated.
+        keys: The key and its equivalents, comma-separated.
         name: In a word or two.
         text: In plain words.
-        verbs: How the ids of the actions end that mean this (``filter`` of ``browse.filter``); a whole id where the
-            same word is another thing elsewhere.
-        at_desks: It holds where people label and settle; elsewhere the key has its other meaning.
+        verbs: Endings of the ids of actions with this meaning (``filter`` of ``browse.filter``); a whole id if the
+            same word means something else elsewhere.
+        at_desks: It applies where people label and adjudicate; elsewhere the key has its other meaning.
     """
 
     keys: str
@@ -204,7 +204,7 @@ _OF_VERBS: Final = {verb: meaning for meaning in MEANINGS for verb in meaning.ve
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """What the key of an action means; None where it has none.
+    """Return the meaning of an action's key; None if it has none.
 
     Args:
         name: The action's id.

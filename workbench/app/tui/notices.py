@@ -1,4 +1,4 @@
-"""Where notices stand: not over the line at which a person is at work."""
+"""Position of notices: never over the line at which a person works."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TALL = 4
 
 
 def keep_clear(screen: Screen[object]) -> None:
-    """Let notices stand in the half of the screen where the person isn't."""
+    """Show notices in the half of the screen where the person isn't working."""
     screen.set_class(_attended(screen) * 2 >= screen.size.height, ABOVE)
 
 

@@ -1,4 +1,4 @@
-"""Whether somebody is at work in the app: keys pressed, time spent looking, when a break is due; and how fast."""
+"""A person's activity and speed: keys, time spent looking, and when a break is due."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.app.tui.kit.title_bar import RemarkPiece
 
 
 class Elapsed(NamedTuple):
-    """Times in milliseconds, and the keys pressed meanwhile."""
+    """Times in milliseconds, and the keys pressed in between."""
 
     open_ms: int
     focused_ms: int
@@ -18,18 +18,16 @@ class Elapsed(NamedTuple):
 
 
 class Stopwatch:
-    """Counts from ``start``; a blurred terminal and idle time are left out of the focused time."""
+    """Counts from ``start``; the focused time excludes a blurred terminal and idle time."""
 
     def __init__(self, work: AtWork) -> None:
         self._work = work
         self.start()
 
     def start(self) -> None:
-        """Begin anew: an item has appeared."""
         self._started, self._looked, self._keys = self._work.now(), self._work.looked, self._work.keys
 
     def elapsed(self) -> Elapsed:
-        """Everything since ``start``."""
         work = self._work
         return Elapsed(
             open_ms=round(1000 * (work.now() - self._started)),
@@ -45,14 +43,14 @@ BREAK_S: Final = 300.0
 
 
 class AtWork:
-    """One person before the app, from its start on; the app tells it of every key, mouse event and change of focus.
+    """The activity of one person, from the app's start on; the app reports every key, mouse event and change of focus.
 
     Attributes:
         keys: Keys pressed so far.
         acted_at: When the last key was pressed or the mouse clicked, by the clock.
 
     Args:
-        clock: Seconds.
+        clock: Returns seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -66,11 +64,10 @@ class AtWork:
         self.acted_at: float | None = None
 
     def now(self) -> float:
-        """The clock's time."""
         return self._clock()
 
     def press(self, late: float = 0.0) -> None:
-        """A key was pressed.
+        """Record that a key was pressed.
 
         Args:
             late: Seconds it has waited for the app.
@@ -80,12 +77,10 @@ class AtWork:
         self.focus(True)
 
     def click(self, late: float = 0.0) -> None:
-        """The mouse was clicked; see `press`."""
         self.touch()
         self.acted_at = self._seen - late
 
     def touch(self) -> None:
-        """Somebody is there."""
         away = self._clock() - self._seen
         self._looked = self.looked
         self._seen += away
@@ -93,23 +88,22 @@ class AtWork:
             self._rested, self._told = self._looked, False
 
     def begin_anew(self) -> None:
-        """Somebody else sits down: they need no break from the work of others."""
+        """Reset for another person, who needs no break from the work of others."""
         self.touch()
         self._rested, self._told = self._looked, False
 
     def focus(self, focused: bool) -> None:
-        """The terminal has got or lost the focus."""
         if focused != self._focused:
             self.touch()
             self._focused = focused
 
     @property
     def looked(self) -> float:
-        """Seconds somebody has looked so far; a blurred terminal and idle time are left out."""
+        """Return seconds of looking so far, without a blurred terminal and idle time."""
         return self._looked + (min(self._clock() - self._seen, IDLE_S) if self._focused else 0.0)
 
     def needs_break(self, minutes: int) -> bool:
-        """Whether a break is due: true once after so many minutes of looking since the last one; 0: never."""
+        """Return True once after this many minutes of looking since the last break; 0: never."""
         due = minutes > 0 and not self._told and self.looked - self._rested >= 60 * minutes
         self._told = self._told or due
         return due
@@ -124,8 +118,9 @@ ENOUGH: Final = 5
 
 
 class Pace:
-    """Focused times of the items one person has labelled since the app started; corrections of earlier labels don't
-    count.
+    """Focused times of the items one person has labelled since the app started.
+
+    Corrections of earlier labels don't count.
     """
 
     def __init__(self) -> None:
@@ -133,32 +128,30 @@ class Pace:
         self._taken_back: dict[int, int] = {}
 
     def label(self, completion: int, focused_ms: int) -> None:
-        """An item was labelled; said again (its type, another note, after an undo), the longest time counts."""
+        """Record a labelled item; if repeated (its type, another note, after an undo), the longest time counts."""
         self._took[completion] = max(focused_ms, self.longest(completion))
 
     def take_back(self, completion: int) -> None:
-        """The label was taken back."""
         if completion in self._took:
             self._taken_back[completion] = self._took.pop(completion)
 
     def longest(self, completion: int) -> int:
-        """The longest that an item took, in milliseconds, also before its label was taken back; 0 where it is new."""
+        """Return an item's longest time in milliseconds, even if its label was retracted; 0 if it is new."""
         return max(self._took.get(completion, 0), self._taken_back.get(completion, 0))
 
     @property
     def labels(self) -> int:
-        """Items labelled."""
         return len(self._took)
 
     @property
     def seconds(self) -> float | None:
-        """Median seconds a label; None before there are enough."""
+        """Return the median seconds per label; None before there are enough."""
         times = sorted(self._took.values())
         middle = len(times) // 2
         return (times[middle] + times[~middle]) / 2000 if len(times) >= ENOUGH else None
 
     def to_go(self, left: int) -> float | None:
-        """Seconds that so many items will take; None before there are enough.
+        """Estimate the seconds for the remaining items; None before there are enough.
 
         By the mean: a sum of times grows with their mean, and some items take many times the median.
         """
@@ -166,7 +159,7 @@ class Pace:
 
 
 def pace_parts(pace: Pace, left: int) -> Iterator[RemarkPiece]:
-    """The pace in pieces of a remark; the time to go is what a person wants most.
+    """Yield the pace in pieces of a remark; the remaining time is the most important one.
 
     Args:
         left: Items still to label.
@@ -181,7 +174,7 @@ def pace_parts(pace: Pace, left: int) -> Iterator[RemarkPiece]:
 
 
 def about(seconds: float) -> str:
-    """A time roughly, such as ``1.4 s``, ``38 s``, ``12 min`` or ``3.5 h``."""
+    """Format a time roughly, such as ``1.4 s``, ``38 s``, ``12 min`` or ``3.5 h``."""
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:

@@ -40,12 +40,12 @@ _THIRD: Final = "It takes a third person, who has not labelled them: type a name
 
 
 def person_action(screen: str) -> Action:
-    """The action that changes under whose name one works; the coordinator's alone."""
+    """Return the coordinator's action that changes the name to work under."""
     return Action(f"{screen}.person", "P", "switch_person", "Person", "Work under another name.")
 
 
 class PersonScreen(WorkbenchScreen):
-    """Asks the coordinator, once for each role, whose name to work under; who came with ``--as`` is not asked.
+    """Asks the coordinator, once per role, whose name to work under; people who came with ``--as`` are not asked.
 
     Only people who have work in the role are offered. Another one can be chosen at any time: the screen begins anew.
     """
@@ -54,12 +54,10 @@ class PersonScreen(WorkbenchScreen):
     _has_nobody = False
 
     def on_screen_resume(self) -> None:
-        """Look again where nobody had work: some may have been opened meanwhile."""
         if self._has_nobody:
             self._offer(asked=False)
 
     def on_mount(self) -> None:
-        """Begin, after asking for a name where none is known."""
         name = self.workbench.who(self.ROLE)
         if name is not None:
             self.begin(name)
@@ -75,24 +73,22 @@ class PersonScreen(WorkbenchScreen):
         """Show that nobody has work here."""
 
     def own_actions(self) -> tuple[Action, ...]:
-        """Only the coordinator works under several names."""
+        """Return the actions; only the coordinator can switch names."""
         actions = super().own_actions()
         return actions if self.workbench.annotator is None else tuple(a for a in actions if a.run != "switch_person")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only the coordinator works under several names."""
         if action == "switch_person":
             return self.workbench.annotator is None
         return super().check_action(action, parameters)
 
     def shown_name(self, name: str) -> str:
-        """A person's name for the first line of the screen: the coordinator works as them; "" while nobody does."""
+        """Return a person's name for the first line of the screen; "" while nobody works there."""
         if not name or self.workbench.annotator is not None:
             return printable(name)
         return f"as {printable(name)}{', unblinded' if self.ROLE in _SIGHTED else ''}"
 
     def action_switch_person(self) -> None:
-        """Ask under whose name to go on."""
         self._offer(asked=True)
 
     def _offer(self, *, asked: bool) -> None:
@@ -103,12 +99,10 @@ class PersonScreen(WorkbenchScreen):
         before.call_after_refresh(self.workbench.key_order.go_on, self, dropped=dropped)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Where the people can't be read no menu comes."""
         if event.worker.group == _OFFERS and event.state is WorkerState.ERROR:
             self._keys_go_on(self, dropped=True)
 
     def on_unmount(self) -> None:
-        """Nobody is asked any more."""
         self.app.call_later(self.workbench.key_order.go_on, self, dropped=True)
 
     def _candidates(self) -> tuple[list[Offer], bool]:
@@ -143,7 +137,7 @@ class PersonScreen(WorkbenchScreen):
         self._keys_go_on(menu)
 
     def _make_known(self, name: str) -> None:
-        """Who settles joins the people, unless they are among them."""
+        """Add an adjudicator to the people, unless they are known."""
         from workbench.labelling.people import add_annotators
         from workbench.labelling.rulings import require_third
 
@@ -172,7 +166,7 @@ class PersonScreen(WorkbenchScreen):
             self._if_meant(name, join, partial(self._offer, asked=present is not None))
 
     def _if_meant(self, name: str, go_on: Callable[[], object], leave: Callable[[], object]) -> None:
-        """Go on with a name; one that nobody has may be a slip, and joins the people only after a question."""
+        """Continue with a name; confirm an unknown one first, since it may be a typing error."""
         from workbench.labelling.people import is_known
 
         if is_known(self.project, name):
@@ -198,12 +192,12 @@ class PersonScreen(WorkbenchScreen):
             self.app.switch_screen(self.anew())
 
     def anew(self) -> PersonScreen:
-        """A screen of this kind from its beginning."""
+        """Return a fresh screen of this kind."""
         return type(self)()
 
 
 def _key(offer: Offer) -> str:
-    """The digit of a person; who has none is reached by name."""
+    """Return the digit of a person; "" for people who can be chosen by name only."""
     return str(offer.place) if offer.place < 10 else ""
 
 

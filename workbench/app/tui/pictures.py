@@ -1,4 +1,4 @@
-"""Pictures of the app's screens, as files beside the database."""
+"""Pictures of the app's screens, saved next to the database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.core.project import Project
 
 
 def write_screenshot(project: Project, svg: str) -> Path:
-    """Write a picture under a name that is free; returns where.
+    """Write a picture under an unused name; return its path.
 
     Raises:
         StoreError: The folder can't be written to.

@@ -1,4 +1,4 @@
-"""Every screen's actions and every widget's keys, for what looks at all of them at once."""
+"""Every screen's actions and every widget's keys, for checks over all of them."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def _classes(package: ModuleType) -> Iterator[type]:
 
 
 def every_screen() -> Iterator[type[WorkbenchScreen]]:
-    """All screen classes; importing their modules takes a moment."""
+    """Yield all screen classes; importing their modules takes a moment."""
     return (found for found in _classes(screens) if issubclass(found, WorkbenchScreen))
 
 
 def every_widget() -> Iterator[type[Widget]]:
-    """All widgets of our own, dialogs among them."""
+    """Yield all widgets of the app, including dialogs."""
     return (found for found in (*_classes(kit), *_classes(screens)) if issubclass(found, Widget))
 
 
 def widget_bindings(widget: type[Widget]) -> list[Binding]:
-    """The keys of a widget that a keymap can move."""
+    """Return the keys of a widget that a keymap can move."""
     declared: list[object] = widget.__dict__.get("BINDINGS", [])
     return [binding for binding in declared if isinstance(binding, Binding) and binding.id]
 
 
 def keymap_problems(moved: Mapping[str, str], everywhere: Iterable[Action]) -> list[str]:
-    """What is wrong with a keymap; see `workbench.app.tui.keymap.problems`."""
+    """Return the problems of a keymap; see `workbench.app.tui.keymap.problems`."""
     others = {str(binding.id) for kind in every_widget() for binding in widget_bindings(kind)}
     return keymap.problems(moved, (kind.ACTIONS for kind in every_screen()), everywhere, others)

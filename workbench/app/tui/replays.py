@@ -1,4 +1,4 @@
-"""Servers of recorded replies that the app has begun: its children, which end with it however it ends."""
+"""Servers of recorded replies that the app has started: child processes that end with it in any case."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from workbench.core.errors import OptionError
 
 
 class _Ready(Struct, frozen=True):
-    """What ``workbench replay`` says when it takes connections."""
+    """The message of ``workbench replay`` once it accepts connections."""
 
     base_url: str
     replies: int
@@ -29,13 +29,13 @@ class _Ready(Struct, frozen=True):
 
 
 class ReplayServer(NamedTuple):
-    """A server at work.
+    """A running server.
 
     Attributes:
-        url: What to give as ``base_url``.
-        replies: How many it has.
-        refused: Lines of the file that are none.
-        models: Those it lists, one at least.
+        url: The value for ``base_url``.
+        replies: Number of its replies.
+        refused: Number of invalid lines in the file.
+        models: Its models, at least one.
     """
 
     file: Path
@@ -47,12 +47,11 @@ class ReplayServer(NamedTuple):
 
     @property
     def port(self) -> int:
-        """Where it listens."""
         return urlsplit(self.url).port or 0
 
 
 class ReplayServers:
-    """Those that live. A child reads its standard input, of which the app holds the other end and writes nothing."""
+    """The running servers. A child reads its standard input; the app holds the other end and writes nothing."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,13 +61,13 @@ class ReplayServers:
         return iter([one for one in self._begun if one.process.poll() is None])
 
     def start(self, file: Path, port: int = 0) -> ReplayServer:
-        """Serve a file; one that is served there already is. Waits until connections are taken: in a thread.
+        """Serve a file, or return its running server. Waits until connections are accepted: call it in a thread.
 
         Args:
-            port: Where to listen on this machine; 0 for any free port.
+            port: Port on this machine; 0 for any free port.
 
         Raises:
-            OptionError: ``file`` or ``port`` won't do.
+            OptionError: ``file`` or ``port`` is invalid.
         """
         file = Path(os.path.abspath(file))
         with self._lock:
@@ -82,7 +81,7 @@ class ReplayServers:
             return found
 
     def words(self) -> str:
-        """What ends with the app; "" where nothing is served."""
+        """Return the text about servers that end with the app; "" without any."""
         return "\n".join(
             f"The server of recorded replies at {one.url} has ended. A run that asks it pauses; resume it once "
             f"Replay serves {one.file} at port {one.port} again."
@@ -90,7 +89,6 @@ class ReplayServers:
         )
 
     def stop(self) -> None:
-        """End all of them."""
         with self._lock:
             for one in self._begun:
                 _end(one.process)

@@ -1,4 +1,4 @@
-"""A reviewer at work: the queue at hand, what has been decided of it, and where it goes on."""
+"""A reviewer at work: the current queue, their decisions, and the next item."""
 
 from __future__ import annotations
 
@@ -29,14 +29,13 @@ from workbench.measuring.reviewing.queues import ReviewQueue
 
 
 class ReviewDecision(NamedTuple):
-    """What was decided of an item at one go, as it is stored."""
+    """One decision on an item, as it is stored."""
 
     completion: int
     reviews: tuple[Review, ...]
 
     @property
     def words(self) -> str:
-        """The decision for people."""
         return decision_words(self.reviews)
 
 
@@ -44,12 +43,12 @@ class ReviewDesk:
     """Stores one person's decisions; those methods may run in a worker thread.
 
     Args:
-        by: Whose decisions they are.
+        by: The reviewer.
 
     Attributes:
-        queue: The queue that is worked through; None where items come from elsewhere.
+        queue: The queue being reviewed; None if items come from elsewhere.
         order: Row ids as they are listed.
-        reviewed: Those of the queue of which something stands decided.
+        reviewed: Items of the queue with a decision in force.
     """
 
     def __init__(self, project: Project, by: str) -> None:
@@ -60,31 +59,30 @@ class ReviewDesk:
         self.reviewed: set[int] = set()
 
     def take(self, queue: ReviewQueue, order: Sequence[int], reviewed: set[int]) -> None:
-        """Work through a queue from now on."""
         self.queue, self.order, self.reviewed = queue, order, reviewed
 
     # -- deciding ----------------------------------------------------------------------------------
 
     def confirm(self, completion: int, note: str) -> ReviewDecision:
-        """Gold is right."""
+        """Decide that gold is right."""
         return self._keep(deciding.confirm(self._project, completion, by=self._by, queue=self._name, note=note))
 
     def send_back(self, completion: int, reason: str) -> ReviewDecision:
-        """People are to label the item anew."""
+        """Decide that annotators label the item again."""
         return self._keep(deciding.send_back(self._project, completion, reason=reason, by=self._by, queue=self._name))
 
     def mark_errors(self, completion: int, runs: Sequence[int], category: ErrorCategory, note: str) -> ReviewDecision:
-        """The verifiers of these runs err, all for the same reason."""
+        """Decide that the verifiers of these runs err, all for the same reason."""
         mark, by, queue = deciding.mark_error, self._by, self._name
         return self._keep(
             *(mark(self._project, completion, run, category, by=by, queue=queue, note=note) for run in runs)
         )
 
     def take_back(self, completion: int) -> ReviewDecision | None:
-        """Take back the newest decision on an item or, where this person has made none on it, their last one.
+        """Retract the newest decision on an item or, if this person has made none on it, their last one.
 
         Returns:
-            What was taken back; None where there was nothing.
+            The retracted decision; None if there was none.
         """
         decision = self._newest(completion)
         if decision is None:
@@ -120,21 +118,19 @@ class ReviewDesk:
 
     @property
     def total(self) -> int:
-        """How many items the queue has."""
         return 0 if self.queue is None else len(self.queue)
 
     def next_open(self, after: int) -> int | None:
-        """The place of the next item that nobody has reviewed: further on in the order, else from its beginning.
+        """Return the index of the next unreviewed item: later in the order, else from its beginning.
 
         Args:
-            after: A place in the order; -1 for before the first.
+            after: An index in the order; -1 for before the first.
         """
         places = chain(range(after + 1, len(self.order)), range(min(after + 1, len(self.order))))
         return next((place for place in places if self.order[place] not in self.reviewed), None)
 
 
 def taken_back(decision: ReviewDecision | None) -> str:
-    """What has been taken back, for a person."""
     if decision is None:
         return "There is no decision of yours to take back."
     goes_on = any(review.kind == "reannotate" for review in decision.reviews)
@@ -149,7 +145,6 @@ _ALL = "all"
 
 
 def reviewing_actions(screen: str) -> tuple[Action, ...]:
-    """The reviewer's actions of a screen that shows an item."""
     return (
         Action(f"{screen}.confirm", "y", "confirm", "Gold ok", "Gold is right as it stands."),
         Action(f"{screen}.send-back", "l", "send_back", "Relabel", "Send the item to re-annotation; asks why."),
@@ -160,7 +155,7 @@ def reviewing_actions(screen: str) -> tuple[Action, ...]:
 
 
 class Reviewing(InSight, Coordinating):
-    """A screen that shows the coordinator one item at a time and stores what is decided of it.
+    """A screen that shows the coordinator one item at a time and stores decisions on it.
 
     A decision is of the item that was in sight when its key was pressed; while it is being stored, the keys that decide
     do nothing, and it is shown only when it is stored.
@@ -178,7 +173,7 @@ class Reviewing(InSight, Coordinating):
     @property
     @abstractmethod
     def desk(self) -> ReviewDesk:
-        """Where decisions are stored."""
+        """Return the store of decisions."""
 
     @property
     @abstractmethod
@@ -191,7 +186,7 @@ class Reviewing(InSight, Coordinating):
         """The verdict that is looked at."""
 
     def erring(self, item: ItemDetail) -> list[ItemVerdict]:
-        """The verdicts that can be in error, those that decide first."""
+        """Return the verdicts that can be in error, decided ones first."""
         return against_gold(item)
 
     @abstractmethod
@@ -207,13 +202,12 @@ class Reviewing(InSight, Coordinating):
         """Show what stands decided, the note that waits, and what was stored last."""
 
     def item_comes(self) -> None:
-        """Another item is put on the screen: a note was for the one before."""
         self.review_note = ""
         self.comes()
 
     @property
     def item_in_sight(self) -> ItemDetail | None:
-        """The item that the last key can have been meant for."""
+        """Return the item that the last key can have been meant for."""
         return self.item_shown if self.in_sight else None
 
     @property
@@ -223,12 +217,10 @@ class Reviewing(InSight, Coordinating):
     # -- deciding ----------------------------------------------------------------------------------
 
     def action_confirm(self) -> None:
-        """Gold is right."""
         if (item := self._item) is not None and self.is_decision():
             self._store(partial(self.desk.confirm, item.id, self.review_note))
 
     def action_send_back(self) -> None:
-        """Ask why, then have the item labelled anew."""
         if (item := self._item) is not None:
             self.app.push_screen(
                 NoteInput(self.review_note, "Why is it to be labelled anew?"), partial(self._send_back, item.id)
@@ -240,7 +232,6 @@ class Reviewing(InSight, Coordinating):
             self._store(partial(self.desk.send_back, completion, reason))
 
     def action_mark_error(self) -> None:
-        """Ask which verifier errs, where that is not clear, and why."""
         if (item := self._item) is None:
             return
         chosen, erred = self.chosen, self.erring(item)
@@ -299,7 +290,6 @@ class Reviewing(InSight, Coordinating):
     # -- taking back -------------------------------------------------------------------------------
 
     def action_take_back(self) -> None:
-        """Take the decision on this item back, or the last one."""
         if (item := self._item) is not None:
             self._work(partial(self.desk.take_back, item.id), self._taken_back)
 
@@ -313,7 +303,6 @@ class Reviewing(InSight, Coordinating):
     # -- a note ------------------------------------------------------------------------------------
 
     def action_note(self) -> None:
-        """Write a note; it waits for the decision."""
         if self._item is not None:
             self.app.push_screen(NoteInput(self.review_note, "Note to your decision"), self._noted)
 
@@ -329,7 +318,6 @@ class Reviewing(InSight, Coordinating):
         self.in_background(work, then, group=_STORE, exclusive=False)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """What could not be stored is said, and the keys are free again."""
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
             self._storing = False
 

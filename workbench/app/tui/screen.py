@@ -1,4 +1,4 @@
-"""What every screen has: actions, slow work in threads, and trouble as a message instead of a crash."""
+"""Common to every screen: actions, slow work in threads, and errors as messages instead of crashes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
 
 
 class Done(Message):
-    """Slow work has ended well.
+    """Slow work has finished.
 
     Attributes:
         then: The screen's method that takes the result, on the app's own thread.
@@ -78,7 +78,6 @@ class WorkbenchScreen(Screen[None]):
 
     @property
     def workbench(self) -> WorkbenchApp:
-        """The app, with its own type."""
         from workbench.app.tui.app import WorkbenchApp
 
         assert isinstance(self.app, WorkbenchApp)
@@ -86,11 +85,9 @@ class WorkbenchScreen(Screen[None]):
 
     @property
     def project(self) -> Project:
-        """The open project."""
         return self.workbench.project
 
     def say(self, remark: str) -> None:
-        """Replace what stands beside the title."""
         self.query_one(TitleBar).say(remark)
 
     def in_background(
@@ -102,11 +99,11 @@ class WorkbenchScreen(Screen[None]):
         exclusive: bool = True,
         stops: bool = False,
     ) -> None:
-        """Run ``work`` in a thread and give its result to ``then``; a newer call of the group replaces an older one.
+        """Run ``work`` in a thread and pass its result to ``then``; a newer call of the group replaces an older one.
 
         Args:
-            stops: Work that only counts: it stops at its next step when it is replaced or the screen is left. All
-                else is done to its end.
+            stops: Read-only work: it stops at its next step when it is replaced or the screen is left. All other
+                work runs to its end.
         """
 
         def task() -> None:
@@ -119,22 +116,20 @@ class WorkbenchScreen(Screen[None]):
         self.run_worker(let_go(task), thread=True, exclusive=exclusive, exit_on_error=False, group=group)
 
     def on_done(self, message: Done) -> None:
-        """Give a result to the method that waits for it."""
         message.stop()
         if self.is_attached:
             message.then(message.result)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Say what failed, and write it to the log."""
         if event.state is WorkerState.ERROR and self.tells(event.worker.group):
             self.trouble(event.worker.error)
 
     def tells(self, group: str) -> bool:
-        """Whether what fails in a group is for a person; else it is tried again before they need it."""
+        """Tell whether failures of a group are shown; others are retried before the person needs the result."""
         return True
 
     def trouble(self, error: BaseException | None) -> None:
-        """A notice for a person; the traceback goes to the log. Who has quit is not bothered."""
+        """Show a notice, and log the traceback; after the person has quit, do nothing."""
         if self.workbench.leaving:
             return
         error = self.project.database.explain(error)
@@ -160,7 +155,6 @@ class WorkbenchScreen(Screen[None]):
         )
 
     def on_paste(self, event: Paste) -> None:
-        """Say that a text went nowhere: no line is open that could take it."""
         if event.text:
             self.notify("No line is open that takes what was pasted; open one first.", severity="warning")
 
@@ -168,11 +162,11 @@ class WorkbenchScreen(Screen[None]):
         """More of the texts is in their index than a moment ago, or all."""
 
     def ask_line(self, title: str, about: Hashable, then: Callable[[str | None], None], proposal: str = "") -> None:
-        """Ask for a line about something; one that was given before stands there again unless it was stored.
+        """Ask for a line about a subject; an earlier line reappears unless it was stored.
 
         Args:
-            then: Given the line, or None where there is none; whoever has stored it says so with `line_stored`.
-            proposal: What stands there where none was given before.
+            then: Called with the line, or None without one; after storing it, call `line_stored`.
+            proposal: The initial text if none was given before.
         """
         given = self.workbench.unstored_lines
 
@@ -184,11 +178,11 @@ class WorkbenchScreen(Screen[None]):
         self.app.push_screen(NoteInput(given.get((title, about), proposal), title), answered)
 
     def line_stored(self, title: str, about: Hashable) -> None:
-        """What was asked for is stored: it is not needed any more."""
+        """Drop a line that has been stored."""
         self.workbench.unstored_lines.pop((title, about), None)
 
     def neighbour(self, ids: Sequence[int], present: int, step: int, noun: str) -> int | None:
-        """What stands beside the present one in its list; at the list's ends a notice says so."""
+        """Return the list's next or previous id; at its ends show a notice."""
         place = index_of(ids, present)
         if place is not None and 0 <= place + step < len(ids):
             return ids[place + step]
@@ -196,20 +190,17 @@ class WorkbenchScreen(Screen[None]):
         return None
 
     def on_screen_resume(self) -> None:
-        """What has the focus here gives up the keys that a keymap moves to this screen's actions."""
         self.workbench.fit_keymap(self.ACTIONS)
 
     def own_actions(self) -> tuple[Action, ...]:
-        """What the person who is looking can do here."""
         return self.ACTIONS
 
     @property
     def item_here(self) -> int | None:
-        """Row id of the item under the cursor, where the coordinator looks at items."""
+        """Return the row id of the item under the cursor, if the coordinator looks at items."""
         return None
 
     def copies(self) -> Iterator[Copyable]:
-        """What can be copied now."""
         if self.acting:
             yield from self.acting.copies()
         if (item := self.item_here) is not None and self.workbench.annotator is None:
@@ -233,45 +224,43 @@ class WorkbenchScreen(Screen[None]):
         share_list(self, event, further=self.further_exports())
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
-        """What else can be written from a list here, by what a menu says of it."""
+        """Return further exports of a list here, by menu text."""
         return {}
 
     @property
     def acting(self) -> ActingWidget | None:
-        """The widget that has the focus, if it has actions of its own."""
+        """Return the focused widget if it has actions of its own."""
         return self.focused if isinstance(self.focused, ActingWidget) else None
 
     def all_actions(self) -> Iterator[Action]:
-        """This screen's actions, those of the widget that has the focus, then those that work everywhere."""
+        """Yield this screen's actions, those of the focused widget, then those that work everywhere."""
         yield from self.own_actions()
         yield from self.acting.ACTIONS if self.acting else ()
         yield from self.workbench.actions_everywhere()
 
     def doer_of(self, action: Action) -> WorkbenchApp | WorkbenchScreen | ActingWidget:
-        """Who an action is run by."""
         if action in self.workbench.EVERYWHERE:
             return self.workbench
         return self.acting if self.acting and action in self.acting.ACTIONS else self
 
 
 class PromptScreen(WorkbenchScreen):
-    """Has one `PromptBar`, into which lines are typed."""
+    """Has one `PromptBar` for input lines."""
 
     RESTING: ClassVar[type[Widget]]
     """What has the focus while no line is open."""
 
     def ask(self, what: str, title: str, text: str = "", **more: Any) -> None:
-        """Ask for a line; see `PromptBar.ask`."""
         self.query_one(PromptBar).ask(what, title, text, **more)
 
     def answered(self, asked: str, text: str) -> bool:
-        """Take a line.
+        """Process a line.
 
         Returns:
-            Whether the line is done with; else it stays open.
+            Whether the line is finished; else it stays open.
 
         Raises:
-            UsageError: It can't be read; the line stays open and says why.
+            UsageError: It can't be parsed; the line stays open and shows why.
         """
         return True
 
@@ -286,20 +275,18 @@ class PromptScreen(WorkbenchScreen):
                 self.close_prompt()
 
     def complain(self, text: str) -> None:
-        """Say what is wrong with the line."""
         self.query_one(PromptBar).complain(printable(text))
 
     def close_prompt(self) -> None:
-        """Hide the line."""
         self.query_one(PromptBar).close()
         self.query_one(self.RESTING).focus()
 
     def cleared(self) -> bool:
-        """Take back what narrows the screen most; False where nothing does."""
+        """Remove the most specific restriction of the list; return False if there is none."""
         return False
 
     def action_back(self) -> None:
-        """Close the line, else clear what narrows the screen, else leave."""
+        """Close the line, else clear a restriction, else leave."""
         if self.query_one(PromptBar).asking:
             self.close_prompt()
         elif not self.cleared():

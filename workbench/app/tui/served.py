@@ -1,4 +1,4 @@
-"""The app's driver in a browser: when the line is cut, what was typed is still done, and nothing is given back."""
+"""The app's driver in a browser: after a lost connection, pending keys still take effect, and nothing is released."""
 
 from __future__ import annotations
 
@@ -24,18 +24,15 @@ class ServedDriver(WebDriver):
     """
 
     def run_input_thread(self) -> None:
-        """Read input; its end without an exit of the app is a cut line."""
         super().run_input_thread()
         if not self.exit_event.is_set():
             self._hang_up()
 
     def write(self, data: str) -> None:
-        """Draw; what nobody receives any more is dropped."""
         with contextlib.suppress(BrokenPipeError):
             super().write(data)
 
     def write_meta(self, data: dict[str, object]) -> None:
-        """Tell the server something; what nobody receives any more is dropped."""
         with contextlib.suppress(BrokenPipeError):
             super().write_meta(data)
 

@@ -1,4 +1,4 @@
-"""Forms whose model server can be tested: what it answers stands below the fields, in few lines."""
+"""Forms whose model server can be tested: its answers are shown below the fields, in few lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class ServerTestScreen(FormScreen):
-    """Has one `Static` of the class ``form-tested``; what stands there holds until a field changes."""
+    """Has one `Static` of the class ``form-tested``; its content is valid until a field changes."""
 
     DEFAULT_CSS = """
     ServerTestScreen .form-tested {
@@ -39,7 +39,6 @@ class ServerTestScreen(FormScreen):
         self._free_port = ""
 
     def ask_server(self, kind: str, options: Mapping[str, str]) -> None:
-        """Ask the servers of a verifier what they can do."""
         self._tell_tested(Content("asking the server …"))
         chosen = dict(options)
         trusting(self, lambda yes: check_servers(self.project, kind, chosen, trust=yes), self._tested, group="test")
@@ -49,11 +48,10 @@ class ServerTestScreen(FormScreen):
         self._tell_tested(tested_text(found))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Who looks from a browser starts no server on this machine."""
         return not self.app.is_web if action == "replay" else super().check_action(action, parameters)
 
     def action_replay(self) -> None:
-        """Let recorded replies stand for the server, at the address that was tested if that is one here."""
+        """Serve recorded replies in place of the server, at the tested address if it is local."""
         from workbench.app.tui.screens.replay import ReplayScreen
 
         self.app.push_screen(ReplayScreen(self._ask_replayed, self._free_port))
@@ -77,7 +75,6 @@ class ServerTestScreen(FormScreen):
         self._tell_tested(Content(""))
 
     def trouble(self, error: BaseException | None) -> None:
-        """What was wrong was not the server."""
         self._tell_tested(Content(""))
         super().trouble(error)
 
@@ -88,7 +85,7 @@ def _port_here(url: str) -> str:
 
 
 def tested_text(found: Sequence[CheckedServer]) -> Content:
-    """Whether servers answer, and what is to be done about them; what needs nobody is left out."""
+    """Return whether servers answer, and what to do; facts that need no action are left out."""
     return Content("\n").join(line for one in found for line in _lines(one))
 
 

@@ -1,4 +1,4 @@
-"""What is asked before a set is built, and the build that the answers ask for."""
+"""The form for building a set, and the build itself."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _NO_OR_YES: Final = {"no": "", _YES: ""}
 
 
 class BuildForm(Struct, frozen=True, kw_only=True):
-    """What is asked before a set of a kind is built."""
+    """The form for building a set of a kind."""
 
     kind: str
     fields: tuple[FormField, ...]
 
 
 def begun(kind: str, judges: Sequence[str], sets: Sequence[SetLine], chosen: SetLine | None) -> BuildForm:
-    """A form with what can be guessed: the set under the cursor, else the newest, that such a set is built from.
+    """Return a form filled with guesses: the source is the set under the cursor, else the newest suitable one.
 
     Args:
         kind: One of `KINDS`.
@@ -155,13 +155,13 @@ def _words(help: str) -> str:
 def build(
     project: Project, kind: str, typed: Mapping[str, str], *, dry_run: bool = False, new_version: bool = False
 ) -> SetReport:
-    """Build what a form asks for, or only plan it.
+    """Build the set, or only plan it.
 
     Args:
-        typed: Field -> what stands there; empty where nothing does.
+        typed: Field -> its value; empty if there is none.
 
     Raises:
-        OptionError: A field can't be read.
+        OptionError: A field can't be parsed.
         UsageError: As by the build.
     """
     record, make = _BUILDS[kind]

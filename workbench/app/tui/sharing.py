@@ -1,4 +1,4 @@
-"""A table as text: copied, or written beside the database.
+"""A table as text: copied, or written next to the database.
 
 A text is copied through a program that says whether it worked, else through the terminal, which does not say.
 """
@@ -62,14 +62,14 @@ def share(
     """Ask what to do with a table, and do it; a served app writes no files.
 
     Args:
-        screen: Whose table it is.
-        name: What a file of it is called.
-        text: The table in a form; called in a thread.
-        record: What it shows, for JSON; called in a thread.
-        plots: Writes the plots that belong to it to a new folder; called in a thread.
+        screen: The table's screen.
+        name: The name of a file with it.
+        text: Returns the table in a form; called in a thread.
+        record: Returns the data for JSON; called in a thread.
+        plots: Writes its plots to a new folder; called in a thread.
         baselines: It has rows of baselines, which can be left out.
-        whole: All there is to say of it; called in a thread.
-        further: What else can be written, by what the menu says of it.
+        whole: Returns everything about it; called in a thread.
+        further: Further exports, by menu text.
     """
     writers: dict[str, tuple[str, Callable[[], str]]] = {"json": (".json", lambda: json_text(record()))}
     writers |= {kind: (SUFFIXES[kind], partial(text, TableForm(format=kind))) for kind in _NAMES}
@@ -128,19 +128,17 @@ def share_list(
     whole: Callable[[], str] | None = None,
     further: Mapping[str, Callable[[], None]] = {},
 ) -> None:
-    """The same with a list, as it is arranged."""
+    """As `share`, for a list as it is arranged."""
     name = "-".join(_WORD.findall(screen.TITLE_TEXT.lower())) or "list"
     read = partial(_listed, screen.TITLE_TEXT, asked.source, asked.columns)
     share(screen, name, lambda form: written([read()], form), lambda: records(read()), whole=whole, further=further)
 
 
 def json_text(record: object) -> str:
-    """What a table shows, as JSON for people and programs."""
     return msgspec.json.format(msgspec.json.encode(record), indent=2).decode() + "\n"
 
 
 def records(table: Table) -> list[dict[str, str]]:
-    """A list's rows by heading."""
     titles = [head.text for head in table.head[-1]]
     return [dict(zip(titles, (cell.full for cell in one.cells), strict=True)) for one in table.rows]
 
@@ -187,12 +185,11 @@ def _in_background(screen: WorkbenchScreen, work: Callable[[], Result], then: Ca
 
 
 def copy_text(screen: WorkbenchScreen, text: str) -> None:
-    """Copy a text, and say where it is."""
     _in_background(screen, lambda: (text, copy(text)), partial(_copied, screen))
 
 
 def _copy(make: Callable[[], str]) -> tuple[str, str | None]:
-    """The text, and where it is now; None where no program took it. Runs in a thread."""
+    """Return the text, and where it is now; None if no program accepted it. Runs in a thread."""
     table = make()
     return table, copy(table)
 
@@ -214,7 +211,7 @@ def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
 
 
 def _keep(database: Path, text: str) -> Path | None:
-    """The text in a file beside the database, in place of the one before; None where it can't be written."""
+    """Write the text to a file next to the database, replacing the former one; None if it can't be written."""
     path = database.with_name(f"{database.stem}-copied.txt")
     try:
         require_own(path)
@@ -226,7 +223,7 @@ def _keep(database: Path, text: str) -> Path | None:
 
 
 def copy_menu(screen: WorkbenchScreen, offers: Sequence[Copyable]) -> None:
-    """Ask what to copy, and do it; a served app uses the browser's terminal alone."""
+    """Ask what to copy, and copy it; a served app uses the browser's terminal only."""
 
     def take(key: str | None) -> None:
         for offer in offers:
@@ -246,13 +243,13 @@ def _saved(screen: WorkbenchScreen, path: Path) -> None:
 
 
 def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:
-    """Give a text to a program that keeps it; may take a moment.
+    """Give a text to a clipboard program; may take a moment.
 
     Args:
         environment: The process's own by default.
 
     Returns:
-        Where the text is now, for people; None where no program took it.
+        Where the text is now, for people; None if no program accepted it.
     """
     for words, command in _programs(os.environ if environment is None else environment):
         if shutil.which(command[0]) and _run(command, text):
@@ -261,7 +258,7 @@ def copy(text: str, environment: Mapping[str, str] | None = None) -> str | None:
 
 
 def _programs(environment: Mapping[str, str]) -> Iterator[tuple[str, _Command]]:
-    """What may take it; over ssh only tmux, for any other program's clipboard is the far machine's."""
+    """Yield the candidate programs; over ssh only tmux, since any other clipboard is the remote machine's."""
     if environment.get("TMUX"):
         # tmux hands it on to the terminal outside, which does not say whether it took it.
         yield "tmux's buffer (paste with prefix ])", ("tmux", "load-buffer", "-w", "-")

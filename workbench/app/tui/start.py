@@ -1,4 +1,4 @@
-"""What there is before a database is open: a new one, the demo, those opened lately and those in this folder."""
+"""The app before a database is open: a new one, the demo, recent ones and those in this folder."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _DEMO = "The demo               sample data with verdicts and figures"
 
 
 class Beginning(NamedTuple):
-    """What to begin with.
+    """The project to open.
 
     Attributes:
-        how: ``new``: the database is to be made; ``demo``: with the sample data in it.
+        how: ``new``: create the database; ``demo``: with the sample data in it.
     """
 
     path: str
@@ -46,7 +46,7 @@ class Beginning(NamedTuple):
 
 
 class StartKeys(ModalScreen[None]):
-    """What each key does; any of those that lead back closes it."""
+    """A help box for the keys; escape, q, enter or ? closes it."""
 
     DEFAULT_CSS = """
     StartKeys { align: center middle; }
@@ -66,11 +66,11 @@ class StartKeys(ModalScreen[None]):
 
 
 class StartApp(App[Beginning]):
-    """Ends with what to begin with, or None.
+    """Returns the project to open, or None.
 
     Args:
-        choices: What can be opened, the likeliest first; what is no longer there comes last, as missing.
-        demo: Where the demo's database stands, or will.
+        choices: Projects to open, the likeliest first; missing ones come last.
+        demo: The path of the demo's database, which may not exist yet.
         left: The project that was left for this, to which escape goes back.
     """
 
@@ -100,7 +100,6 @@ class StartApp(App[Beginning]):
         self.animation_level = "none"
 
     def compose(self) -> ComposeResult:
-        """Lay out."""
         for theme in OWN_THEMES:
             self.register_theme(theme)
         yield Static("workbench", id="start-title", markup=False)
@@ -115,7 +114,6 @@ class StartApp(App[Beginning]):
         yield Static(self._keys, id="start-keys", markup=False)
 
     def on_mount(self) -> None:
-        """Enter opens the likeliest project, where there is one."""
         menu = self.query_one(OptionList)
         menu.focus()
         menu.highlighted = _FIXED if any(map(_is_there, self._choices)) else 0
@@ -159,11 +157,9 @@ class StartApp(App[Beginning]):
         told.display = bool(text)
 
     def action_help(self) -> None:
-        """Say what each key does."""
         self.push_screen(StartKeys(self.ACTIONS))
 
     def action_close(self) -> None:
-        """Close the line, else go back to the project that was left; there is none: leave."""
         line = self.query_one("#start-name")
         if line.display:
             line.display = False
@@ -185,7 +181,7 @@ def _wrong(path: Path) -> str:
 
 
 def here(folder: Path, known: Sequence[RecentProject]) -> list[RecentProject]:
-    """Databases of a folder, by name, that the coordinator has not opened lately."""
+    """Return the databases of a folder, by name, that the coordinator has not opened recently."""
     seen = {opened.path for opened in known if opened.annotator is None}
     found = sorted(str(path.resolve()) for path in folder.glob("*.db") if path.is_file())
     return [RecentProject(path) for path in found if path not in seen]

@@ -1,4 +1,4 @@
-"""From where outcomes of tests are looked at: the form that starts a suite, and the one that writes them, filled."""
+"""Prefilled forms for starting a suite of tests, and for exporting outcomes."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ _TABLES: Final = {
 
 
 def start_suite(screen: WorkbenchScreen, suite: str, *which: Condition) -> None:
-    """Open the form that starts one suite, on items that meet the conditions."""
     work = partial(problems.to_run, screen.project, (suite,))
     screen.in_background(work, partial(_fill_in, screen, _line(which)), group="suite-start")
 
 
 def choose_suite(screen: WorkbenchScreen, *which: Condition) -> None:
-    """Ask which suite is to be run, where there is more than one; then open the form."""
+    """Ask which suite to run, if there are several; then open the form."""
     work = partial(problems.runnable, screen.project)
     screen.in_background(work, partial(_ask, screen, _line(which)), group="suite-start")
 
@@ -46,7 +45,7 @@ def _line(conditions: Sequence[Condition]) -> str:
 
 
 def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
-    """Ask which lines are to be written, of the items that meet the conditions or of all; then open the form."""
+    """Ask which lines to write, of the matching items or of all; then open the form."""
     where = _line(conditions)
     there = [("this problem", where)] if conditions else []
     offered = [(table, which, where) for which, where in (*there, ("all problems", "")) for table in _TABLES]
@@ -61,13 +60,13 @@ def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
 
 
 def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
-    """Open the form of the export, filled for outcomes of tests; the format is what the file's name says."""
+    """Open the export form, filled for outcomes of tests; the file's name decides the format."""
     path = app.project.path.absolute()
     app.open_verb("export", file=str(path.with_name(f"{path.stem}-{table}.csv")), table=table, where=where)
 
 
 def run_again(screen: WorkbenchScreen, matrix: PassMatrix, which: Condition) -> None:
-    """Take the verdicts of the run that is shown back on some of a problem's solutions, and run these again."""
+    """Delete the shown run's verdicts on some of a problem's solutions, and run these again."""
     if matrix.run is None:
         screen.notify("Nothing has been run yet: a starts the suite.", markup=False)
         return

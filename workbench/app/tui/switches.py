@@ -1,4 +1,4 @@
-"""Steps: from a choice to the next one, and along the list that an open item or problem stands in."""
+"""Steps: from a choice to the next one, and along the list of an open item or problem."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ Choice = TypeVar("Choice")
 
 
 def following(present: Choice, choices: tuple[Choice, ...]) -> Choice:
-    """The choice after the present one; the first after the last."""
+    """Return the choice after the present one; the first after the last."""
     return choices[(choices.index(present) + 1) % len(choices)]
 
 
 def index_of(ids: Sequence[int], wanted: int) -> int | None:
-    """Where an id stands; None where it doesn't."""
     try:
         return ids.index(wanted)
     except ValueError:

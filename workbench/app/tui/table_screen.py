@@ -1,4 +1,4 @@
-"""Screens that list rows: one table, the texts around it, and what every list does alike."""
+"""Screens that list rows: one table, the texts around it, and the common behaviour of lists."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ConditionSuggester(Suggester):
     """Completes the last word of a line.
 
     Args:
-        names: Field -> values there are; the verifiers stand under ``verdict:``, kept columns are fields of their own.
+        names: Field -> its values; verifiers are under ``verdict:``, kept columns are fields of their own.
     """
 
     def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
@@ -68,7 +68,6 @@ class ConditionSuggester(Suggester):
         self._fields = [*verifiers, *FIELDS, *(name for name in names if name.startswith(COLUMN))]
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The line with its last word completed."""
         start = value.rfind(" ") + 1
         word = value[start:]
         field, sign, typed = word.partition("=")
@@ -89,19 +88,19 @@ _FILTER = 32
 class TableScreen(WorkbenchScreen):
     """A table, the texts above and below it, and the row under the cursor in full.
 
-    A screen says what it reads, how that becomes rows, and what opens behind one; what can be done with any list is
+    A screen defines its data, the rows made of it, and what a row opens; the actions of any list are
     the table's own.
 
     Attributes:
-        PREFIX: What the ids of its parts begin with: ``PREFIX-table``, ``PREFIX-detail`` …
+        PREFIX: Prefix of the ids of its parts: ``PREFIX-table``, ``PREFIX-detail`` …
         ABOVE: Names of the texts between title and table.
-        BELOW: The same, below the table.
-        DETAIL: Whether the row under the cursor has a text of its own that scrolls.
+        BELOW: Names of the texts below the table.
+        DETAIL: Whether the row under the cursor has a scrollable text of its own.
         PANE: Whether that text can take the focus.
-        EMPTY: What stands in place of table and detail while the screen has the class ``empty``.
+        EMPTY: Text in place of table and detail while the screen has the class ``empty``.
         PROMPT: Whether lines are typed.
-        REST_S: Seconds the cursor rests before a row is told of.
-        WIDE: Terminal columns from which the table has more columns; 0 where it always has the same.
+        REST_S: Seconds the cursor rests before a row's details are read.
+        WIDE: Terminal columns from which the table has more columns; 0 if it always has the same.
         PALETTE: Whether the footer shows the key of the command palette.
         ITEMS: Whether its rows are items; their ids are row ids of completions then.
     """
@@ -131,7 +130,6 @@ class TableScreen(WorkbenchScreen):
     # -- the frame ---------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
-        """The frame; rows come later."""
         yield TitleBar(*self.heading())
         yield from self.above()
         yield VirtualTable(id=f"{self.PREFIX}-table")
@@ -146,37 +144,31 @@ class TableScreen(WorkbenchScreen):
         yield Footer(show_command_palette=self.PALETTE)
 
     def heading(self) -> tuple[str, str]:
-        """The title, and what stands beside it to begin with."""
         return self.TITLE_TEXT, "reading …"
 
     def above(self) -> Iterator[Widget]:
-        """What stands between title and table."""
         yield from self._texts(self.ABOVE)
 
     def _texts(self, names: Sequence[str]) -> Iterator[Static]:
         return (Static(id=f"{self.PREFIX}-{name}", markup=False) for name in names)
 
     def on_mount(self) -> None:
-        """The cursor belongs to the table."""
         self.table.focus()
 
     @property
     def table(self) -> VirtualTable:
-        """What the screen lists."""
         return self.query_one(VirtualTable)
 
     @property
     def wide(self) -> bool:
-        """Whether there is room for more columns."""
         return self.size.width >= self.WIDE
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other columns at another width."""
         if self.WIDE and any(table.source for table in self.query(VirtualTable)):
             self.call_after_refresh(self.fill)
 
     def fill(self) -> None:
-        """List what has been read; called again at another width."""
+        """List the loaded data; called again at another width."""
 
     def list_items(
         self,
@@ -185,18 +177,18 @@ class TableScreen(WorkbenchScreen):
         read: Callable[[Sequence[int]], Iterable[Row]],
         row_id: Callable[[Row], int],
     ) -> None:
-        """List items whose order is settled, read in a thread as they come into sight; see `FixedSource`."""
+        """List items in a fixed order, read in a thread as they become visible; see `FixedSource`."""
         self.table.set_source(FixedSource(columns, order, read, row_id))
 
     def put(self, name: str, text: VisualType, *, layout: bool = True) -> None:
-        """Replace one of the texts around the table; without layout where it is as high as before."""
+        """Replace one of the texts around the table; without layout if its height is unchanged."""
         self.query_one(f"#{self.PREFIX}-{name}", Static).update(text, layout=layout)
 
     def put_detail(self, text: VisualType, *, begin: bool = True) -> None:
         """Replace the text about the row under the cursor.
 
         Args:
-            begin: It is another row's: the text is shown from its beginning.
+            begin: It belongs to another row: show the text from its beginning.
         """
         box = self.query_one(f"#{self.PREFIX}-detail", VerticalScroll)
         shown = box.query_one(Static)
@@ -231,11 +223,9 @@ class TableScreen(WorkbenchScreen):
 
     @property
     def item_here(self) -> int | None:
-        """The item under the cursor."""
         return self.table.selected_id if self.ITEMS and self.table.cursor is not None else None
 
     def action_open_row(self) -> None:
-        """Open the row under the cursor."""
         self.table.action_open()
 
     @on(Failed)
@@ -244,17 +234,17 @@ class TableScreen(WorkbenchScreen):
 
 
 def _lines(text: Static) -> int:
-    """How high a text is; 0 before it has been laid out."""
+    """Return a text's height; 0 before it has been laid out."""
     width = text.content_size.width
     return text.visual.get_height(text.styles.get_rules(), width) if width else 0
 
 
 class FilterScreen(TableScreen, PromptScreen):
-    """A list whose items are chosen by conditions that are typed; its figures are those of these items.
+    """A list filtered by typed conditions; its metrics are those of the filtered items.
 
     Attributes:
-        FILTER_HINT: What an empty line of conditions shows.
-        asked: What is asked for: a record with ``conditions``.
+        FILTER_HINT: Placeholder of an empty line of conditions.
+        asked: The request: a record with ``conditions``.
     """
 
     PROMPT = True
@@ -267,7 +257,6 @@ class FilterScreen(TableScreen, PromptScreen):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The conditions in force."""
         found: tuple[Condition, ...] = self.asked.conditions
         return found
 
@@ -276,7 +265,6 @@ class FilterScreen(TableScreen, PromptScreen):
         """List only items for which conditions hold."""
 
     def on_mount(self) -> None:
-        """What is known of items in the database is asked for there."""
         self.table.takes = is_of_items
         self.table.set_asked(self.conditions)
 
@@ -290,7 +278,6 @@ class FilterScreen(TableScreen, PromptScreen):
             self.narrow(conditions)
 
     def action_filter(self) -> None:
-        """Ask for conditions; what can be filtered by is read for the suggestions."""
         self.in_background(partial(browsing.names, self.project), self._ask_filter, group="names")
 
     def _ask_filter(self, names: dict[str, list[str]]) -> None:
@@ -302,16 +289,13 @@ class FilterScreen(TableScreen, PromptScreen):
 
     @property
     def filter_text(self) -> str:
-        """The conditions as they are typed."""
         return " ".join(map(typed, self.conditions))
 
     @property
     def filter_piece(self) -> RemarkPiece:
-        """The filter beside the title."""
         return RemarkPiece(fit(self.filter_text, min(cell_len(printable(self.filter_text)), _FILTER)), 1)
 
     def cleared(self) -> bool:
-        """Take the conditions back."""
         if self.table.chips:
             self.table.narrow(())
             self._narrow(())
@@ -320,18 +304,18 @@ class FilterScreen(TableScreen, PromptScreen):
 
 
 def is_of_items(condition: Condition) -> bool:
-    """Whether a condition is on what the database knows of items."""
+    """Tell whether a condition refers to item properties in the database."""
     return condition.field in FIELDS or condition.field.startswith(("verdict:", COLUMN))
 
 
 class CatalogScreen(TableScreen, PromptScreen):
-    """All of a kind, read by pages: searched, sorted, and gone to by number or name.
+    """All records of a kind, read by pages: searched, sorted, and reached by number or name.
 
     Attributes:
-        KIND: What a row is, and what it is called by: ``("item", "id")``.
-        SEARCH_HINT: What an empty line to search for shows.
-        JUMP_HINT: The same, of the line that says where to go.
-        asked: Which rows are shown, in which order: a record with ``search``, ``sort`` and ``descending``.
+        KIND: The kind of a row, and the name of its key: ``("item", "id")``.
+        SEARCH_HINT: Placeholder of an empty search line.
+        JUMP_HINT: Placeholder of an empty jump line.
+        asked: The shown rows and their order: a record with ``search``, ``sort`` and ``descending``.
     """
 
     PROMPT = True
@@ -347,38 +331,34 @@ class CatalogScreen(TableScreen, PromptScreen):
 
     @abstractmethod
     def rows_of(self, asked: Any) -> PagedSource[Any]:
-        """The rows of a query; runs in a thread."""
+        """Return the rows of a query; runs in a thread."""
 
     @abstractmethod
     def find(self, name: str) -> list[int]:
-        """Row ids by name; runs in a thread."""
+        """Return row ids by name; runs in a thread."""
 
     @abstractmethod
     def narrowed(self) -> list[str]:
-        """What narrows the list beside the search, for the first line."""
+        """Return the restrictions besides the search, for the first line."""
 
     def on_mount(self) -> None:
-        """Tell where the cursor is in one frame with it; a message comes later."""
         self.watch(self.table, "position", self.tell, init=False)
 
     def index_grew(self) -> None:
-        """Tell how far it is."""
         self.tell()
 
     def on_unmount(self) -> None:
-        """Nobody waits for the rows any more."""
         if self._source is not None:
             self._source.cancel()
 
     # -- the query ---------------------------------------------------------------------------------
 
     def change(self, **changes: Any) -> None:
-        """Read rows in another way; without changes anew."""
+        """Read rows for a changed query; without changes, read again."""
         asked = self.asked = structs.replace(self.asked, **changes)
         self.in_background(lambda: (asked, self.rows_of(asked)), self._show, group="rows")
 
     def action_again(self) -> None:
-        """Read the rows anew."""
         self.change()
 
     def _show(self, found: tuple[Any, PagedSource[Any]]) -> None:
@@ -391,7 +371,6 @@ class CatalogScreen(TableScreen, PromptScreen):
         self.tell()
 
     def tell(self) -> None:
-        """Where the cursor is, and of what."""
         narrowed = self.narrowed()
         self.table.narrowed = bool(narrowed)
         parts = [self.table.position, *narrowed]
@@ -413,15 +392,12 @@ class CatalogScreen(TableScreen, PromptScreen):
     # -- search and jump ---------------------------------------------------------------------------
 
     def action_search(self) -> None:
-        """Ask for a text."""
         self.ask("search", "/", self.asked.search, hint=self.SEARCH_HINT)
 
     def action_jump(self) -> None:
-        """Ask for a place."""
         self.ask("jump", "go to", hint=self.JUMP_HINT)
 
     def answered(self, asked: str, text: str) -> bool:
-        """Search, or go somewhere."""
         if asked == "jump":
             return self._jump(text)
         if asked == "search" and text != self.asked.search:
@@ -452,7 +428,6 @@ class CatalogScreen(TableScreen, PromptScreen):
             self.complain(f"No {kind} has the {called} {name!r}.")
 
     def cleared(self) -> bool:
-        """The search goes before the filter."""
         if self.asked.search:
             self.change(search="")
             return True

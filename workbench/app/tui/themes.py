@@ -1,4 +1,4 @@
-"""Themes of the app's own, beside Textual's: for low vision, and for red-green blindness."""
+"""The app's own themes in addition to Textual's: for low vision, and for red-green blindness."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _STEPS: Final = 20
 
 
 def contrast(one: Color, other: Color) -> float:
-    """WCAG's ratio of two colours' relative luminance."""
+    """Return WCAG's ratio of two colours' relative luminance."""
     low, high = sorted((_luminance(one), _luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
@@ -86,7 +86,7 @@ def _luminance(colour: Color) -> float:
 
 
 def drawn(spec: str, ground: Color) -> Color:
-    """A theme's colour as it is drawn on a ground: ``"auto 60%"`` is black or white, less of it."""
+    """Return a theme's colour as drawn on a ground: ``"auto 60%"`` is black or white at 60 %."""
     name, _, share = spec.partition(" ")
     alpha = float(share.removesuffix("%")) / 100 if share else 1.0
     colour = ground.get_contrast_text(alpha) if name == "auto" else Color.parse(name).multiply_alpha(alpha)
@@ -94,7 +94,7 @@ def drawn(spec: str, ground: Color) -> Color:
 
 
 def legible(variables: dict[str, str]) -> dict[str, str]:
-    """A theme's variables with each text's colour moved towards black or white, as far as its grounds ask for.
+    """Return a theme's variables with text colours moved towards black or white until they are legible.
 
     The sixteen colours of a terminal's own palette stay what they are there.
     """

@@ -1,4 +1,4 @@
-"""What a verifier wants to use is shown before it may: servers, variables that hold keys, templates."""
+"""Asking for trust: what a verifier wants to use is shown before it may (servers, key variables, templates)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def trusting(
     group: str,
     stops: bool = False,
 ) -> None:
-    """Work in the background; where something isn't accepted yet, ask, and work again with a yes.
+    """Work in the background; if something isn't accepted yet, ask, and work again after a yes.
 
     Args:
         work: Called with whether the person has accepted it; runs in a thread.
         then: Takes the result on the app's own thread.
-        group: As with `WorkbenchScreen.in_background`.
-        stops: The same.
+        group: As for `WorkbenchScreen.in_background`.
+        stops: As for `WorkbenchScreen.in_background`.
     """
 
     def arrived(found: Result | NotTrustedError) -> None:

@@ -1,4 +1,4 @@
-"""A verb's form, made from its options: the fields, the command line that what stands in them asks for, and its run."""
+"""A verb's form, made from its options: the fields, the resulting command line, and its run."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _REST_S: Final = 0.05
 
 
 class VerbForm:
-    """What is asked before a verb is run.
+    """The form of a verb.
 
     Attributes:
-        fields: A line for each option, those that must be said first.
-        written: Those of the fields that name a file to be written.
-        read: Those that name a file to be read.
+        fields: One line per option, required ones first.
+        written: Fields that name a file to write.
+        read: Fields that name a file to read.
         has_dry_run: Whether it can be tried first.
-        later: Those that are shown once more is asked for; they stand last.
+        later: Fields that are shown only with all options; they are last.
 
     Args:
         verb: The verb.
-        declared: What its module says of it.
+        declared: Its declaration.
         database: The open one.
     """
 
@@ -79,10 +79,10 @@ class VerbForm:
     # -- the command line --------------------------------------------------------------------------
 
     def line(self, typed: Mapping[str, str], *, dry_run: bool = False) -> list[str]:
-        """The words behind ``workbench`` that ask for what stands in the fields.
+        """Return the words after ``workbench`` for the values of the fields.
 
         Raises:
-            OptionError: A field that must be said is empty, or its words can't be told apart.
+            OptionError: A required field is empty, or its words can't be split.
         """
         places: list[str] = []
         flags: list[str] = []
@@ -97,11 +97,11 @@ class VerbForm:
         return self.verb.line(str(self._database), self._declared, [*places, *flags])
 
     def command(self, typed: Mapping[str, str]) -> str:
-        """The same as a line that can be pasted into a shell."""
+        """Return the command line, quoted for a shell."""
         return shlex.join(["workbench", *self.line(typed)])
 
     def wrong(self, name: str, text: str) -> str:
-        """What is wrong with what stands in a field, as far as it tells by itself; "" where nothing is."""
+        """Return the error of a field's value, as far as it can be checked alone; "" if there is none."""
         field = self._options[name]
         try:
             for word in _words(name, field, text) if text else ():
@@ -113,11 +113,11 @@ class VerbForm:
     # -- words -------------------------------------------------------------------------------------
 
     def without_flags(self, text: str) -> str:
-        """A text of the command line, with options as the form calls them."""
+        """Return a text of the command line, with options named as in the form."""
         return plain(text, self._called)
 
     def told(self, printed: str) -> str:
-        """What the command printed, with its own options as the form calls them.
+        """Return the command's output, with its own options named as in the form.
 
         Other words stay, for they may be data, and so do lines that are to be typed into a shell.
         """
@@ -128,7 +128,7 @@ class VerbForm:
         return self._called.get(flag[0], flag[0])
 
     def refusal(self, said: str, typed: Mapping[str, str]) -> OptionError:
-        """What the command line refused, at the option that it names first, else at the file, if it names one."""
+        """Return the command's error at the option it names first, else at the file, if it names one."""
         text = refused_text(said)
         flag = FLAG.search(text)
         of_flag = (name for name, field in self._options.items() if flag and flag[1] in field.flags)
@@ -183,7 +183,7 @@ def _is_path(field: RecordField) -> bool:
 
 
 def _words(name: str, field: RecordField, text: str) -> list[str]:
-    """What stands in a field, as words of a command line; none where it is what holds anyway."""
+    """Return a field's value as words of a command line; empty if it is the default."""
     if not text and field.is_required:
         raise OptionError(f"{name}: nothing stands here.", option=name, wrong="Something has to stand here.")
     if not text or (text == _value(field) and not field.written.is_argument and not field.is_required):
@@ -204,7 +204,7 @@ def _require(field: RecordField, word: str) -> None:
     """Check one word of a field.
 
     Raises:
-        UsageError: It can't stand there.
+        UsageError: It is invalid.
     """
     if field.written.read is not None:
         field.written.read(word)
@@ -249,7 +249,7 @@ def _flagged(field: RecordField, words: Sequence[str]) -> Iterator[str]:
 
 
 class Ran(NamedTuple):
-    """How a command ended, and what it said."""
+    """The result of a command, and its output."""
 
     code: int
     out: str
@@ -257,20 +257,20 @@ class Ran(NamedTuple):
 
     @property
     def is_refused(self) -> bool:
-        """Whether it did nothing but say why."""
+        """Tell whether it did nothing but report an error."""
         return self.code in (1, 2) and not self.out
 
     @property
     def is_for_tools(self) -> bool:
-        """Whether it printed JSON, a document or lines of it."""
+        """Tell whether it printed JSON, a document or lines of it."""
         return self.out.startswith("{")
 
 
 def run_line(words: Sequence[str]) -> Ran:
-    """Run a command line; who no longer waits has it stopped as by Ctrl-C, so that what is stored stays.
+    """Run a command line; if its screen was left, stop it as by Ctrl-C, so that stored data stays.
 
     Raises:
-        Stopped: Nobody waits any more.
+        Stopped: The screen was left.
     """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process: subprocess.Popen[bytes] = subprocess.Popen(

@@ -1,5 +1,6 @@
 """HTTP servers.
 
 serve: the app in a browser. reward: verifiers as rewards. replay: recorded replies as a model server.
-listening: where a server listens.
+
+listening: sockets and connection limits.
 """

@@ -1,4 +1,4 @@
-"""What the servers share: a socket to listen on, so many connections, and a log without traces of what is no HTTP."""
+"""Shared by the servers: a listening socket, a connection limit, and a log without tracebacks for non-HTTP traffic."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workbench.core.errors import UsageError
 
 
 def listen(address: Address, *, shared: bool = False) -> socket.socket:
-    """A socket on the address.
+    """Return a socket listening on the address.
 
     Args:
-        shared: Other processes listen there too.
+        shared: Let other processes listen there too.
 
     Raises:
-        UsageError: It can't be had.
+        UsageError: The address is not available.
     """
     try:
         family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
@@ -32,13 +32,13 @@ def listen(address: Address, *, shared: bool = False) -> socket.socket:
 
 
 class Connections:
-    """Makes a server's connections, so many at most: strangers' give way to newcomers, and the oldest of them first.
+    """Makes a server's connections up to a limit: strangers' give way to newcomers, the oldest of them first.
 
     Args:
-        known: Connections on which somebody has shown a login or a token, and who; they are kept.
-        most: How many there may be.
-        full: What one too many is told, if all are kept.
-        share: How many one person's are kept at least; of more the oldest give way, after the strangers'.
+        known: Connections with a valid login or token, and whose; they are kept.
+        most: Maximum number of connections.
+        full: Reply to a connection beyond the limit, if all are kept.
+        share: Connections guaranteed to one person; beyond that the oldest give way, after the strangers'.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Connections:
 
 
 class _Full(asyncio.Protocol):
-    """One connection too many: it is told so, and closed."""
+    """A connection beyond the limit: it gets a reply and is closed."""
 
     def __init__(self, said: bytes) -> None:
         self._said = said
@@ -82,7 +82,7 @@ class _Full(asyncio.Protocol):
 
 
 def without_traces(log: logging.Logger) -> None:
-    """Have a log say in one line, and as information, what came that is no HTTP."""
+    """Make a log report non-HTTP input in one line at level INFO."""
     log.addFilter(_shortened)
 
 

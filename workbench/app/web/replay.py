@@ -1,4 +1,4 @@
-"""A model server that has nothing but recorded replies, for tests, demonstrations and work without a network.
+"""A model server that serves recorded replies only, for tests, demonstrations and work without a network.
 
 It listens on this machine alone, takes any key, and marks every response with a header that
 says from which recording it comes, percent-encoded.
@@ -32,14 +32,14 @@ def serve(
 
     Args:
         book: The replies.
-        name: Where they come from, for the header.
-        models: Those that ``/models`` lists.
-        port: Where to listen; 0 for any free port.
-        on_ready: Called with the base URL when connections are taken.
-        until_eof: The end of standard input ends it, too: whoever holds the other end need not live to say so.
+        name: Their origin, for the header.
+        models: The models that ``/models`` lists.
+        port: Port to listen on; 0 for any free port.
+        on_ready: Called with the base URL once connections are accepted.
+        until_eof: Also stop at the end of standard input, so that the server ends with its parent.
 
     Raises:
-        UsageError: The port is taken, or can't be had.
+        UsageError: The port is taken, or not available.
     """
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(_serve(_application(book, name, models), port, on_ready, until_eof))
@@ -68,7 +68,7 @@ async def _serve(application: web.Application, port: int, on_ready: Callable[[st
 
 
 def _await_eof(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
-    """Read to the end of standard input; by its number, since a daemon thread may not hold Python's own buffer."""
+    """Read to the end of standard input; by file descriptor, since a daemon thread may not hold Python's own buffer."""
     while os.read(0, 1 << 16):
         pass
     # The loop may have ended for another reason.

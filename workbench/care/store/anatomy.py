@@ -265,7 +265,7 @@ def require_file(path: Path) -> None:
 
 
 def is_ours(connection: sqlite3.Connection) -> bool:
-    """Whether a file says that it is a workbench database."""
+    """Tell whether a file's header marks it as a workbench database."""
     try:
         found: int = connection.execute("PRAGMA application_id").fetchone()[0]
     except sqlite3.DatabaseError:

@@ -122,7 +122,7 @@ _ROUNDS: Final = 6
 
 
 class RescueOutcome(NamedTuple):
-    """What was written."""
+    """The rescued and lost data of a rescue."""
 
     tables: list[TableRescued]
     lost_labels: list[LostLabel]

@@ -1,4 +1,4 @@
-"""``workbench code``: what tests and solutions are worth, and tests that grow harder.
+"""``workbench code``: the quality of tests and solutions, and tests that grow harder.
 
 results: outcomes, a line each. ranking: sets, metrics, saturation, pass@k. evolution: rounds, duplicates, refined
 problems.

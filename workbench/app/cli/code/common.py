@@ -1,4 +1,4 @@
-"""What the commands on scores of code share: a database or a file, where true scores come from, lists of k."""
+"""Shared by the commands on scores of code: a database or a file, the source of true scores, lists of k."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SelectionRules = Annotated[
 
 
 def sizes_up_to(most: int) -> Callable[[str], tuple[int, ...]]:
-    """What reads ``1,2,4``: whole numbers from 1 to ``most``, put in order."""
+    """Return a parser of ``1,2,4``: whole numbers from 1 to ``most``, sorted."""
 
     def read(text: str) -> tuple[int, ...]:
         words = text.split(",")
@@ -51,10 +51,10 @@ def sizes_up_to(most: int) -> Callable[[str], tuple[int, ...]]:
 
 
 def require_one(database: str | None, source: Path | None, **given: object) -> None:
-    """Refuse a command line that names no source of scores, two, or what a file has no use for.
+    """Reject a command line that names no source of scores, two, or options that a file can't use.
 
     Args:
-        given: Options that go with a database alone, by name.
+        given: Options that go with a database only, by name.
 
     Raises:
         click.UsageError: It does.

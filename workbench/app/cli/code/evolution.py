@@ -186,7 +186,7 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
 
 @verb(to_stdout=ToStdout("kept"))
 def duplicates_command(options: CodeDuplicatesOptions) -> Output:
-    """Find problems that say the same by the cosine of their embeddings; of those one stays, drawn by seed.
+    """Find problems with the same content by the cosine of their embeddings; one of each group is kept, drawn by seed.
 
     FILE holds a problem a line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and the matrix
     similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
@@ -252,7 +252,7 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
 
 @verb(to_stdout=ToStdout("file"))
 def refine_command(project: Project, options: CodeRefineOptions) -> Output:
-    """Have a model write problems of standard input anew, each with a function to write and about 20 tests.
+    """Have a model rewrite problems of standard input, each with a function to write and about 20 tests.
 
     The model's own solution is executed against its tests, and how many it passes is told; but no test is dropped for
     that, since a model's solution may be as wrong as its tests. A problem with too few tests that ask something of the
@@ -320,7 +320,7 @@ class CodeRepresentativesOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def representatives_command(options: CodeRepresentativesOptions) -> None:
-    """Choose the solutions a model is shown when tests evolve, one JSON line a case: name, selected, …
+    """Choose the solutions a model is shown when tests evolve, one JSON line per case: name, selected, …
 
     FILE holds a case a line, {"name": …, "vectors": ["1101", …]}, or one object of such cases by name. A vector is a
     solution, a character a test, 1 for a pass; what is selected are places in the list, from 0.

@@ -303,7 +303,7 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def histograms_command(options: CodeHistogramsOptions) -> Output:
-    """Show scores, score gaps and sizes of a selection as histograms, and what came of the tests of each run.
+    """Show scores, score gaps and sizes of a selection as histograms, and the test results of each run.
 
     The selection is that of: workbench code select, with reference solutions run. The tests' shares (passed, failed by
     an assertion, by else) stand beside it for a database. A verifier's scores, such as those of tests that a model

@@ -28,7 +28,7 @@ class CodeResultsOptions(Options, frozen=True, kw_only=True):
 
 @verb(json=False)
 def results_command(project: Project, options: CodeResultsOptions) -> None:
-    """Print what came of every solution that was run, one JSON line a solution and suite, in the order of import.
+    """Print the outcome of every solution that was run, one JSON line per solution and suite, in the order of import.
 
     A letter a test: p passed, f assertion failed, e another error, t took too long, s syntax error, x killed or never
     reported, n not run, since the solution had no time left or ended at a test before. A solution that was not run at
@@ -62,7 +62,7 @@ class CodeExcludeOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
-    """Set a suspect test apart, so that it counts for nobody; list those that are, or take one in again.
+    """Set a suspect test apart so that it never counts; list such tests, or include one again.
 
     workbench code exclude DB HumanEval/140 3 --reason "wants what the problem doesn't ask for"
 

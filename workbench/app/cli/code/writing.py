@@ -112,7 +112,7 @@ class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Output:
-    """Have a model write a suite of tests; writing it again goes on, and asks nothing twice.
+    """Have a model write a suite of tests; the same command continues, and asks nothing twice.
 
     Run it as any suite: workbench verify DB execution --name NAME -o suite=NAME. The score is the share of these tests
     that a solution passes.
@@ -175,7 +175,7 @@ class CodePoolOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def pool_command(project: Project, options: CodePoolOptions) -> Output:
-    """Have every model write so many solutions of each problem, and take all of them as they are.
+    """Have every model write the same number of solutions of each problem, and keep all of them.
 
     The paper's pools are 8 models with 8 solutions each. Going on asks nothing twice.
     """

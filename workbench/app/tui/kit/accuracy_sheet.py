@@ -1,4 +1,4 @@
-"""An accuracy report laid out: which rows in which order, which columns, and what stands in each cell."""
+"""The layout of an accuracy report: order of rows, columns, and cells."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _NARROWEST_BAR = 16
 
 
 class Detail(NamedTuple):
-    """What the table shows.
+    """A table of details.
 
     Attributes:
-        title: What it is about.
+        title: Its subject.
         columns: Its columns.
-        rows: Its rows; an id is the place of a group, or of a verifier, in the sheet.
+        rows: Its rows; an id is the index of a group, or of a verifier, in the sheet.
     """
 
     title: Content
@@ -57,10 +57,10 @@ _TITLE_WIDTHS = {True: 20, False: 12}
 
 
 class SheetOrder(Struct, frozen=True, kw_only=True):
-    """How verifiers are sorted; by a figure, the groups of the one below are sorted so as well.
+    """The order of verifiers; the groups in the lower table are sorted by the same metric.
 
     Attributes:
-        by_name: By their names; else by the figure shown, in one group.
+        by_name: By their names; else by the shown metric, in one group.
         group: That group; None for all items.
     """
 
@@ -69,12 +69,11 @@ class SheetOrder(Struct, frozen=True, kw_only=True):
     descending: bool = False
 
     def turned(self) -> SheetOrder:
-        """The other way round."""
         return structs.replace(self, descending=not self.descending)
 
 
 class AccuracySheet:
-    """A report with its rows at hand.
+    """A report with rows looked up by verifier and group.
 
     Attributes:
         verifiers: Their names in the report's order.
@@ -89,25 +88,23 @@ class AccuracySheet:
         self.groups: list[str | None] = list(dict.fromkeys(row.group for row in report.rows))
 
     def row(self, verifier: str | None, group: str | None) -> AccuracyRow | None:
-        """The row of a verifier on a group; None where the report has none."""
         return None if verifier is None else self._rows.get((verifier, group))
 
     def average(self, verifier: str) -> AverageRow | None:
-        """Micro and macro average of a verifier."""
         return self._averages.get(verifier)
 
     def progress(self, verifier: str) -> str:
-        """How much of a run on its way is judged: ``"62 %"``; empty for a complete one."""
+        """Return the judged share of an unfinished run: ``"62 %"``; empty for a complete one."""
         share = self.report.unfinished.get(verifier)
         return "" if share is None else f"{int(100 * share)} %"
 
     def judged(self, verifier: str) -> str:
-        """The same beside a name, among figures in percent: it is none of them."""
+        """Return the same next to a name, worded so that it is not read as a metric."""
         progress = self.progress(verifier)
         return progress and f"{progress} run"
 
     def mark(self, verifier: str, pinned: Collection[str] = ()) -> str:
-        """Two symbols before a name: pinned or not, and what kind of row it is."""
+        """Return two symbols before a name: whether it is pinned, and the kind of row."""
         row = self._rows[verifier, None]
         kind = BASELINE_MARK if is_baseline(row) else SELECTION_JUDGE if row.selection_judge else " "
         return (PIN if verifier in pinned else " ") + kind
@@ -115,7 +112,7 @@ class AccuracySheet:
     # -- order -------------------------------------------------------------------------------------
 
     def ordered(self, order: SheetOrder | None, figure: Figure, pinned: Mapping[str, None]) -> list[str]:
-        """The verifiers, pinned ones first in the order they were pinned, the others sorted; no figure comes last."""
+        """Return the verifiers: pinned ones first in the order they were pinned, undefined metrics last."""
         rest = [name for name in self.verifiers if name not in pinned]
         if order is not None and order.by_name:
             rest.sort(key=str.casefold, reverse=order.descending)
@@ -126,7 +123,7 @@ class AccuracySheet:
     # -- the matrix --------------------------------------------------------------------------------
 
     def columns(self, order: SheetOrder | None, *, wide: bool) -> list[MatrixColumn]:
-        """One column a group; below its title the number of items most verifiers have there."""
+        """Return one column per group; below its title the number of items most verifiers have there."""
         return [
             MatrixColumn(
                 group,
@@ -137,7 +134,6 @@ class AccuracySheet:
         ]
 
     def corner(self, order: SheetOrder | None) -> str:
-        """The title above the names."""
         return "verifier" + (_arrow(order) if order is not None and order.by_name else "")
 
     def _title(self, group: str | None, order: SheetOrder | None, wide: bool) -> str:
@@ -150,7 +146,6 @@ class AccuracySheet:
         return counts.most_common(1)[0][0] if counts else None
 
     def rows(self, names: Collection[str], figure: Figure, pinned: Collection[str]) -> list[MatrixRow]:
-        """One row a verifier, in this order."""
         usual = [(group, self._usual(group), self._is_starred(group, figure)) for group in self.groups]
         return [
             MatrixRow(
@@ -180,7 +175,7 @@ class AccuracySheet:
 
 
 def place_of(row: AccuracyRow | None, order: SheetOrder, figure: Figure) -> tuple[bool, float]:
-    """Where a row stands among others; who has no figure comes last."""
+    """Return a row's sort key; undefined metrics come last."""
     value = None if row is None else figure.of(row)
     return value is None, (-1 if order.descending else 1) * (value or 0.0)
 
@@ -193,7 +188,7 @@ def _arrow(order: SheetOrder | None) -> str:
 
 
 def of_verifier(sheet: AccuracySheet, verifier: str, figure: Figure, order: SheetOrder | None, *, wide: bool) -> Detail:
-    """Every figure of one verifier, a row a group, the worst first; the row of all items stays on top."""
+    """Return all metrics of one verifier, one row per group, worst first; the row of all items stays on top."""
     found = [(place, row) for place, group in enumerate(sheet.groups) if (row := sheet.row(verifier, group))]
     by = SheetOrder(descending=figure.rising is False) if order is None or order.by_name else order
     found.sort(key=lambda one: (one[1].group is not None, *place_of(one[1], by, figure)))
@@ -268,10 +263,10 @@ def _accuracy_bar(row: AccuracyRow) -> str:
 
 
 def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Collection[str], *, width: int) -> Detail:
-    """All verifiers in one group, the highest figure first and who has none last, beside the best baseline.
+    """Return all verifiers in one group, best first and undefined last, compared with the best baseline.
 
     Args:
-        width: Cells of the table; what is left of them after the numbers is the bars'.
+        width: Cells of the table; bars use the cells that numbers leave.
     """
     found = [row for name in sheet.verifiers if (row := sheet.row(name, group)) is not None and row.n]
     found.sort(key=lambda row: (figure.of(row) is None, -(figure.of(row) or 0.0)))
@@ -303,7 +298,7 @@ def of_group(sheet: AccuracySheet, group: str | None, figure: Figure, pinned: Co
 
 
 def _best_baseline(rows: list[AccuracyRow], figure: Figure) -> AccuracyRow | None:
-    """The baseline a verifier has to beat; None where no figure is better than another, or none has one."""
+    """Return the baseline to beat; None if the metric has no better direction, or no baseline has a value."""
     found = [row for row in rows if is_baseline(row) and figure.of(row) is not None]
     if not found or figure.rising is None:
         return None
@@ -329,7 +324,7 @@ def _between(figure: Figure, ends: Interval | None) -> str:
 
 
 def _bar(figure: Figure, row: AccuracyRow, room: int, line: float | None) -> str:
-    """The figure and its interval on its scale; one without a scale has none."""
+    """Return the metric and its interval on its scale; empty without a scale."""
     value = figure.of(row)
     if value is None or figure.rising is None:
         return NONE

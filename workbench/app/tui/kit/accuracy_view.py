@@ -1,4 +1,4 @@
-"""An accuracy report in words: no figure without its n, protocol and gold."""
+"""An accuracy report in words: every metric with its n, protocol and gold."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ FEW: Final = 10
 
 
 class Figure(NamedTuple):
-    """One figure of a row.
+    """One metric of a row.
 
     Attributes:
-        words: What it is and in which unit, for the caption.
-        of: The figure of a row; None where it is undefined.
-        text: The same for people.
+        words: Its meaning and unit, for the caption.
+        of: Returns the metric of a row; None if undefined.
+        text: Returns the formatted metric.
         low: The lower end of its scale.
         high: The upper end.
-        ends: Both ends as the legend names them.
-        rising: Whether more is better; None for a figure without a scale.
-        interval: Its 95 % interval in a row, where there is one.
-        tested: Whether the row's q-value is about it.
+        ends: Labels of both ends in the legend.
+        rising: Whether more is better; None without a scale.
+        interval: Returns its 95 % interval in a row, if there is one.
+        tested: Whether the row's q-value refers to it.
     """
 
     words: str
@@ -64,19 +64,19 @@ class Figure(NamedTuple):
     tested: bool = False
 
     def step(self, row: AccuracyRow) -> int | None:
-        """The row's step on the scale; None without a scale, a figure, or rows behind it."""
+        """Return the row's step on the scale; None without a scale, a value, or rows behind it."""
         value = self.of(row)
         return None if self.rising is None or value is None or not row.n else shade(value, self.low, self.high)
 
     def tint(self, row: AccuracyRow) -> float | None:
-        """How good that is, from -1 to 1, the paler the fewer items it rests on."""
+        """Return how good the value is, from -1 to 1, the paler the fewer items it rests on."""
         step = self.step(row)
         if step is None or self.rising is None:
             return None
         return tint(step, rising=self.rising) * row.n / (row.n + FEW)
 
     def share(self, value: float) -> float:
-        """How far along the scale a value lies, from 0 to 1."""
+        """Return the position of a value on the scale, from 0 to 1."""
         return (value - self.low) / (self.high - self.low)
 
 
@@ -150,24 +150,25 @@ _NAME = 32  # cells of a verifier's name in a sentence
 
 
 def star_of(report: AccuracyReport) -> str:
-    """What marks a cell that differs: another sign as long as any p-value is an approximation."""
+    """Return the mark of a significant cell: another sign as long as any p-value is an approximation."""
     return ROUGH if report.tests is not None and report.tests.approximate else STAR
 
 
 def short_name(verifier: str) -> str:
-    """A verifier's name for a sentence, cut where it would fill it."""
+    """Return a verifier's name for a sentence, cut if it is too long."""
     return fit(verifier, min(_NAME, cell_len(printable(verifier))))
 
 
 def group_name(group: str | None, by: str | None) -> str:
-    """A group in words: ``"all"``, ``"A - Numeric Values"``, ``"number - compared as numbers"``, a source's name."""
+    """Return a group in words: ``"all"``, ``"A - Numeric Values"``, ``"number - compared as numbers"``, a source's
+    name.
+    """
     if group is not None and by == "reason":
         return printable(reasons.named(group))
     return printable(selection.group_name(group, by))
 
 
 def group_title(group: str | None, by: str | None, wide: bool) -> str:
-    """A group as a column's title: a code where it has one."""
     if by == "reason" and group is not None:
         return printable(group)
     if group is None or by not in ("type", "subtype") or group == UNTYPED:
@@ -176,7 +177,6 @@ def group_title(group: str | None, by: str | None, wide: bool) -> str:
 
 
 def caption(report: AccuracyReport, figure: Figure) -> Content:
-    """Which figure, by which protocol; then gold and where it comes from."""
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number) or "no items"
     return Content.assemble(
         (figure.words, "bold $foreground"),
@@ -189,7 +189,6 @@ def caption(report: AccuracyReport, figure: Figure) -> Content:
 
 
 def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
-    """What the glyphs and marks stand for, those that are there."""
     rows = report.rows
     found = (
         (figure.rising is not None, scale_words(*figure.ends)),
@@ -208,7 +207,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
 
 
 def notes(report: AccuracyReport) -> str:
-    """What to know before quoting the figures, and how they came about."""
+    """Return caveats to know before quoting the metrics, and their method."""
     found = [f"• {sentence(note)}" for note in report.notes]
     if report.tests is not None:
         found.append(f"• q ({STAR} below .05): {tests_in_words(report.tests)}.")
@@ -220,7 +219,6 @@ def notes(report: AccuracyReport) -> str:
 
 
 def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
-    """Everything about one cell, in three lines."""
     if row is None or row.accuracy is None:
         return Content(f"No items with gold ({report.gold_choice}) and a verdict here: g counts with another gold.")
     name = group_name(row.group, report.by)

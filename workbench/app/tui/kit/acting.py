@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class ActingWidget(Widget):
-    """While it has the focus, its actions stand beside those of its screen.
+    """A widget whose actions join those of its screen while it has the focus.
 
     Attributes:
-        ACTIONS: Their keys are its own bindings.
+        ACTIONS: Actions whose keys are the widget's bindings.
     """
 
     ACTIONS: ClassVar[tuple[Action, ...]] = ()
 
     @abstractmethod
     def copies(self) -> Iterator[Copyable]:
-        """What can be copied of it now."""
+        """Yield what can be copied now."""

@@ -1,4 +1,4 @@
-"""An agreement report as lines, cells and rows: every figure with its n, never one adjective."""
+"""An agreement report as lines, cells and rows: every metric with its n, and no adjectives."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _BLIND: Final = "Blind labels count: in Annotate, ^r in the list of people (P) h
 
 
 def conclusion(report: AgreementReport) -> str:
-    """How far people agree, or why nothing can be said of that, and what to do."""
+    """Return the level of agreement, or why it is unknown and what to do."""
     why = words.why_nothing(report)
     said = f"{agreement_sentence(report)} {words.why_low(report)}".strip()
     if said:
@@ -60,7 +60,6 @@ def conclusion(report: AgreementReport) -> str:
 
 
 def figures(report: AgreementReport) -> Content:
-    """The headline: what is counted, the figures with their intervals, prevalence, ceiling and confounding."""
     lines = [Content(printable(words.head(report)))]
     if report.paired:
         lines += [_first(report), _second(report)]
@@ -102,7 +101,6 @@ def _said(report: Figures) -> Content:
 
 
 def marked(value: str) -> str:
-    """A verdict with its symbol; a type as it is."""
     mark = "⊘" if value == "unsuitable" else OUTCOME_MARKS[value][0] if value in OUTCOME_MARKS else ""
     return printable(f"{mark} {value}".strip())
 
@@ -130,7 +128,7 @@ def _ceiling(report: AgreementReport) -> Content:
 
 
 def _below_all(share: float, decimals: int) -> str:
-    """A share in percent with no more digits than the items bear; 100 only where it is all."""
+    """Return a share in percent with no more digits than the items support; 100 only if it is all."""
     text = percent(share, decimals)
     return f"over {percent(1 - 10.0 ** -(2 + decimals), decimals)}" if share < 1 and float(text) == 100 else text
 
@@ -146,7 +144,7 @@ def _confounded(report: AgreementReport) -> Content:
 
 
 def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
-    """A cell: a column as high as their kappa or agreement, the figure, and n."""
+    """Return a cell: a bar as high as the kappa or agreement, the value, and n."""
     if pair is None:
         return NONE
     n = compact_count(pair.n)
@@ -158,24 +156,22 @@ def pair_text(pair: PairAgreement | None, measure: Measure) -> str:
 
 
 def own_text(person: AnnotatorQuality) -> str:
-    """A cell of the diagonal: how often a second label of an own item is like the first."""
+    """Return a cell of the diagonal: how often a second label of the same person equals the first."""
     return f"↺ {words.share(person.repeats)}" if person.repeats.n else "·"
 
 
 def level(share: float) -> str:
-    """A share as a column of eighths; the lowest one below 0."""
+    """Return a share as a block of eighths; the lowest one below 0."""
     return _LEVELS[min(max(int(share * 8), 0), 7)]
 
 
 def differing(pair: PairAgreement) -> int:
-    """On how many items two people differ."""
     return pair.n - round(pair.agreement * pair.n)
 
 
 def cell_sentence(
     row: AnnotatorQuality | None, column: AnnotatorQuality | None, pair: PairAgreement | None, report: AgreementReport
 ) -> Content:
-    """Everything about the cell under the cursor, in two lines."""
     if row is None or column is None:
         return Content("")
     if row.name == column.name:
@@ -199,7 +195,7 @@ def cell_sentence(
 
 
 def _sure(found: Share, report: AgreementReport) -> str:
-    """A share with its interval, or with why it has none."""
+    """Return a share with its interval, or with the reason why it has none."""
     if found.share is None:
         return NONE
     return f"{words.share(found)} {words.percents(found.ci) or words.few_of(report)}"
@@ -209,7 +205,6 @@ def _sure(found: Share, report: AgreementReport) -> str:
 
 
 def table_title(report: AgreementReport, view: View, by: str) -> str:
-    """What the lower table shows; what it lacks is not spoken of."""
     if view == "groups":
         return f"{VIEWS[view].format(by=by)}{f'; {words.AC1_BY_GROUP}' if words.counts_single(report) else ''}"
     modelled = any(person.sensitivity is not None for person in report.per_annotator)
@@ -217,7 +212,6 @@ def table_title(report: AgreementReport, view: View, by: str) -> str:
 
 
 def table(report: AgreementReport, view: View) -> tuple[Columns[Any], Sequence[Any]]:
-    """The lower table: its columns, those of people in which nobody has anything left out, and its records."""
     columns: Columns[Any]
     records: Sequence[Any]
     if view == "people":
@@ -232,7 +226,7 @@ def table(report: AgreementReport, view: View) -> tuple[Columns[Any], Sequence[A
 
 
 def _narrow(one: Column[Any]) -> Column[Any]:
-    """Without the units that `VIEWS` has said; intervals stand behind their figures."""
+    """Return the column without the units that `VIEWS` states; intervals follow their values."""
     if one.heading == "95 % interval":
         return structs.replace(one, words=True)
     return structs.replace(one, heading=one.key or one.heading)

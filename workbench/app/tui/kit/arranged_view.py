@@ -1,4 +1,4 @@
-"""A table as a person arranges it: sorted, filtered, its columns hidden and resized, values counted."""
+"""A table as a person arranges it: sorted, filtered, columns hidden and resized, values counted."""
 
 from __future__ import annotations
 
@@ -66,16 +66,16 @@ def _keys_of(actions: tuple[Action, ...]) -> frozenset[str]:
 
 
 class ArrangedView(PagedView, ActingWidget):
-    """A view of rows in the order and under the conditions of a person.
+    """A view of rows in a person's order and under their conditions.
 
     Attributes:
-        ACTIONS: What can be done with any list.
+        ACTIONS: Actions of every list.
         sort: The order in force.
         asked: Conditions under which the screen reads the rows.
-        conditions: Those the table looks after itself, on what it shows.
+        conditions: Conditions that the table itself applies to its cells.
         takes: Whether a condition is for the screen: it joins ``asked`` by `NarrowRequested`.
         cursor: The index of the row under the cursor; None while its row is not in the view.
-        column: The place of the column under the cursor, among those that are shown.
+        column: The index of the column under the cursor, among those that are shown.
     """
 
     SortRequested = messages.SortRequested
@@ -97,7 +97,7 @@ class ArrangedView(PagedView, ActingWidget):
 
     @abstractmethod
     def _measure(self) -> None:
-        """Other widths, or another number of rows or lines: draw anew."""
+        """Recompute widths and redraw after a change of rows or lines."""
 
     @abstractmethod
     def refresh_rows(self) -> None:
@@ -109,7 +109,6 @@ class ArrangedView(PagedView, ActingWidget):
 
     @property
     def layout_of_columns(self) -> Layout:
-        """What has been made of the columns of this list."""
         known = _LAYOUTS.setdefault(self.app, {})
         return known.setdefault(f"{type(self.screen).__name__}.{self.id}", Layout())
 
@@ -117,11 +116,11 @@ class ArrangedView(PagedView, ActingWidget):
 
     @property
     def source(self) -> RowSource | None:
-        """Where the rows come from, before they are arranged; None until it has been given."""
+        """Return the source before it is arranged; None until it has been set."""
         return self._given
 
     def set_source(self, source: RowSource, *, sort: Sort | None = None) -> None:
-        """Show another view: its first page at once, all of it when its ids are known.
+        """Show another view: its first page at once, all of it once its ids are known.
 
         The selected row stays selected. Old rows stay in sight until the first page is here. A person's own order
         stays as long as its column is there.
@@ -151,11 +150,11 @@ class ArrangedView(PagedView, ActingWidget):
         self._measure()
 
     def show_records(self, columns: Columns[Record], records: Iterable[tuple[int, Record]]) -> None:
-        """Show records, each behind its row id, under declared columns; see `show_rows`."""
+        """Show records with their row ids, under declared columns; see `show_rows`."""
         self.show_rows(laid_out(columns), rows_of(columns, records))
 
     def show_rows(self, columns: Sequence[TableColumn], rows: Sequence[TableRow]) -> None:
-        """Show rows that are in memory; the cursor stays, and their order as long as its column is there."""
+        """Show rows held in memory; the cursor stays, and the order as long as its column exists."""
         given = self._given
         if not isinstance(given, MemorySource) or given.columns != tuple(columns):
             self.set_source(MemorySource(columns, rows))
@@ -174,7 +173,6 @@ class ArrangedView(PagedView, ActingWidget):
     # -- the order, and the column under the cursor -----------------------------------------------
 
     def action_sideways(self, steps: int) -> None:
-        """Move the cursor to another column, which is scrolled into sight; the first one stays there."""
         if self._painter is None:
             return
         self._place_column(max(0, min(self.column + steps, len(self._painter.shown) - 1)))
@@ -186,13 +184,12 @@ class ArrangedView(PagedView, ActingWidget):
         self.refresh()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where the screen has a key for something of its own, that goes before the list's."""
+        """Disable an action if the screen uses its key."""
         keys = _keys_of(tuple(one for one in self.ACTIONS if one.run.partition("(")[0] == action))
         return keys.isdisjoint(_keys_of(getattr(self.screen, "ACTIONS", ())))
 
     @property
     def column_here(self) -> TableColumn | None:
-        """The column under the cursor; None before there is any."""
         return None if self._painter is None else self._painter.columns[self._place_here]
 
     @property
@@ -205,17 +202,15 @@ class ArrangedView(PagedView, ActingWidget):
         return row if row is not None and row.cells else None
 
     def copies(self) -> Iterator[Copyable]:
-        """The cell and the row under the cursor."""
         if self._painter is not None and self._row_here is not None:
             yield from of_row(self._painter.columns, self._row_here, self._place_here)
 
     def action_sort(self) -> None:
-        """Sort by the column under the cursor: worst first, then turned round, then as the rows come."""
+        """Sort by the column under the cursor: worst first, then reversed, then unsorted."""
         if self.column_here is not None:
             self._sort(next_sort(self.column_here, self.sort))
 
     def action_reverse(self) -> None:
-        """Turn the order round; rows in no order are sorted by the column under the cursor, best first."""
         if self.column_here is not None:
             self._sort((self.sort or worst_first(self.column_here)).turned())
 
@@ -230,22 +225,18 @@ class ArrangedView(PagedView, ActingWidget):
 
     @property
     def chips(self) -> tuple[Condition, ...]:
-        """All conditions in force."""
         return (*self.asked, *self.conditions)
 
     def set_asked(self, conditions: tuple[Condition, ...]) -> None:
-        """Say under which conditions the screen reads the rows."""
         self.asked = conditions
         self._measure()
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        """Show only rows that meet these conditions on what the table shows."""
         if conditions != self.conditions and self._given is not None:
             self.conditions = conditions
             self._show_arranged()
 
     def add_condition(self, condition: Condition) -> None:
-        """One condition more, beside those in force."""
         if condition in self.chips:
             return
         if self.takes(condition):
@@ -254,7 +245,6 @@ class ArrangedView(PagedView, ActingWidget):
             self.narrow((*self.conditions, condition))
 
     def take_away(self, place: int) -> None:
-        """Take a condition away by its place among the chips."""
         own = place - len(self.asked)
         if own < 0:
             left = (*self.asked[:place], *self.asked[place + 1 :])
@@ -263,7 +253,6 @@ class ArrangedView(PagedView, ActingWidget):
             self.narrow((*self.conditions[:own], *self.conditions[own + 1 :]))
 
     def action_filter(self) -> None:
-        """Ask for conditions on the columns."""
         given = self._given
         if given is None:
             return
@@ -281,36 +270,30 @@ class ArrangedView(PagedView, ActingWidget):
         return () if self._cache is None else (row for page in self._cache.pages for row in page)
 
     def action_unfilter(self) -> None:
-        """Take the last condition away."""
         if self.chips:
             self.take_away(len(self.chips) - 1)
 
     def action_only(self) -> None:
-        """Show only rows with what stands under the cursor."""
         if self.column_here is not None and self._row_here is not None:
             value = asked_value(self._row_here.cells[self._place_here])
             self.add_condition(Condition(self.column_here.key, "=", value))
 
     def action_counts(self) -> None:
-        """Count the values of the column under the cursor, in the rows that are listed."""
         if self._source is not None and self.column_here is not None:
             self.post_message(self.CountsRequested(self, self._source, self._place_here))
 
     def action_export(self) -> None:
-        """Have the list saved or copied: the rows and columns that are shown, in their order."""
         if self._source is not None and self._painter is not None:
             self.post_message(self.ExportRequested(self, self._source, tuple(self._painter.shown)))
 
     # -- columns -----------------------------------------------------------------------------------
 
     def action_hide_column(self) -> None:
-        """Hide the column under the cursor; one always stays."""
         if self._painter is not None and self.column_here is not None and len(self._painter.shown) > 1:
             self.layout_of_columns.hidden.add(self.column_here.key)
             self._lay_out()
 
     def action_choose_columns(self) -> None:
-        """Ask which columns are shown."""
         if self._painter is None:
             return
         names = {column.key: column.title.strip() or column.key or "mark" for column in self._painter.columns}
@@ -327,7 +310,6 @@ class ArrangedView(PagedView, ActingWidget):
         self.app.push_screen(menu, chosen)
 
     def action_resize(self, steps: int) -> None:
-        """Make the column under the cursor wider or narrower."""
         if self._painter is not None and self.column_here is not None:
             width = self._painter.width_of(self.column) + steps * _STEP
             self.layout_of_columns.widths[self.column_here.key] = max(_LEAST, width)

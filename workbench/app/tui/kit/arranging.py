@@ -1,4 +1,4 @@
-"""Rows in the order and under the conditions a person has chosen, whatever they come from."""
+"""Sorting and filtering of rows from any source."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ _CHUNK = 1_000
 
 
 def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | None:
-    """What a cell is sorted by: figures before words, in words numbers by size; None for nothing, which stands last.
+    """Return a cell's sort key: numbers before words, numbers within words by size, verdicts by severity; None sorts
+    last.
 
     Verdicts stand by how bad they are.
     """
@@ -40,11 +41,11 @@ def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | No
 
 
 class Tally(NamedTuple):
-    """How many rows have a value.
+    """The number of rows with a value.
 
     Attributes:
-        value: As a condition asks for it.
-        said: As a row says it.
+        value: The value as a condition spells it.
+        said: The value as a row shows it.
     """
 
     value: str
@@ -56,9 +57,9 @@ class ArrangedSource:
     """A `RowSource` over another one, in another order; it reads every row once, in the thread that asks for ids.
 
     Args:
-        base: Where the rows come from.
-        sort: The column they are sorted by; None for the order they come in.
-        conditions: What they have to meet.
+        base: The original source.
+        sort: The column to sort by; None for the original order.
+        conditions: Conditions that rows must meet.
     """
 
     queried = False
@@ -70,7 +71,7 @@ class ArrangedSource:
         self._count = 0
 
     def count(self) -> int:
-        """How many rows there are; where conditions leave some out it waits for the first ``ids``."""
+        """Return the number of rows; with conditions, wait for the first ``ids``."""
         if not self._conditions:
             return self._base.count()
         while not self._known.wait(_PATIENCE_S):
@@ -78,10 +79,10 @@ class ArrangedSource:
         return self._count
 
     def ids(self) -> array[int]:
-        """Row ids as they are arranged.
+        """Return the arranged row ids.
 
         Raises:
-            Stopped: Nobody waits any more.
+            Stopped: The view was closed.
         """
         try:
             wanted = meets(self._conditions, self.columns)
@@ -102,7 +103,9 @@ class ArrangedSource:
         return array("q", chain.from_iterable(_in_order(blocks[block], sort) for block in sorted(blocks)))
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Rows in memory as they are arranged; else in the order they come in, none before conditions are looked at."""
+        """Return arranged rows if they are in memory; else rows in the original order, or none while there are
+        conditions.
+        """
         if isinstance(self._base, MemorySource):
             return self.page(self.ids()[offset : offset + limit])
         return [] if self._conditions else self._base.first_page(limit, offset)
@@ -120,10 +123,10 @@ def _in_order(rows: list[_Ranked], sort: Sort) -> Iterator[int]:
 
 
 def tallied(source: RowSource, column: int) -> list[Tally]:
-    """What stands in a column how often, the most frequent first.
+    """Count the values in a column, the most frequent first.
 
     Raises:
-        Stopped: Nobody waits any more.
+        Stopped: The view was closed.
     """
     if isinstance(source, PagedSource):
         found = source.tally(source.columns[column].key)
@@ -140,10 +143,10 @@ def tallied(source: RowSource, column: int) -> list[Tally]:
 
 
 def read_all(source: RowSource) -> Iterator[TableRow]:
-    """Every row of a source.
+    """Yield every row of a source.
 
     Raises:
-        Stopped: Nobody waits any more.
+        Stopped: The view was closed.
     """
     if isinstance(source, MemorySource):
         yield from source.rows

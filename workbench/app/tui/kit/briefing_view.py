@@ -1,4 +1,4 @@
-"""A briefing as it is shown: a numbered sentence a matter, and a line a verifier with its accuracy."""
+"""A briefing: one numbered sentence per open task, and one line per verifier with its accuracy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FIGURES = 33
 
 
 def matter_text(number: int, matter: Matter, width: int) -> Content:
-    """A sentence behind the key that leads where it is dealt with."""
+    """Return a task's sentence after the key that opens it."""
     key = f"{number}) " if number <= NUMBERED else "   "
     first, *others = wrap(printable(matter.sentence), max(width - _MARGIN, 20), break_on_hyphens=False) or [""]
     lines = [Content.assemble((key, "bold"), first), *(Content(" " * _MARGIN + line) for line in others)]
@@ -34,10 +34,10 @@ def matter_text(number: int, matter: Matter, width: int) -> Content:
 
 
 def standing_text(standing: AccuracyStanding, width: int, most: int) -> Content:
-    """How accurate verifiers are.
+    """Return the accuracy of verifiers as text.
 
     Args:
-        most: How many have a line.
+        most: Maximum number of lines.
     """
     listed = standing.verifiers[:most]
     needed = max((cell_len(printable(row.verifier)) for row in listed), default=0)

@@ -38,19 +38,17 @@ Opened = Literal["", "question", "reference", "completion", "guidelines"]
 
 
 class WholeText(Reader):
-    """A reader that has no size while it is hidden; it goes to a place as soon as it has one."""
+    """A reader that has no size while it is hidden; it scrolls to a mark once it has one."""
 
     _wanted = ""
     _step = 1
 
     def go_to(self, mark: str, step: int = 1) -> None:
-        """Go to the next place with this mark (`step` -1: the previous one), now or when the text is laid out."""
         self._wanted, self._step = mark, step
         if self.wrap_width:
             self._go()
 
     def on_resize(self) -> None:
-        """The text is laid out next."""
         self.call_later(self._go)
 
     def _go(self) -> None:
@@ -60,25 +58,23 @@ class WholeText(Reader):
 
 
 class Excerpt(Reader):
-    """A reader of a part of a text that keeps the final answer in sight, or the end where there is none."""
+    """A reader of a part of a text that keeps the final answer in sight, or the end if there is none."""
 
     class RowsChanged(Message):
-        """The text is laid out: it has another number of rows than before."""
+        """The text is laid out and has a different number of rows."""
 
     _rows = -1
 
     def show(self, document: RenderedText | Wrapped | None) -> None:
-        """Show a text; how many rows it has is told when it is laid out."""
         self._rows = -1
         super().show(document)
 
     def go_to_place(self) -> None:
-        """Go there now."""
         if not self.jump("answer"):
             self.action_bottom()
 
     def on_resize(self) -> None:
-        """The parts of a card are given their heights one after the other: each may put the place out of sight."""
+        """Scroll again: the parts of a card get their heights one by one, and each may hide the mark."""
         self.call_later(self.go_to_place)
 
     def _set_wrapped(self, wrapped: Wrapped | None) -> None:
@@ -94,7 +90,7 @@ class FinalAnswerCard(Container):
     Attributes:
         raw: Whether texts are shown exactly instead of rendered.
         opened: The text shown in full.
-        seen: What has been open since the item came: ``card`` and parts; with ``forms`` the view a label stores.
+        seen: Parts opened since the item appeared: ``card`` and parts; with ``forms`` the view a label stores.
     """
 
     DEFAULT_CSS = """
@@ -156,11 +152,10 @@ class FinalAnswerCard(Container):
 
     @property
     def view(self) -> str:
-        """What a label stores of how the item was looked at, such as ``card+completion rendered``."""
+        """Return the view that a label stores, such as ``card+completion rendered``."""
         return f"{'+'.join(self.seen)} {'+'.join(self.forms)}"
 
     def on_resize(self) -> None:
-        """Stack the parts where the terminal is narrow."""
         self.set_class(self.app.size.width >= WIDE, "wide")
         self._fit()
 
@@ -168,11 +163,9 @@ class FinalAnswerCard(Container):
 
     @property
     def texts(self) -> CardTexts | None:
-        """What is shown."""
         return self._texts
 
     def show(self, texts: CardTexts | None) -> None:
-        """Show an item from its card; None leaves the card empty."""
         self._texts = texts
         self.seen, self.forms = ["card"], ["raw" if self.raw else "rendered"]
         self.opened = ""
@@ -180,7 +173,6 @@ class FinalAnswerCard(Container):
         self._draw()
 
     def set_guidelines(self, guidelines: str) -> None:
-        """Replace the guidelines; those that are open are shown anew."""
         self._guidelines = guidelines
         if self.opened == "guidelines":
             self._show_full()
@@ -235,7 +227,7 @@ class FinalAnswerCard(Container):
         return rows + warned + min(passage.row_count, _PASSAGE_ROWS)
 
     def _go_to_places(self) -> None:
-        """The question's end in sight; of the other texts the final answer, or the end where there is none."""
+        """Show the question's end, and of the other texts the final answer, or the end if there is none."""
         for excerpt in self.query(Excerpt):
             excerpt.go_to_place()
 
@@ -243,17 +235,14 @@ class FinalAnswerCard(Container):
 
     @property
     def full(self) -> WholeText:
-        """The reader of whole texts."""
         return self.query_one("#card-full", WholeText)
 
     def open(self, part: Opened) -> None:
-        """Open a text in full; the one that is open already closes."""
         if self._texts is None and part != "guidelines":
             return
         self.opened = "" if part == self.opened else part
 
     def watch_opened(self, opened: Opened) -> None:
-        """Put the text in the card's place, or the card back."""
         self.set_class(bool(opened), "opened")
         self.end_find()
         if not opened:
@@ -284,11 +273,9 @@ class FinalAnswerCard(Container):
         return text.of(self.raw), f"{self.opened.capitalize()} · {form} · escape closes"
 
     def toggle_raw(self) -> None:
-        """Change between the rendered and the exact form."""
         self.raw = not self.raw
 
     def watch_raw(self, raw: bool) -> None:
-        """Draw in the other form."""
         if not self.is_attached:
             return
         self._note(self.forms, "raw" if raw else "rendered")
@@ -297,7 +284,6 @@ class FinalAnswerCard(Container):
             self._show_full()
 
     def go_on(self, step: int) -> None:
-        """Go to the next hit (`step` -1: the previous one); while nothing is looked for, to the completion's boxes."""
         if self.full.hits:
             self.full.find_next(step)
             return
@@ -314,7 +300,6 @@ class FinalAnswerCard(Container):
     # -- finding -----------------------------------------------------------------------------------
 
     def find(self) -> None:
-        """Ask what to look for; the completion opens when nothing is open."""
         if not self.opened:
             self.open("completion")
         if self.opened:
@@ -323,7 +308,6 @@ class FinalAnswerCard(Container):
             box.focus()
 
     def end_find(self) -> bool:
-        """Close the search; False when there was none."""
         box = self.query_one("#card-find", Input)
         if not box.has_class("open") and not self.full.hits:
             return False
@@ -362,7 +346,6 @@ def _title(name: str, text: str, windows: Sequence[Stretch], raw: bool) -> str:
 
 
 def reference_row(texts: CardTexts, raw: bool) -> Content:
-    """The reference's final answer."""
     card = texts.card
     if not card.reference.found:
         return _missing("Reference", HOW["none"], " · it ends:")
@@ -370,7 +353,7 @@ def reference_row(texts: CardTexts, raw: bool) -> Content:
 
 
 def completion_row(texts: CardTexts, raw: bool) -> Content:
-    """The completion's final answer, and how far from its end that stands; or why there is none."""
+    """Return the completion's final answer and its distance from the end, or why there is none."""
     card = texts.card
     if card.absence is not None:
         below = "" if card.absence == "empty" else " · its end stands below"
@@ -380,7 +363,7 @@ def completion_row(texts: CardTexts, raw: bool) -> Content:
 
 
 def warning(card: Card) -> str:
-    """What has to be opened because the card is not enough, and why; "" when it is."""
+    """Return which text must be opened because the card is not enough, and why; "" if it is enough."""
     found = (SHORTCOMINGS[shortcoming] for shortcoming in card.shortcomings)
     return "\n".join(f"! {why}: {text[0].upper()} opens it" for why, text in found)
 

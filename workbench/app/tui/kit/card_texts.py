@@ -1,4 +1,4 @@
-"""An item's texts made ready for its card; all of it may run in a thread."""
+"""Preparation of an item's texts for its card; all of it may run in a thread."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _ANSWER_STYLES = ("answer", "guess")
 
 
 class Views:
-    """One text in both forms; the exact one is made when it is asked for.
+    """One text in both forms; the exact one is made on demand.
 
     Attributes:
         windows: Offsets of the parts that a card shows.
-        rendered: The text for reading, the final answer marked; a guess as one.
+        rendered: The text for reading, the final answer marked; an uncertain one as a guess.
     """
 
     def __init__(
@@ -57,15 +57,13 @@ class Views:
 
     @cached_property
     def raw(self) -> RenderedText:
-        """The exact text."""
         return self._made(render_raw(self._text, answer_span=self._span))
 
     def of(self, raw: bool) -> RenderedText:
-        """The form asked for."""
         return self.raw if raw else self.rendered
 
     def excerpt(self, raw: bool) -> RenderedText:
-        """The lines within the windows, with their marks; between two windows a line says how much is left out."""
+        """Return the lines within the windows, with their marks; a line between two windows states the gap's length."""
         document = self.of(raw)
         lines: list[RenderedLine] = []
         marks: dict[str, list[int]] = {name: [] for name in document.marks}
@@ -83,7 +81,7 @@ class Views:
 
 
 class CardTexts(NamedTuple):
-    """What a card shows of an item: its texts in full, and which parts of them."""
+    """The texts of an item in full, and the parts of them that its card shows."""
 
     item: AnnotationItem
     card: Card
@@ -92,11 +90,9 @@ class CardTexts(NamedTuple):
     completion: Views
 
     def whole(self, part: Part) -> Views:
-        """One of the three texts in full."""
         return {"question": self.question, "reference": self.reference, "completion": self.completion}[part]
 
     def final_answer(self, part: Answered, raw: bool) -> str:
-        """A final answer as its text shows it."""
         answer = self.card.reference if part == "reference" else self.card.completion
         if raw:
             return inert(answer.text)
@@ -109,14 +105,12 @@ class CardTexts(NamedTuple):
         return render_math(shown) if "\\" in shown else shown
 
     def other_answers(self, part: Answered, raw: bool) -> list[str]:
-        """The other boxes of a text, in its order."""
         card = self.card
         others = card.reference_others if part == "reference" else card.completion_others
         return [inert(box.text) if raw else render_math(inert(box.text)) for box in reversed(others)]
 
 
 def card_texts(item: AnnotationItem) -> CardTexts:
-    """Render an item's texts and cut them to a card."""
     card = card_of(item)
     question, completion = item.question_text, item.completion_text
     return CardTexts(
@@ -140,7 +134,7 @@ def card_texts(item: AnnotationItem) -> CardTexts:
 
 
 def _lines_within(lines: Sequence[RenderedLine], start: int, end: int) -> tuple[int, int]:
-    """The first line that reaches beyond ``start``, and the one behind the last that begins before ``end``."""
+    """Return the first line that extends beyond ``start``, and the one after the last that begins before ``end``."""
     first = next((number for number, line in enumerate(lines) if line.source[1] > start), 0)
     last = next((number for number in range(first, len(lines)) if lines[number].source[0] >= end), len(lines))
     return first, max(last, first)
@@ -152,7 +146,6 @@ def _left_out(lines: Sequence[RenderedLine]) -> RenderedLine:
 
 
 def as_guess(document: RenderedText) -> RenderedText:
-    """The same text, its marked answer shown as a guess."""
     return document._replace(lines=tuple(_guess_line(line) for line in document.lines))
 
 
@@ -176,24 +169,24 @@ def _guess_spans(spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def value_words(value: str, reason: str = "") -> Content:
-    """A verdict with its reason, or an answer type."""
+    """Return a verdict with its reason, or an answer type."""
     if value in ("correct", "incorrect", "unsuitable"):
         return verdict_words(value, reason)
     return Content(printable(type_display(value)))
 
 
 def side_words(value: str) -> Content:
-    """One side of a kind, such as ``unsuitable:proof``."""
+    """Return one side of a kind, such as ``unsuitable:proof``."""
     return value_words(*value.split(":", 1))
 
 
 def kind_words(kind: ConflictClass) -> str:
-    """A kind of conflict: "✓ correct against ✗ incorrect"."""
+    """Return a kind of conflict: "✓ correct against ✗ incorrect"."""
     return " against ".join(side_words(value).plain for value in kind.values)
 
 
 def about(kind: ConflictClass) -> str:
-    """What a kind is about: correctness, the subtypes within one type, or several types."""
+    """Return the subject of a kind: correctness, the subtypes within one type, or several types."""
     if kind.task == "correctness":
         return "correctness"
     letters = sorted({printable(value[:1]) for value in kind.values})
@@ -201,7 +194,6 @@ def about(kind: ConflictClass) -> str:
 
 
 def undone(count: int) -> str:
-    """What an undo has done."""
     if not count:
         return "There is no decision of yours to take back."
     return f"{count:,} {'decision' if count == 1 else 'decisions'} taken back."
@@ -215,7 +207,7 @@ _OPPOSITE: dict[LabelVerdict, LabelVerdict] = {"correct": "incorrect", "incorrec
 
 
 class Meant(NamedTuple):
-    """A verdict and what stands beside it."""
+    """A verdict and its marks."""
 
     verdict: LabelVerdict
     tags: tuple[str, ...]
@@ -225,7 +217,7 @@ class Meant(NamedTuple):
 def which_is_meant(
     found: Sequence[str], verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None
 ) -> ChoiceMenu:
-    """The question, with the ways to make it consistent, or to store it as it is."""
+    """Return the question about an inconsistent label, with the ways to fix it, or to store it as it is."""
     choices = [Choice(_VERDICT, f"{verdict}, without what contradicts it")]
     if verdict is not None and (other := _OPPOSITE.get(verdict)) and not contradictions(other, tags, partial):
         choices.append(Choice(_MARKS, f"{other}, with the mark"))
@@ -234,7 +226,6 @@ def which_is_meant(
 
 
 def settled(meant: str, verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None) -> Meant:
-    """What is to be stored by the choice that was made."""
     if meant == _VERDICT:
         kept, share = agreeing(verdict, tags, partial)
         # Two marks that exclude each other: neither is left.

@@ -1,4 +1,4 @@
-"""Small menus over a screen, of which one line or several can be taken, by keys or clicks."""
+"""Small menus over a screen, for one line or several, by keys or clicks."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from workbench.app.tui.kit.title_bar import Line
 
 
 class ManyMenu(ModalScreen[tuple[str, ...] | None]):
-    """Space, the line's number or a click takes a line or leaves it; enter ends with all that are taken.
+    """A menu of several choices: space, the line's number or a click toggles a line; enter accepts.
 
     Args:
-        title: What is asked.
+        title: The question.
         choices: Names: data, never markup.
-        taken: Those that are taken to begin with.
+        taken: Initially selected choices.
     """
 
     DEFAULT_CSS = """
@@ -66,7 +66,6 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
         return Content.assemble((key, "bold $text-accent"), " ", mark, printable(name))
 
     def action_turn(self, place: int | None = None) -> None:
-        """Take the line or leave it; without a number, the one under the cursor."""
         place = self._menu.highlighted if place is None else place
         if place is not None and place < len(self._choices):
             self._taken ^= {self._choices[place]}
@@ -78,14 +77,12 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
         self.action_turn(event.option_index)
 
     def action_all(self) -> None:
-        """Take every line, or none where all are taken."""
         every = set(self._choices)
         self._taken = set() if self._taken == every else every
         for place in range(len(self._choices)):
             self._menu.replace_option_prompt_at_index(place, self._line(place))
 
     def action_done(self) -> None:
-        """End with what is taken, in the order of the lines."""
         self.dismiss(tuple(name for name in self._choices if name in self._taken))
 
     @property
@@ -97,7 +94,7 @@ class Choice(NamedTuple):
     """One line of a menu; its texts are data, never markup.
 
     Attributes:
-        key: Takes it; empty for that of its place, see `KEYS`.
+        key: Its key; empty for that of its position, see `KEYS`.
     """
 
     value: str
@@ -110,14 +107,14 @@ KEYS = "0123456789abcdefghijklmnoprstuvwxyz"
 
 
 class ChoiceMenu(ModalScreen[str | None]):
-    """Numbered choices, beyond nine with letters; the key, enter or a click takes one, escape none.
+    """Numbered choices, with letters after nine; the key, enter or a click takes one, escape none.
 
     Args:
-        title: What is asked.
+        title: The question.
         first: The number of the first choice.
-        chosen: Values that hold already, which are marked; None where nothing can hold.
+        chosen: Values in force, which are marked; None if none can be.
         wide: As wide as the terminal allows, for choices that are sentences.
-        about: What is to be read before choosing; it stands above the choices, in as many lines as it takes.
+        about: Text above the choices, in as many lines as it takes.
     """
 
     DEFAULT_CSS = """
@@ -173,7 +170,6 @@ class ChoiceMenu(ModalScreen[str | None]):
         return self._choices[number].key or KEYS[number + self._first : number + self._first + 1]
 
     def action_press(self, key: str) -> None:
-        """Take a choice by the key it shows."""
         for number, choice in enumerate(self._choices):
             if self._key_of(number) == key:
                 self.dismiss(choice.value)
@@ -184,7 +180,7 @@ class ChoiceMenu(ModalScreen[str | None]):
 
 
 class _NameLine(Line):
-    """What is typed of a name; as its first sign, a digit is the key of a person."""
+    """An input for a name; a digit as its first character selects a person."""
 
     async def _on_key(self, event: events.Key) -> None:
         if event.character is not None and event.character in KEYS[:10] and not self.value:
@@ -197,13 +193,13 @@ class _NameLine(Line):
 
 
 class PeopleMenu(ChoiceMenu):
-    """People, each with a digit that stays theirs; what is typed narrows the list, enter takes whom the cursor is on.
+    """People, each with a fixed digit; typing narrows the list, enter takes the person under the cursor.
 
-    Where the app can be handed over, too, a digit only puts the cursor on its person: one of two ways is to be chosen.
+    If the app can be handed over, a digit only moves the cursor to its person: there are two ways to go on.
 
     Args:
-        blind: Is given the name of whom the app is to be handed to, blind; None where it can't be.
-        fresh: A name that none of them has can be taken, too.
+        blind: Called with the name of the person to hand the app to, blind; None if that is impossible.
+        fresh: Accept a name that none of them has.
     """
 
     DEFAULT_CSS = """
@@ -239,7 +235,6 @@ class PeopleMenu(ChoiceMenu):
             yield from super().compose()
 
     def on_mount(self) -> None:
-        """What is typed goes to the line; the cursor is on the first person."""
         menu = self.query_one(OptionList)
         menu.can_focus = False
         ways = "ctrl+r: hand over, blind · enter: here, unblinded" if self._blind else "enter: here"
@@ -263,7 +258,6 @@ class PeopleMenu(ChoiceMenu):
         self.action_move(0)
 
     def action_press(self, key: str) -> None:
-        """Take a person by their digit, or put the cursor on them."""
         keys = [self._key_of(number) for number in range(len(self._choices))]
         if self._blind is None:
             super().action_press(key)
@@ -271,7 +265,6 @@ class PeopleMenu(ChoiceMenu):
             self.query_one(OptionList).highlighted = keys.index(key) + bool(self._about)
 
     def action_move(self, step: int) -> None:
-        """Put the cursor on another person."""
         menu, first = self.query_one(OptionList), bool(self._about)
         at = (menu.highlighted if menu.highlighted is not None else first) + step
         menu.highlighted = min(max(at, first), first + len(self._choices) - 1) if self._choices else None
@@ -288,7 +281,6 @@ class PeopleMenu(ChoiceMenu):
             self.dismiss(name)
 
     def action_hand_over(self) -> None:
-        """Hand the app to the person under the cursor."""
         if (name := self._under_cursor) is not None and self._blind is not None:
             self.dismiss(None)
             self._blind(name)

@@ -1,4 +1,4 @@
-"""What a table shows and where its rows come from."""
+"""The columns and rows of a table."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ OUTCOME_MARKS: Final[dict[str, tuple[str, Tone]]] = {
 
 
 def marked(word: str) -> Cell:
-    """A verdict or gold in symbol and word."""
+    """Return a cell with a verdict or gold as symbol and word."""
     mark, style = OUTCOME_MARKS[word]
     return Cell(f"{mark} {word}", style, whole=word)
 
 
 def symbol(word: str) -> Cell:
-    """A verdict or gold in its symbol only."""
+    """Return a cell with the symbol of a verdict or gold."""
     mark, style = OUTCOME_MARKS[word]
     return Cell(mark, style, whole=word)
 
 
 class TableRow(NamedTuple):
-    """One row; the id is what selections hold on to.
+    """One row; selections refer to its id.
 
     Attributes:
-        block: Rows of a lesser block stay above others, such as a total, however rows are sorted.
+        block: Rows of a lower block stay above others, such as a total, in any order.
     """
 
     id: int
@@ -54,12 +54,12 @@ class TableRow(NamedTuple):
 
 
 class TableColumn(NamedTuple):
-    """A column and the widths it may take, in cells.
+    """A column and its possible widths, in cells.
 
     Attributes:
-        min_width: Narrowest width while other columns still have room to give.
-        ideal_width: Widest width it asks for; more is given only where space is left over.
-        worst: Which end of its values is the bad one, which sorting brings to the top first.
+        min_width: Minimum width while other columns still have room to give.
+        ideal_width: Maximum requested width; more is given only if space is left over.
+        worst: Which end of its values is bad; sorting brings it to the top first.
     """
 
     key: str
@@ -71,23 +71,21 @@ class TableColumn(NamedTuple):
 
 
 class Sort(NamedTuple):
-    """The column rows are ordered by."""
+    """The column that rows are sorted by, and the direction."""
 
     column: str
     descending: bool = False
 
     def turned(self) -> Sort:
-        """The other way round."""
         return Sort(self.column, not self.descending)
 
 
 def worst_first(column: TableColumn) -> Sort:
-    """The order that brings a column's bad end to the top."""
     return Sort(column.key, column.worst == "high")
 
 
 def next_sort(column: TableColumn, present: Sort | None) -> Sort | None:
-    """What sorting by a column does: worst first, then turned round, then no sorting."""
+    """Return the next order of a column: worst first, then reversed, then unsorted."""
     first = worst_first(column)
     return first.turned() if present == first else None if present == first.turned() else first
 
@@ -96,30 +94,29 @@ class RowSource(Protocol):
     """Rows under one filter and one order. Every method is called in a thread.
 
     Attributes:
-        queried: Another order is another query, which the screen makes; else the table arranges the rows itself.
+        queried: Another order needs another query, which the screen makes; else the table arranges the rows itself.
     """
 
     queried: bool
 
     @property
     def columns(self) -> Sequence[TableColumn]:
-        """The columns, in order; the first one stays in sight when the table scrolls sideways."""
+        """Return the columns in order; the first one stays in sight when the table scrolls sideways."""
 
     def count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
 
     def ids(self) -> array[int]:
-        """The ids of all rows in order (``array('q')``); may be slow."""
+        """Return the ids of all rows in order (``array('q')``); may be slow."""
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Rows in the quickest order there is, shown until the ids are known."""
+        """Return rows in the fastest order, shown until the ids are known."""
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
-        """The rows with these ids, in this order; ids that no longer exist are left out."""
+        """Return the rows with these ids, in this order; ids that no longer exist are left out."""
 
 
 def laid_out(columns: Columns[Record]) -> tuple[TableColumn, ...]:
-    """The columns of a declared table that are there, as they are laid out."""
     return tuple(_laid_out(one) for one in columns if one.there)
 
 
@@ -133,7 +130,6 @@ def rows_of(
     records: Iterable[tuple[int, Record]],
     block: Callable[[Record], int] = lambda _: 0,
 ) -> list[TableRow]:
-    """Records, each behind its id, as the rows of a declared table."""
     there = [one for one in columns if one.there]
     rows = [TableRow(row_id, tuple(one.cell(record) for one in there), block(record)) for row_id, record in records]
     for place in (place for place, one in enumerate(there) if one.ids):
@@ -152,7 +148,7 @@ def _shortened(cell: Cell, short: Mapping[str, str]) -> Cell:
 
 
 def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> list[int]:
-    """The width in cells that shows the title (with a sort mark) and every cell in full."""
+    """Return the width in cells that shows the title (with a sort mark) and every cell in full."""
     widths = [cell_len(column.title) + 2 for column in columns]
     for row in rows:
         for index, cell in enumerate(row.cells):
@@ -161,7 +157,7 @@ def natural_widths(columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> 
 
 
 def fit_widths(columns: Sequence[TableColumn], natural: Sequence[int], available: int) -> list[int]:
-    """Widths for `available` cells.
+    """Distribute `available` cells among the columns.
 
     Spare cells go to columns that would be cut, the rest to the last left-aligned one; missing cells
     are taken from the widest columns down to their minimum, but not from right-aligned ones: a number
@@ -193,11 +189,11 @@ def fit_widths(columns: Sequence[TableColumn], natural: Sequence[int], available
 
 
 class Layout:
-    """What a person has made of a table's columns, by their keys.
+    """A person's changes to a table's columns, by column key.
 
     Attributes:
-        hidden: Those that are not shown.
-        widths: The cells of those that were made wider or narrower.
+        hidden: Hidden columns.
+        widths: Widths in cells of resized columns.
     """
 
     def __init__(self) -> None:
@@ -219,12 +215,12 @@ class RowPainter:
     """Draws the lines of a table for one set of columns.
 
     Args:
-        columns: All there are.
-        style_of: The Rich style of a part ("row", "cursor", "header", "gone" or a cell style).
-        layout: Which of them are drawn, and how wide.
+        columns: All columns.
+        style_of: Returns the Rich style of a part ("row", "cursor", "header", "gone" or a cell style).
+        layout: Which columns are drawn, and their widths.
 
     Attributes:
-        shown: Places of the columns that are drawn; other methods count along these.
+        shown: Indexes of the drawn columns; other methods count along these.
     """
 
     def __init__(self, columns: Sequence[TableColumn], style_of: Callable[[str], Style], layout: Layout) -> None:
@@ -239,13 +235,12 @@ class RowPainter:
         self.total_width = 0
 
     def sample(self, rows: Sequence[TableRow]) -> None:
-        """Let columns grow to what these rows need; they never shrink, so that nothing jumps."""
+        """Let columns grow to fit these rows; they never shrink, so that nothing jumps."""
         natural = natural_widths(self.columns, rows)
         self._natural = [max(pair) for pair in zip(self._natural, natural, strict=True)]
         self.resize(self._available)
 
     def resize(self, available: int) -> None:
-        """Share `available` cells among the columns that are drawn."""
         self._available = available
         hidden, asked = self._layout.hidden, self._layout.widths
         self.shown = [place for place, one in enumerate(self.columns) if one.key not in hidden] or [0]
@@ -258,11 +253,9 @@ class RowPainter:
         self.total_width = gaps + sum(self._widths)
 
     def width_of(self, column: int) -> int:
-        """The cells a column takes."""
         return self._widths[column]
 
     def column_at(self, x: int, scroll_x: int) -> int | None:
-        """The column under the cell `x` of the visible line."""
         edge = _MARGIN
         place = x if x < self._frozen else x + scroll_x
         for number, width in enumerate(self._widths):
@@ -272,7 +265,7 @@ class RowPainter:
         return None
 
     def scrolled_to(self, column: int, scroll_x: int) -> int:
-        """How far to scroll sideways so that a column is in sight, moving as little as can be."""
+        """Return the smallest scroll offset that shows a column."""
         if not column:
             return scroll_x
         begin = _MARGIN + sum(self._widths[:column]) + _GAP * column
@@ -280,7 +273,7 @@ class RowPainter:
         return max(0, min(max(scroll_x, end - self._available), begin - self._frozen))
 
     def header(self, sort: Sort | None, sorting: bool, scroll_x: int, here: int | None = None) -> Strip:
-        """The header line; a column that is being sorted is marked ``…`` until its order is known.
+        """Return the header line; a column being sorted is marked ``…`` until its order is known.
 
         Args:
             here: The column under the cursor.
@@ -307,7 +300,6 @@ class RowPainter:
         return self._line(cells, "cursor" if cursor else "row", _CURSOR if cursor else " ", scroll_x, here)
 
     def note(self, text: str, *, cursor: bool = False) -> Strip:
-        """A dim line with a remark in place of a row."""
         style = self._style_of("cursor" if cursor else "dim")
         mark = _CURSOR if cursor else " "
         return Strip([Segment(fit(mark + text, self._available), style)], self._available)

@@ -1,4 +1,4 @@
-"""The palette's commands, found by what they do as well as by what they are called."""
+"""The palette's commands, found by title or description."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ _LEAST = 0.01
 
 
 class SaidCommands(SystemCommandsProvider):
-    """Commands whose titles match come first, then those whose titles and sentences have every word typed."""
+    """Commands whose titles match come first, then those whose titles and descriptions contain every typed word."""
 
     async def search(self, query: str) -> Hits:
-        """Handle a request to search for commands that match the query."""
         matcher, words = self.matcher(query), query.casefold().split()
         for title, about, run, *_ in self.app.get_system_commands(self.screen):
             if (score := matcher.match(title)) > 0:

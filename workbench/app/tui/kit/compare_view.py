@@ -1,4 +1,4 @@
-"""A paired comparison as text, the items behind it and its groups as rows of a table."""
+"""A paired comparison as text, and its items and groups as table rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
 
 def head(report: CompareReport, words: str) -> Content:
-    """Who is compared, on what, counted how: three lines."""
+    """Return the verifiers, items and counting of a comparison in three lines."""
     left_out = f" · {report.unpaired:,} count for one only" if report.unpaired else ""
     undecided = f" · undecided A {report.undecided_a:,}, B {report.undecided_b:,}"
     return Content.assemble(
@@ -70,7 +70,6 @@ def head(report: CompareReport, words: str) -> Content:
 
 
 def table(report: CompareReport) -> Content:
-    """The paired counts."""
     lines = [f"{'':<7}{'B right':>9}{'B wrong':>9}{'all':>9}"]
     for name, right, wrong in (
         ("A right", report.both_right, report.only_a),
@@ -82,7 +81,7 @@ def table(report: CompareReport) -> Content:
 
 
 def figures(report: CompareReport) -> Content:
-    """Both verifiers' figures, their differences with intervals, and both tests: five lines."""
+    """Return both verifiers' metrics, their differences with intervals, and both tests: five lines."""
     lines = [f"{'':<4}{'A':>6}{'B':>6}{'A - B':>7}  95 %"]
     lines += [_figure(metric) for metric in report.metrics]
     tests = f"p   {p_value(report.permutation_p)} by question · McNemar {p_value(report.mcnemar_p)}"
@@ -104,7 +103,7 @@ def _figure(metric: MetricDifference) -> str:
 
 
 def tabs(report: CompareReport, shown: Shown) -> Content:
-    """What the table below can show, with counts; brackets are round what it shows."""
+    """Return the tabs of the lower table with counts; the current one is in brackets."""
     sizes: Mapping[Shown, int] = {
         "only_a": report.only_a,
         "only_b": report.only_b,
@@ -122,7 +121,6 @@ def tabs(report: CompareReport, shown: Shown) -> Content:
 
 
 def group_columns(report: CompareReport, *, wide: bool) -> Columns[GroupComparison]:
-    """Wins and losses of each group; bars are longer where there is room."""
     most = max((max(group.only_a, group.only_b) for group in report.groups), default=0)
     room = 14 if wide else 9
 

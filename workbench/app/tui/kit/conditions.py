@@ -1,4 +1,4 @@
-"""Conditions on what a table shows: read as they are typed, met by rows, and shown as chips above it."""
+"""Conditions on a table's cells: parsing, matching, and chips above the table."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ ANYWHERE: Final = ""
 
 
 def typed(condition: Condition) -> str:
-    """A condition as it is typed."""
+    """Return a condition as it is typed."""
     field, value = (f'"{text}"' if " " in text else text for text in (condition.field, condition.value))
     return value if condition.field == ANYWHERE else f"{field}{condition.operator}{value}"
 
 
 def read_line(text: str, columns: Sequence[TableColumn]) -> tuple[Condition, ...]:
-    """Read a line of conditions on columns, by their titles: ``gold=correct n>20 "a word anywhere"``.
+    """Parse a line of conditions on columns, by their titles: ``gold=correct n>20 "a word anywhere"``.
 
     Raises:
         UsageError: A quotation mark is open, or there is no such column.
@@ -55,12 +55,12 @@ def _read(word: str, columns: Sequence[TableColumn]) -> Condition:
 
 
 def asked_value(cell: Cell) -> str:
-    """What a condition asks for so that it is met by rows with this cell."""
+    """Return the condition value that matches this cell."""
     return cell.value if isinstance(cell.value, str) else cell.text.strip()
 
 
 def meets(conditions: Iterable[Condition], columns: Sequence[TableColumn]) -> Callable[[TableRow], bool]:
-    """Whether a row meets all of them; conditions on columns that aren't there are left out."""
+    """Return a predicate for rows that meet all conditions; conditions on missing columns are ignored."""
     places = {column.key: place for place, column in enumerate(columns)}
     tests = [(places.get(one.field), one) for one in conditions if one.field in (ANYWHERE, *places)]
     return lambda row: all(
@@ -100,7 +100,7 @@ class ColumnSuggester(Suggester):
     """Completes the last word of a line of conditions on columns.
 
     Args:
-        rows: Those at hand, for the values.
+        rows: Rows in memory, for suggested values.
     """
 
     def __init__(self, columns: Sequence[TableColumn], rows: Iterable[TableRow]) -> None:
@@ -112,7 +112,6 @@ class ColumnSuggester(Suggester):
                 self._values[title][asked_value(cell)] = None
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The line with its last word completed."""
         start = value.rfind(" ") + 1
         field, sign, begun = value[start:].partition("=")
         known = self._values.get(field.removesuffix("!"), ()) if sign else [title for title in self._titles if field]
@@ -124,7 +123,7 @@ class ColumnSuggester(Suggester):
 
 
 class Chip(NamedTuple):
-    """A condition in the line of chips, and the cells it takes there."""
+    """A condition in the line of chips, and the cells it occupies."""
 
     place: int
     begin: int
@@ -132,7 +131,6 @@ class Chip(NamedTuple):
 
 
 def chips_line(conditions: Sequence[Condition], remark: str, width: int, base: Style, chip: Style) -> Strip:
-    """The line of chips, the newest last; a remark behind them."""
     segments = [Segment(" ", base)]
     for one in conditions:
         segments += (Segment(f" {printable(typed(one))} ✕ ", chip), Segment(" ", base))
@@ -141,7 +139,6 @@ def chips_line(conditions: Sequence[Condition], remark: str, width: int, base: S
 
 
 def chip_at(conditions: Sequence[Condition], x: int) -> int | None:
-    """The place of the chip at a cell of their line."""
     return next((one.place for one in _laid_out(conditions) if one.begin <= x < one.end), None)
 
 

@@ -1,4 +1,4 @@
-"""What can be copied of a table: the cell and the row under the cursor."""
+"""Copyable parts of a table: the cell and the row under the cursor."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Copyable(NamedTuple):
     """One thing that can be copied.
 
     Attributes:
-        key: Takes it in the menu.
-        text: Gives it; called in a thread.
+        key: Its key in the menu.
+        text: Returns the text; called in a thread.
     """
 
     key: str
@@ -39,12 +39,11 @@ def of_row(columns: Sequence[TableColumn], row: TableRow, here: int) -> Iterator
 
 
 def markdown(titles: Iterable[str], rows: Iterable[TableRow]) -> str:
-    """Rows as a Markdown table."""
     lines = [list(titles), *([cell.full for cell in row.cells] for row in rows)]
     lines.insert(1, ["---"] * len(lines[0]))
     return "".join(f"| {' | '.join(map(in_line, line))} |\n" for line in lines)
 
 
 def in_line(text: str) -> str:
-    """A text in one line of Markdown; nothing in it ends a cell or steers a terminal."""
+    """Escape a text for one line of Markdown, so that nothing in it ends a cell or steers a terminal."""
     return inert(text.strip()).replace("\\", "\\\\").replace("|", "\\|").replace("\n", " ")

@@ -1,4 +1,4 @@
-"""What is known of an item besides its texts, as lines to read: gold, labels, verdicts with their evidence."""
+"""Everything known of an item besides its texts, as lines: gold, labels, verdicts with their evidence."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ def evidence(
     chosen: str | None = None,
     reviews: Sequence[Review] = (),
 ) -> RenderedText:
-    """Gold, labels, reviews and verdicts of an item.
+    """Return gold, labels, reviews and verdicts of an item.
 
     Args:
         item: The item.
-        width: Cells to lay the lines out for; 0 leaves that to who shows them.
+        width: Cells to lay the lines out for; 0 leaves that to the reader.
         beside: Final answers side by side, if the width allows.
         raw: Final answers as stored.
         chosen: The verifier whose verdict is chosen; its answers are marked in their texts.
-        reviews: What stands decided of it.
+        reviews: Decisions in force on the item.
     """
     lines = [*_gold(item), *_labels(item), *_reviews(reviews), *_heading(item, chosen)]
     marks: dict[str, list[int]] = {}
@@ -75,7 +75,7 @@ def evidence(
 
 
 def explanation(verdict: ItemVerdict, *, raw: bool = False) -> str:
-    """What a verdict rests on, in a sentence; "" where its codes say nothing."""
+    """Explain a verdict in a sentence; "" if its codes say nothing."""
     return sentence(verdict.verdict, verdict.reason, verdict.rule, short_answer(verdict.reference_final, raw=raw))
 
 
@@ -172,14 +172,14 @@ def _exclusion(code: str) -> str:
 
 
 def answers(verdict: ItemVerdict, width: int, *, beside: bool, raw: bool, marked: bool) -> Iterator[Line]:
-    """The reference's and the completion's final answer as a verifier read them.
+    """Yield the reference's and the completion's final answer as a verifier read them.
 
     Args:
         verdict: The verdict.
-        width: Cells there are; 0 where that is not known.
+        width: Available cells; 0 if unknown.
         beside: Side by side, if the width allows.
         raw: The stored text instead of the rendered one.
-        marked: The answers are marked in their texts; the sign stands in the titles, too.
+        marked: The answers are marked in their texts; the titles show the same sign.
     """
     if verdict.reference_final is None and verdict.candidate_final is None:
         return
@@ -250,7 +250,7 @@ Part = tuple[str, StyleName, str]
 
 
 def call_text(call: CallShown, *, raw: bool = False) -> RenderedText:
-    """A call for reading; the mark `REPLY` is where the model's words begin.
+    """Return a call for reading; the mark `REPLY` is where the model's words begin.
 
     Args:
         call: The call.
@@ -267,7 +267,7 @@ def call_text(call: CallShown, *, raw: bool = False) -> RenderedText:
 
 
 def planned_text(calls: Sequence[PreviewedCall], *, raw: bool = False) -> RenderedText:
-    """What would be asked, call by call; the mark `REQUEST` is where each begins."""
+    """Return planned requests, call by call; the mark `REQUEST` is where each begins."""
     lines: list[RenderedLine] = []
     marks: list[int] = []
     for number, call in enumerate(calls, 1):
@@ -286,13 +286,13 @@ def planned_text(calls: Sequence[PreviewedCall], *, raw: bool = False) -> Render
 
 
 def tokens_text(call: CallShown | WrittenReply) -> str:
-    """Tokens in and out, as far as they are known: ``812→37``."""
+    """Return tokens in and out, as far as they are known: ``812→37``."""
     counts = (call.prompt_tokens, call.completion_tokens)
     return "→".join(NONE if count is None else f"{count:,}" for count in counts)
 
 
 def cost_text(cost: float | None) -> str:
-    """US dollars; "" where nobody knows."""
+    """Return US dollars; "" if unknown."""
     return "" if cost is None else f"${cost:.4f}" if cost < 1 else f"${cost:,.2f}"
 
 

@@ -1,4 +1,4 @@
-"""A tree of folders from which a file is taken."""
+"""A tree of folders for picking a file."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class _Files(DirectoryTree):
 
 
 class FilePicker(ModalScreen[Path | None]):
-    """Ends with a file, or None.
+    """Returns a file, or None.
 
     Args:
-        folder: Where it begins.
+        folder: The initial folder.
     """
 
     DEFAULT_CSS = """
@@ -66,13 +66,11 @@ class FilePicker(ModalScreen[Path | None]):
         self.dismiss(event.path)
 
     async def on_mount(self) -> None:
-        """Begin at the first entry."""
         tree = self.query_one(_Files)
         tree.show_root = False
         await tree.watch_path()
 
     def action_up(self) -> None:
-        """Show the folder above, at the one that was shown."""
         tree = self.query_one(_Files)
         tree.below, self._folder = self._folder, self._folder.parent
         tree.path = self._folder

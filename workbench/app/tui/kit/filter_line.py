@@ -1,4 +1,4 @@
-"""The line into which conditions are typed; what they leave is shown while one types."""
+"""A line for typing conditions; the list is filtered while one types."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ PAUSE_S = 0.3
 
 
 class FilterLine(ModalScreen[None]):
-    """Stands over the list's last line. Enter keeps what is typed, escape what was there before.
+    """A line over the list's last line. Enter keeps the conditions, escape restores the former ones.
 
     Args:
-        text: What stands there to begin with.
-        narrow: Takes a line; `UsageError` where it can't be read.
-        hint: What an empty line shows.
+        text: Its initial text.
+        narrow: Applies a line; raises `UsageError` if it can't be parsed.
+        hint: Placeholder of an empty line.
         suggester: Completes it.
     """
 
@@ -44,11 +44,9 @@ class FilterLine(ModalScreen[None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """The line."""
         yield PromptBar()
 
     def on_mount(self) -> None:
-        """Ready to be typed into."""
         begun = f"{self._before} " if self._before else ""
         self.query_one(PromptBar).ask("filter", "filter", begun, hint=self._hint, suggester=self._suggester)
 
@@ -64,7 +62,7 @@ class FilterLine(ModalScreen[None]):
             self._timer.stop()
 
     def _try(self) -> None:
-        """What can't be read yet is not finished: only enter complains."""
+        """Apply the line if it can be parsed; only enter reports errors."""
         try:
             self._narrow(self._text)
         except UsageError:
@@ -81,7 +79,6 @@ class FilterLine(ModalScreen[None]):
             self.dismiss()
 
     def action_leave(self) -> None:
-        """Close; the list is as it was."""
         self._wait()
         self._narrow(self._before)
         self.dismiss()

@@ -1,4 +1,4 @@
-"""A matrix whose rows are filtered as those of any list: live, with chips, and copied."""
+"""A matrix whose rows are filtered like any list: live, with chips, and copied."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _ACTIONS: Final = (
 
 
 class FilteredMatrix(Matrix, ActingWidget):
-    """Rows that don't meet the conditions in force are not shown; the figures stay what they are.
+    """A matrix that shows only rows that meet the conditions in force; their values don't change.
 
     Attributes:
-        conditions: What a row has to meet.
+        conditions: Conditions that rows must meet.
     """
 
     ACTIONS: ClassVar[tuple[Action, ...]] = _ACTIONS
@@ -45,7 +45,7 @@ class FilteredMatrix(Matrix, ActingWidget):
         self._every: Sequence[MatrixRow] = ()
 
     def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
-        """Show other figures; conditions on columns that are not there any more are taken away."""
+        """Show other values; conditions on missing columns are dropped."""
         self._corner, self.columns, self._every = corner, columns, rows
         asked = self._asked_columns
         there = {"", *(column.key for column in asked)}
@@ -60,13 +60,11 @@ class FilteredMatrix(Matrix, ActingWidget):
         return [TableColumn(_NAME, corner), *(TableColumn(key or title, title) for key, title in titles)]
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        """Show only rows that meet these conditions."""
         if conditions != self.conditions:
             self.conditions = conditions
             self.put(self._corner, self.columns, self._every)
 
     def action_filter(self) -> None:
-        """Ask for conditions on the names and the figures."""
         columns = self._asked_columns
         figures = f"{columns[1].title}<80 " if len(columns) > 1 else ""
         suggester = ColumnSuggester(columns, map(_asked_row, self._every))
@@ -77,11 +75,9 @@ class FilteredMatrix(Matrix, ActingWidget):
         self.narrow(read_line(text, self._asked_columns))
 
     def action_unfilter(self) -> None:
-        """Take the last condition away."""
         self.narrow(self.conditions[:-1])
 
     def action_only(self) -> None:
-        """Show only rows with what stands under the cursor."""
         if self.row < len(self.rows):
             place = self.column + 1
             value = asked_value(_asked_row(self.rows[self.row]).cells[place])
@@ -89,7 +85,6 @@ class FilteredMatrix(Matrix, ActingWidget):
             self.narrow((*self.conditions, *([one] if one not in self.conditions else [])))
 
     def copies(self) -> Iterator[Copyable]:
-        """The cell and the row under the cursor."""
         if self.row < len(self.rows):
             yield from of_row(self._asked_columns, _asked_row(self.rows[self.row]), self.column + 1)
 
@@ -97,11 +92,9 @@ class FilteredMatrix(Matrix, ActingWidget):
 
     @property
     def header_height(self) -> int:
-        """A line of chips, where there are any, above the titles."""
         return super().header_height + bool(self.conditions)
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of the visible part."""
         if not self.conditions:
             return super().render_line(y)
         if y:
@@ -112,7 +105,6 @@ class FilteredMatrix(Matrix, ActingWidget):
         )
 
     def on_click(self, event: events.Click) -> None:
-        """A chip that is clicked is taken away."""
         place = event.get_content_offset(self)
         if place is None or not self.conditions or place.y:
             return  # the matrix's own

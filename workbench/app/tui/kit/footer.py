@@ -1,4 +1,4 @@
-"""The footer: whole keys only, and the ways out and to help among them however narrow the terminal is."""
+"""The footer: whole keys only, always with quit and help, however narrow the terminal is."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class FooterKey(NamedTuple):
     Attributes:
         key: As it is pressed.
         name: As it is shown.
-        label: What it does, in a word or two.
-        enabled: Whether it does so at the moment.
+        label: Its action in a word or two.
+        enabled: Whether the action is available at the moment.
     """
 
     key: str
@@ -42,12 +42,11 @@ class FooterKey(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The cells it takes."""
         return cell_len(self.name) + cell_len(self.label) + _PADDING
 
 
 class Footer(Widget, can_focus=False):
-    """Shows the keys that fit; what does not fit whole is left out, and is in the help screen.
+    """Shows the keys that fit; others are left out, and are in the help screen.
 
     One line drawn by one widget: screens with twenty keys come and go with each step, and a widget a key would cost
     more than all the rest of them.
@@ -74,7 +73,6 @@ class Footer(Widget, can_focus=False):
         self._show_command_palette = show_command_palette
 
     def on_mount(self) -> None:
-        """Stand in the screen's first frame, and hear of it when other keys are in force."""
         self.screen.call_next(self._read)
         self.screen.bindings_updated_signal.subscribe(self, self._gather)
 
@@ -101,7 +99,6 @@ class Footer(Widget, can_focus=False):
 
     @property
     def shown(self) -> list[tuple[int, FooterKey]]:
-        """The keys there is room for, each with the column where it begins."""
         left_out = left_out_of([(key.label, key.width) for key in self.keys], self.size.width)
         column, found = 0, []
         for place, key in enumerate(self.keys):
@@ -122,7 +119,6 @@ class Footer(Widget, can_focus=False):
         return line
 
     def on_click(self, event: events.Click) -> None:
-        """A click on a key presses it."""
         for column, key in self.shown:
             if column <= event.x < column + key.width:
                 if key.enabled:
@@ -132,14 +128,14 @@ class Footer(Widget, can_focus=False):
 
 
 def left_out_of(keys: list[tuple[str, int]], room: int) -> set[int]:
-    """Which keys to leave out so that the others fit.
+    """Choose the keys to leave out so that the others fit.
 
     Args:
         keys: Label and width of each, in order.
-        room: Cells there are.
+        room: Available cells.
 
     Returns:
-        Their places: first those that matter least, then from the end; never one of `KEPT`.
+        Their indexes: first the least important, then from the end; never one of `KEPT`.
     """
     last_first = sorted(range(len(keys)), reverse=True)
     least = [place for label in _LEAST for place in last_first if keys[place][0] == label]

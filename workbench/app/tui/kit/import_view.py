@@ -1,4 +1,4 @@
-"""What an import would take and refuse, and what it has done, in words."""
+"""An import in words: accepted and rejected rows, before and after."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ _SWAPPED = "! the two type columns stand the wrong way round in the file; they a
 
 
 def preview(found: ImportReport) -> Content:
-    """What would become of a file's rows."""
     lines = [Content.styled(_counts(found, "would be taken"), "bold")]
     lines += [Content(f"{found.code.words}.")] if found.code else []
     lines += [Content.styled(_SWAPPED, "$text-warning")] if found.swapped_types else []
@@ -32,7 +31,6 @@ def preview(found: ImportReport) -> Content:
 
 
 def imported(found: ImportReport) -> str:
-    """What became of them, in a sentence."""
     runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
     types = "".join(f"; {column.said}" for column in found.type_columns or [])
     code = f"; {found.code.words}" if found.code else ""

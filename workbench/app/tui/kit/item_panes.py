@@ -1,4 +1,4 @@
-"""An item made ready to be read: its texts rendered and wrapped, away from the app's own thread."""
+"""Preparation of an item for reading: its texts rendered and wrapped in a thread."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ DECIDED: Final = ("correct", "incorrect")
 
 
 class View(NamedTuple):
-    """How texts are shown.
+    """The form in which texts are shown.
 
     Attributes:
         raw: The stored text itself.
         fold: ``<think>`` blocks as one line.
-        verifier: Whose reading of both final answers is marked; None for the workbench's own.
+        verifier: The verifier whose extracted final answers are marked; None for workbench's own extraction.
     """
 
     raw: bool = False
@@ -56,9 +56,9 @@ class ReadyItem(NamedTuple):
     """An item and the panes of its texts by name.
 
     Attributes:
-        reviews: What reviewers have decided of it, the newest last.
-        why: Why it stands in the queue it was opened from; empty elsewhere.
-        solution: What came of its tests; None for what is no code.
+        reviews: Reviewers' decisions, the newest last.
+        why: Why it is in the queue it was opened from; empty elsewhere.
+        solution: Test outcomes; None if it is not code.
     """
 
     item: ItemDetail
@@ -70,7 +70,7 @@ class ReadyItem(NamedTuple):
 
 
 class AnswerReading(NamedTuple):
-    """Where someone found a final answer, and who or how."""
+    """The place of a final answer, and who or what found it."""
 
     title: str
     span: tuple[int, int] | None
@@ -78,13 +78,11 @@ class AnswerReading(NamedTuple):
 
 
 def verdict_of(item: ItemDetail, verifier: str | None) -> ItemVerdict | None:
-    """A verifier's verdict on an item, if it has one."""
     return next((verdict for verdict in item.verdicts if verdict.verifier == verifier), None)
 
 
 def answer_card(item: ItemDetail, width: int) -> Content:
-    """Both final answers, then gold and what every verifier says, in a line; the baseline, which says nothing of this
-    item, comes last."""
+    """Return both final answers, then gold and every verifier's verdict on one line; the baseline comes last."""
     answers = [fit(render_answer(one.text) if one.found else NONE, width // 4).rstrip() for one in final_answers(item)]
     said = [Content.assemble("gold ", _mark(item.gold))]
     verdicts = sorted(item.verdicts, key=lambda one: one.verifier == BASELINE)
@@ -93,7 +91,7 @@ def answer_card(item: ItemDetail, width: int) -> Content:
 
 
 def solution_card(item: ItemDetail, solution: SolutionStanding) -> Content:
-    """What matters of a solution: what is called, how many tests it passes, then gold and what verifiers say."""
+    """Return the summary of a solution: the called function, passed tests, then gold and verdicts."""
     said = [Content.assemble("gold ", _mark(item.gold))]
     said += [Content.assemble(printable(one.verifier), " ", _mark(one.verdict)) for one in item.verdicts]
     ran = f"{passed_words(solution.outcomes)}{f' of suite {solution.suite}' if solution.suite else ''}"
@@ -113,7 +111,7 @@ def _mark(word: str) -> Content:
 
 
 def against_gold(item: ItemDetail) -> list[ItemVerdict]:
-    """The verdicts that are not what gold says, those that decide first; none where there is no gold.
+    """Return the verdicts that contradict gold, decided ones first; empty without gold.
 
     The baseline says the same of every item: there is nothing to learn from its errors.
     """
@@ -123,7 +121,7 @@ def against_gold(item: ItemDetail) -> list[ItemVerdict]:
 
 
 def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
-    """The item with these verifiers' verdicts before the others."""
+    """Return the item with these verifiers' verdicts before the others."""
     places = {name: place for place, name in enumerate(names)}
     order = sorted(item.verdicts, key=lambda verdict: places.get(verdict.verifier, len(places)))
     return structs.replace(item, verdicts=tuple(order))
@@ -132,7 +130,7 @@ def with_first(item: ItemDetail, names: Sequence[str]) -> ItemDetail:
 def readings(
     item: ItemDetail, verifier: str | None = None, *, is_code: bool = False
 ) -> tuple[AnswerReading, AnswerReading]:
-    """Where a verifier found the final answers of reference and completion.
+    """Return where a verifier found the final answers of reference and completion.
 
     The workbench's own reading stands in where there is no verdict or it names no place; code has no final answer.
     """
@@ -176,9 +174,9 @@ def ready(
 
     Args:
         item: The item.
-        view: How to show it.
+        view: The form in which it is shown.
         widths: Pane -> cells to wrap to; those without are wrapped by their reader.
-        solution: What came of its tests, where it is code.
+        solution: Test outcomes, if it is code.
     """
     panes = {}
     for name, title, text in _texts(item, view, is_code=solution is not None):

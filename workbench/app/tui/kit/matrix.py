@@ -1,4 +1,4 @@
-"""A table of figures with a cursor on one cell: names stay in sight, columns are whole, colours follow the theme."""
+"""A table of metrics with a cursor on one cell: names stay in sight, columns are whole, colours follow the theme."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows × columns; what stands at the left of the rows stays in sight and can hold the cursor too.
+    """Rows × columns; the row heads at the left stay in sight and can hold the cursor too.
 
     Attributes:
-        row: Where the cursor is, from 0.
-        column: The same; -1 on what stands at the left.
+        row: The cursor's row, from 0.
+        column: The cursor's column; -1 on the row head.
     """
 
     class Moved(Message):
-        """The cursor is on another cell, or that cell has become another."""
+        """The cursor is on another cell, or that cell has changed."""
 
     class Opened(Message):
         """The cell under the cursor was clicked."""
@@ -68,7 +68,7 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
     @property
     @abstractmethod
     def row_keys(self) -> Sequence[object]:
-        """What the cursor holds on to, a row."""
+        """Return the keys of the rows, to which the cursor is attached."""
 
     @property
     @abstractmethod
@@ -82,21 +82,21 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
     @abstractmethod
     def columns_in_sight(self) -> Sequence[int]:
-        """The columns that are shown: whole ones from the first on."""
+        """Return the shown columns: whole ones from the first on."""
 
     @abstractmethod
     def column_at(self, x: int) -> int | None:
-        """The column at a cell of a line, -1 for what stands at the left; None behind the last one."""
+        """Return the column at a cell of a line, -1 for the row head; None after the last one."""
 
     # -- what grids and screens call ---------------------------------------------------------------
 
     def replaced(self, row: object, column: object, *, on_names: bool) -> None:
-        """There are other rows and columns now: the cursor goes where its keys are, else stays near.
+        """Move the cursor to its keys among new rows and columns, or near its former place.
 
         Args:
             row: The key of the row it was on.
             column: The key of its column.
-            on_names: It was at the left of the columns.
+            on_names: It was on the row head.
         """
         size = Size(1, self.header_height + len(self.row_keys))
         if size != self.virtual_size:
@@ -108,7 +108,7 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def move_to(self, row: object, column: object) -> None:
-        """Put the cursor on a cell by keys; where a key isn't there, the place stays as far as it can."""
+        """Put the cursor on a cell by keys; for a missing key, keep the position if possible."""
         rows, columns = self.row_keys, self.column_keys
         self._place(
             rows.index(row) if row in rows else self.row,
@@ -147,20 +147,16 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
                 return
 
     def action_move(self, rows: int, columns: int) -> None:
-        """Move the cursor."""
         self._place(self.row + rows, self.column + columns)
 
     def action_move_page(self, pages: int) -> None:
-        """Move the cursor by whole pages."""
         self._place(self.row + pages * self._page_height, self.column)
 
     def on_resize(self) -> None:
-        """Keep the cursor in sight."""
         self._bring_into_sight()
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Move to a cell, open the one under the cursor, or say that a title was clicked."""
         place = event.get_content_offset(self)
         if place is None:
             return
@@ -177,13 +173,11 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
             self._place(row, column)
 
     def on_mouse_scroll_right(self) -> None:
-        """Show the next column at the right."""
         if self._first + len(self.columns_in_sight()) < len(self.column_keys):
             self._first += 1
             self.refresh()
 
     def on_mouse_scroll_left(self) -> None:
-        """Show the column before."""
         self._first = max(0, self._first - 1)
         self.refresh()
 
@@ -199,7 +193,7 @@ _SHAPING = re.compile("[\u200c\u200d\ufe00-\ufe0f]")  # joiners and variation se
 
 
 def printable(text: str) -> str:
-    """The text in one line, in characters that each take 0, 1 or 2 cells whatever stands beside them.
+    """Return the text in one line, in characters that each take 0, 1 or 2 cells regardless of their neighbours.
 
     Line ends become ``↵`` and tabs a space; what could steer the terminal or hide is shown as by
     `inert`. Joiners and variation selectors are left out: terminals disagree about their widths.
@@ -210,12 +204,12 @@ def printable(text: str) -> str:
 
 
 def as_typed(word: str) -> str:
-    """A file's or a person's name in one line, as a command that is shown has to have it."""
+    """Return a file's or a person's name in one line, as a shown command needs it."""
     return printable(shlex.quote(word))
 
 
 def fit(text: str, width: int, align: Align = "left") -> str:
-    """The text cut with ``…`` or padded to exactly `width` cells."""
+    """Cut the text with ``…`` or pad it to exactly `width` cells."""
     if width <= 0:
         return ""
     shown = printable(text[:CLIP])
@@ -231,7 +225,7 @@ def _is_plain_name(text: str) -> bool:
 
 
 def fit_cell(text: str, width: int, align: Align = "left") -> str:
-    """The same; a name that is a path is cut in its middle, since such names begin alike and differ at their ends."""
+    """As `fit`, but cut a path in its middle, since paths begin alike and differ at their ends."""
     if len(text) > width > 2 and align == "left" and "/" in text and _is_plain_name(text):
         last = width // 2
         return f"{text[: width - 1 - last]}…{text[-last:]}"
@@ -247,12 +241,12 @@ _GLYPH: Final = 0.65  # of a glyph, on the way from the ground to the text
 
 
 class MatrixCell(NamedTuple):
-    """One figure.
+    """One value.
 
     Attributes:
-        glyph: Stands before the text; it tells without colours what the tint tells.
+        glyph: Symbol before the text; it means the same as the tint, without colours.
         tint: From -1, the worst, to 1, the best; None for no colour.
-        asked: The figure alone, which conditions look at; None where the text is no more.
+        asked: The plain value that conditions match; None if the text is nothing more.
     """
 
     text: str
@@ -262,7 +256,7 @@ class MatrixCell(NamedTuple):
 
 
 class MatrixColumn(NamedTuple):
-    """One column; the key is what the cursor holds on to."""
+    """One column; the cursor is attached to its key."""
 
     key: str | None
     title: str
@@ -270,12 +264,12 @@ class MatrixColumn(NamedTuple):
 
 
 class MatrixRow(NamedTuple):
-    """One row; the key is what the cursor holds on to.
+    """One row; the cursor is attached to its key.
 
     Attributes:
         mark: Symbols before the name.
-        name: Data, cut where it is too long.
-        after: Stands behind the name, however long that is.
+        name: Data, cut if it is too long.
+        after: Text after the name, never cut.
     """
 
     key: str
@@ -286,7 +280,7 @@ class MatrixRow(NamedTuple):
 
 
 class Matrix(CellGrid):
-    """Rows × columns of figures; the names at the left can hold the cursor too."""
+    """Rows × columns of values; the names at the left can hold the cursor too."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"matrix--{part}" for part in ("header", "name", "current", "cursor", "glyph", "good", "bad")
@@ -329,7 +323,6 @@ class Matrix(CellGrid):
     # -- what screens call -------------------------------------------------------------------------
 
     def put(self, corner: str, columns: Sequence[MatrixColumn], rows: Sequence[MatrixRow]) -> None:
-        """Show other figures; the cursor stays with its row's and its column's key, else near where it was."""
         row, column, on_names = self.row_key, self.column_key, self.column < 0
         self._corner, self.columns, self.rows = corner, columns, rows
         self._widths = [
@@ -340,28 +333,26 @@ class Matrix(CellGrid):
 
     @property
     def row_key(self) -> str | None:
-        """The key of the row under the cursor; None without rows."""
+        """Return the key of the row under the cursor; None without rows."""
         return self.rows[self.row].key if self.row < len(self.rows) else None
 
     @property
     def column_key(self) -> str | None:
-        """The key of the column under the cursor; on the names that of the first one."""
+        """Return the key of the column under the cursor; on the names that of the first one."""
         place = max(self.column, 0)
         return self.columns[place].key if place < len(self.columns) else None
 
     @property
     def row_keys(self) -> list[str]:
-        """What rows are known by, from the top."""
         return [row.key for row in self.rows]
 
     @property
     def column_keys(self) -> list[str | None]:
-        """What columns are known by, from the left; None for one that belongs to nobody."""
+        """Return the keys of the columns, from the left; None for one without a key."""
         return [column.key for column in self.columns]
 
     @property
     def header_height(self) -> int:
-        """Titles, and what stands below them."""
         return _HEADER
 
     # -- drawing -----------------------------------------------------------------------------------
@@ -374,7 +365,6 @@ class Matrix(CellGrid):
         return max(0, min(max(wanted, cell_len(self._corner) + 1), granted, width, _LONGEST))
 
     def columns_in_sight(self) -> list[int]:
-        """The columns that are shown: whole ones from the first on."""
         room = self.scrollable_size.width - self._name_width - 1
         shown: list[int] = []
         for place in range(self._first, len(self.columns)):
@@ -385,7 +375,6 @@ class Matrix(CellGrid):
         return shown
 
     def column_at(self, x: int) -> int | None:
-        """The column at a cell of a line, -1 for the names."""
         edge = self._name_width
         if x < edge:
             return -1
@@ -396,7 +385,6 @@ class Matrix(CellGrid):
         return None
 
     def notify_style_update(self) -> None:
-        """Draw anew with the theme's colours."""
         super().notify_style_update()
         self._styles_of.clear()
         self._tints.clear()
@@ -412,7 +400,7 @@ class Matrix(CellGrid):
         return self._style(""), self._style("glyph")
 
     def _tinted(self, tint: float) -> tuple[Style, Style]:
-        """The background towards good or bad, with black or white on it, whichever is read better; and the glyph's.
+        """Return the cell style towards good or bad, with black or white text for contrast, and the glyph's style.
 
         The sixteen colours of a terminal's own palette have nothing between them: there is no tint then.
         """
@@ -429,7 +417,6 @@ class Matrix(CellGrid):
         return self._tints[tint]
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of the visible part; the first two are the header."""
         width = self.scrollable_size.width
         row = y - _HEADER + self.scroll_offset.y
         if y < _HEADER:

@@ -1,4 +1,4 @@
-"""What people said of an item in conflict: columns A, B … without names."""
+"""The labels of an item in conflict: columns A, B … without names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _QUESTIONS: dict[Task, str] = {"correctness": "Correct or not?", "type": "Which 
 
 
 class OpinionPanel(VerticalScroll, can_focus=True):
-    """The labels of one conflict: side by side where there is room, else one above the other.
+    """The labels of one conflict: side by side if there is room, else one above the other.
 
     The widgets know letters only: nothing in them tells who somebody is, or who was first.
     """
@@ -55,7 +55,6 @@ class OpinionPanel(VerticalScroll, can_focus=True):
             pass
 
     def on_resize(self) -> None:
-        """Side by side, or one above the other."""
         wide = self.app.size.width >= self._wide_from
         if wide != self.has_class("wide"):
             self.set_class(wide, "wide")
@@ -64,11 +63,9 @@ class OpinionPanel(VerticalScroll, can_focus=True):
 
     @property
     def in_full(self) -> bool:
-        """Whether the labels have taken the card's place."""
         return self.has_class("full")
 
     def show_in_full(self, on: bool) -> None:
-        """Show every label from its beginning to its end, or as much as the card leaves room for."""
         self.set_class(on, "full")
         self._fit()
 
@@ -76,7 +73,6 @@ class OpinionPanel(VerticalScroll, can_focus=True):
         self.set_class(not self.in_full and not self.has_class("wide"), "brief")
 
     def show(self, conflict: Conflict) -> None:
-        """Show the labels of a conflict."""
         self._conflict = conflict
         self.scroll_home(animate=False)
         self._draw()
@@ -117,7 +113,7 @@ def _opinion_words(opinion: Opinion, between: str = "\n") -> Content:
 
 
 def _looked(opinion: Opinion) -> str:
-    """How long the person looked, and at what: "looked 12 s, open 20 s · opened completion · raw"."""
+    """Return what the person looked at, and for how long: "looked 12 s, open 20 s · opened completion · raw"."""
     times = {"looked": opinion.focused_ms, "open": opinion.open_ms}
     said = [f"{name} {ms / 1000:,.0f} s" for name, ms in times.items() if ms is not None]
     words = [", ".join(dict.fromkeys(said))]

@@ -1,4 +1,4 @@
-"""One option of a form: its name and value, what it is for, and what is wrong with it."""
+"""One option of a form: its name and value, its purpose, and its error."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from workbench.app.tui.switches import following
 
 
 class PickMany(Static, can_focus=True):
-    """The names that are taken; enter lists all of them.
+    """The selected names; enter lists all of them.
 
     Attributes:
-        value: Those that are taken, with blanks between them, quoted as in a shell where they have some.
-        withheld: Names that can't be taken now -> what has them.
+        value: The selected names, separated by blanks, quoted as in a shell if they contain some.
+        withheld: Names that can't be selected now -> the field that has them.
 
     Args:
-        title: What is asked.
-        names: What can be taken.
+        title: The question.
+        names: Names to select from.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -41,7 +41,7 @@ class PickMany(Static, can_focus=True):
     ]
 
     class Changed(Message):
-        """Others were taken."""
+        """The selection has changed."""
 
     value: reactive[str] = reactive("")
     withheld: reactive[Mapping[str, str]] = reactive({})
@@ -51,7 +51,6 @@ class PickMany(Static, can_focus=True):
         self._title, self._names = title, names
 
     def render(self) -> Content:
-        """How many, and which."""
         taken = self.taken
         which = printable(", ".join(taken)) or "(enter: choose)"
         left_out = "; ".join(
@@ -67,16 +66,12 @@ class PickMany(Static, can_focus=True):
 
     @property
     def taken(self) -> list[str]:
-        """The names that are taken."""
         return [name for name in shlex.split(self.value) if name not in self.withheld]
 
     def watch_value(self) -> None:
-        """Say that it has changed."""
         self.post_message(self.Changed())
 
     def action_list(self) -> None:
-        """Take and leave in a menu of all names."""
-
         def chosen(names: tuple[str, ...] | None) -> None:
             if names is not None:
                 self.value = shlex.join([*names, *(name for name in shlex.split(self.value) if name in self.withheld)])
@@ -84,7 +79,6 @@ class PickMany(Static, can_focus=True):
         self.app.push_screen(ManyMenu(self._title, self._free, self.taken), chosen)
 
     def on_click(self) -> None:
-        """A click lists them."""
         self.action_list()
 
 
@@ -121,23 +115,18 @@ class Pick(Static, can_focus=True):
         self.set_reactive(Pick.value, choices[0].value)
 
     def render(self) -> Content:
-        """The chosen value between the arrows that change it."""
         text = next((choice.text for choice in self._choices if choice.value == self.value), self.value)
         name, colon, about = printable(text).partition(": ")
         return Content.assemble(("‹ ", "$text-muted"), (name, "bold"), (f"{colon}{about} ›", "$text-muted"))
 
     def watch_value(self) -> None:
-        """Say that it has changed."""
         self.post_message(self.Changed())
 
     def action_step(self, step: int) -> None:
-        """Take the value before or after."""
         values = tuple(choice.value for choice in self._choices)
         self.value = following(self.value, values if step > 0 else values[::-1])
 
     def action_list(self) -> None:
-        """Choose from a menu of all values."""
-
         def chosen(value: str | None) -> None:
             if value is not None:
                 self.value = value
@@ -145,23 +134,22 @@ class Pick(Static, can_focus=True):
         self.app.push_screen(ChoiceMenu(self._title, self._choices), chosen)
 
     def on_click(self) -> None:
-        """A click lists the values."""
         self.action_list()
 
 
 class OptionField(Vertical):
-    """A line to fill in, with the sentence that explains it and, where it is wrong, the one that says why.
+    """A line to fill in, with a sentence that explains it and, if it is wrong, one that says why.
 
     Args:
         name: The option's name.
-        about: What it is for.
-        choices: The values it may have; none for one that is typed.
-        value: What stands there to begin with.
+        about: Its purpose.
+        choices: Its possible values; empty for one that is typed.
+        value: Its initial value.
         several: Any number of the choices; the value has blanks between them.
-        suggester: What completes what is typed, with the right arrow.
+        suggester: Completes the typed text, with the right arrow.
 
     Attributes:
-        wrong: What stands there as wrong.
+        wrong: The shown error.
     """
 
     DEFAULT_CSS = """
@@ -233,12 +221,11 @@ class OptionField(Vertical):
 
     @property
     def line(self) -> Widget:
-        """What takes the focus."""
         return self._line
 
     @property
     def value(self) -> str:
-        """The value as typed, without blanks around it; "" where none is given."""
+        """Return the typed value, stripped; "" if there is none."""
         return self._line.value.strip()
 
     @value.setter
@@ -246,34 +233,29 @@ class OptionField(Vertical):
         self._line.value = value
 
     def action_go(self, step: int) -> None:
-        """Go to the field above or below, if there is one."""
         fields = [field for field in self.screen.query(OptionField) if field.display]
         to = fields.index(self) + step
         if 0 <= to < len(fields):
             fields[to].line.focus()
 
     def withhold(self, names: Mapping[str, str]) -> None:
-        """Leave out names that something else has, each with what has it."""
         if isinstance(self._line, PickMany):
             self._line.withheld = names
 
     def hint(self, text: str) -> None:
-        """Say what holds where nothing is typed."""
         if isinstance(self._line, Input):
             self._line.placeholder = text
 
     def select(self) -> None:
-        """Mark what was typed: the next letter replaces it."""
         if isinstance(self._line, Input):
             self._line.selection = Selection(0, len(self._line.value))
 
     def clear(self) -> None:
-        """Take what was typed from the screen, without a word."""
+        """Clear the typed text without a message."""
         with self._line.prevent(Input.Changed, Pick.Changed, PickMany.Changed):
             self._line.value = DEFAULT
 
     def complain(self, text: str) -> None:
-        """Say what is wrong, under the sentence; "" takes it back."""
         if text != self.wrong:
             self.wrong = text
             self.set_class(bool(text), "-wrong")
@@ -282,7 +264,6 @@ class OptionField(Vertical):
             self.query_one(".about", Static).update(Content.assemble(printable(self._about), complaint))
 
     def on_descendant_blur(self) -> None:
-        """The line has lost the focus."""
         self.post_message(self.Left(self))
 
     @on(Input.Changed)

@@ -1,4 +1,4 @@
-"""What Home shows, as lines of text: states, data sets, people and runs, each number beside its bar."""
+"""The panels of Home as lines of text: states, data sets, people and runs, each number with its bar."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ NARROW = 53
 
 
 def share(part: int, whole: int) -> float:
-    """A part as a fraction; 0 of nothing is 0."""
+    """Return a part as a fraction; 0 of nothing is 0."""
     return part / whole if whole else 0.0
 
 
 def states_panel(status: Status, width: int = NARROW) -> Content:
-    """Items by state."""
     room = max(8, width - 36)
     lines = []
     for state, count in status.shown_states.items():
@@ -58,7 +57,7 @@ def states_panel(status: Status, width: int = NARROW) -> Content:
 
 
 def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Content:
-    """Data sets with their sizes and, where there is room, who settles their answer types."""
+    """Return data sets with their sizes and, if there is room, the source of their answer types."""
     types = {"trusted": "types imported", "labelled": "types by people"}
     room = width - 37 - (17 if width > NARROW else 0)
     return _lines(
@@ -73,12 +72,11 @@ def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Cont
 
 
 def people_panel(people: Sequence[PersonProgress], width: int = NARROW) -> Content:
-    """Everyone's progress: a bar, labels done, items left, conflicts to settle."""
     return _lines(person_line(person, width) for person in people)
 
 
 def person_line(person: PersonProgress, width: int = NARROW) -> Content:
-    """One person's progress; of who only settles conflicts what was settled, and of who has no work that."""
+    """Return one person's progress; for adjudicators only resolved conflicts, and "no work" without any."""
     whole = person.done + person.left + person.away
     names = 12 if width <= NARROW else 20
     conflicts = f"≠ {compact_count(person.conflicts)}" if person.conflicts else ""
@@ -106,7 +104,6 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
 
 
 def runs_panel(runs: Sequence[RunInfo], width: int = NARROW) -> Content:
-    """Runs with their progress; under one that stopped by itself, why."""
     return _lines(line for run in runs for line in (run_line(run, width), *_why(run, width)))
 
 
@@ -117,7 +114,6 @@ def _why(run: RunInfo, width: int) -> list[Content]:
 
 
 def run_line(run: RunInfo, width: int = NARROW) -> Content:
-    """One run: state, bar, done of items, rate."""
     mark, style = RUN_MARKS[run.state]
     part = share(run.done, run.items)
     names = 12 if width <= NARROW else 20
@@ -132,7 +128,7 @@ def run_line(run: RunInfo, width: int = NARROW) -> Content:
 
 
 def calls_words(run: RunInfo) -> str:
-    """How many calls a run has made that judges nothing."""
+    """Return the number of calls of a run that judges nothing."""
     calls = 0 if run.usage is None else run.usage.calls
     return f"{compact_count(calls)} call{'' if calls == 1 else 's'}"
 

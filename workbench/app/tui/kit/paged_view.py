@@ -1,4 +1,4 @@
-"""The reading half of a table: threads that turn a row source into pages at hand."""
+"""The reading half of a table: threads that read pages from a row source."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.core.progress import Listener, Stopped, heard_by
 
 
 class PagedView(ScrollView):
-    """A scroll view that reads its source in threads; they speak to it only by messages.
+    """A scroll view that reads its source in threads; they communicate only by messages.
 
     One thread counts, one reads the ids of all rows, and one fetches the pages wished for, the
     newest wish first. A new source cancels what the older one still reads.
@@ -39,14 +39,12 @@ class PagedView(ScrollView):
 
     @property
     def row_count(self) -> int:
-        """Rows of the current view, as far as known."""
         if self._known_count is not None:
             return self._known_count
         return 0 if self._cache is None else self._cache.count
 
     @property
     def ready(self) -> bool:
-        """Whether the order of all rows is known."""
         return self._ready
 
     def on_mount(self) -> None:

@@ -1,4 +1,4 @@
-"""A pass matrix: a letter a test, in colour, beside the solutions' names; one or two cells a test, as there is room."""
+"""A pass matrix: one coloured letter per test, next to the solutions' names; one or two cells per test."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SHORTEST: Final = 4
 
 
 class PassHead(NamedTuple):
-    """The title of what stands at the left of the letters; the first one may be cut."""
+    """The title of a column left of the letters; the first one may be cut."""
 
     title: str
     align: Align = "left"
@@ -40,10 +40,10 @@ class PassTest(NamedTuple):
     """One test as a column.
 
     Attributes:
-        position: In its suite, from 0; the key the cursor holds on to.
-        rate: Share of solutions that pass it, if it was run on any.
+        position: Its index in the suite, from 0; the cursor is attached to it.
+        rate: Share of solutions that pass it; None if it was not run.
         forgeable: It is judged inside the sandbox.
-        round: The round of an evolution it came with.
+        round: The round of an evolution that added it.
     """
 
     position: int
@@ -53,12 +53,12 @@ class PassTest(NamedTuple):
 
 
 class GridRow(NamedTuple):
-    """One solution, or several alike.
+    """One solution, or a cluster of equal ones.
 
     Attributes:
-        key: What the cursor holds on to: the row id of the (first) solution.
-        lead: What stands at the left.
-        letters: One a column.
+        key: The row id of the (first) solution; the cursor is attached to it.
+        lead: Cells left of the letters.
+        letters: One per column.
     """
 
     key: int
@@ -67,7 +67,7 @@ class GridRow(NamedTuple):
 
 
 class PassGrid(CellGrid):
-    """Solutions × tests. Numbers of the tests stand upright above them, and how many solutions pass each."""
+    """Solutions × tests. Above them the tests' numbers, written vertically, and their pass rates."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         f"pass-grid--{part}"
@@ -122,7 +122,6 @@ class PassGrid(CellGrid):
         self._styles_of: dict[str, Style] = {}
 
     def put(self, heads: Sequence[PassHead], tests: Sequence[PassTest], rows: Sequence[GridRow]) -> None:
-        """Show other letters; the cursor stays with its solution and test, else near where it was."""
         row, column, on_names = self.row_key, self.column_key, self.column < 0
         self._heads, self.tests, self.rows = heads, tests, rows
         self._extra = _extra_lines(tests)
@@ -134,23 +133,20 @@ class PassGrid(CellGrid):
 
     @property
     def row_key(self) -> int | None:
-        """The key of the row under the cursor."""
         return self.rows[self.row].key if self.row < len(self.rows) else None
 
     @property
     def column_key(self) -> int | None:
-        """The position of the test under the cursor; on the names that of the first one."""
+        """Return the position of the test under the cursor; on the names that of the first one."""
         place = max(self.column, 0)
         return self.tests[place].position if place < len(self.tests) else None
 
     @property
     def row_keys(self) -> list[int]:
-        """Solutions' row ids, from the top."""
         return [row.key for row in self.rows]
 
     @property
     def column_keys(self) -> list[int]:
-        """Tests' positions in the suite, from the left."""
         return [test.position for test in self.tests]
 
     # -- measures ----------------------------------------------------------------------------------
@@ -161,7 +157,6 @@ class PassGrid(CellGrid):
 
     @property
     def header_height(self) -> int:
-        """Numbers upright, marks and rounds where there are any, pass rates."""
         return self._digits + len(self._extra) + 1
 
     @property
@@ -188,11 +183,10 @@ class PassGrid(CellGrid):
         return max(0, self.scrollable_size.width - self._lead_width - len(_EDGE))
 
     def columns_in_sight(self) -> range:
-        """The tests that are shown."""
         return range(self._first, min(len(self.tests), self._first + max(1, self._room // self._pitch)))
 
     def column_at(self, x: int) -> int | None:
-        """The test at a cell of a line, -1 for what stands at the left."""
+        """Return the test at a cell of a line, -1 for the row head."""
         if x < self._lead_width:
             return -1
         place = self._first + (x - self._lead_width) // self._pitch
@@ -201,7 +195,6 @@ class PassGrid(CellGrid):
     # -- drawing -----------------------------------------------------------------------------------
 
     def notify_style_update(self) -> None:
-        """Draw anew with the theme's colours."""
         super().notify_style_update()
         self._styles_of.clear()
 
@@ -211,7 +204,6 @@ class PassGrid(CellGrid):
         return self._styles_of[part]
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of the visible part; the header comes first."""
         width, row = self.scrollable_size.width, y - self.header_height + self.scroll_offset.y
         if y < self.header_height:
             return Strip(self._header_line(y)).adjust_cell_length(width, self._style("header"))

@@ -1,4 +1,4 @@
-"""A test, a solution and what came of the one against the other, as lines to read."""
+"""A test, a solution and its outcome, as lines of text."""
 
 from __future__ import annotations
 
@@ -44,17 +44,15 @@ LETTER_STYLES: Final[dict[str, StyleName]] = {"p": "success", "f": "error", "e":
 
 
 def text_of(*lines: Line) -> RenderedText:
-    """Lines as a text for a reader."""
     return RenderedText(tuple(RenderedLine(line, (0, 0)) for line in lines), {})
 
 
 def plain(text: str) -> Span:
-    """Words of ours in a line."""
+    """Return a span of the app's own words."""
     return Span(text, "dim")
 
 
 def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate: float | None) -> Iterator[Line]:
-    """A test: its number, how it is judged, how many pass it, its source."""
     test = matrix.test_of(solution, position)
     share = "run on none" if rate is None else f"{percent(rate, 0)} % of solutions pass"
     share = "" if position in matrix.apart else f"{share} · "
@@ -68,7 +66,7 @@ def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate
 
 
 def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str:
-    """Where it is decided whether a test passes, or why it is set apart."""
+    """Return where a test is judged, or why it is set apart."""
     if test is None:
         return "no such test"
     if (reason := matrix.apart.get(position)) is not None:
@@ -78,7 +76,7 @@ def place_words(matrix: PassMatrix, test: CodeTest | None, position: int) -> str
 
 
 def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
-    """A test's source, or what it puts in and wants out."""
+    """Yield a test's source, or its input and expected output."""
     if test is None:
         return
     if test.form != "stdio":
@@ -97,24 +95,23 @@ def _clipped(source: str, language: str) -> Iterator[Line]:
 
 
 def outcome_line(letter: str, position: int) -> Line:
-    """What came of a test, in letter and words."""
     return Span(f"{letter}  {OUTCOMES[letter]}", LETTER_STYLES.get(letter, "bold")), Span(f"  test {position + 1}")
 
 
 def letter_at(outcomes: str, position: int) -> str:
-    """The letter of a test; that of one that was not run where there is none, or one that is no letter."""
+    """Return the letter of a test; "not run" if it is missing or unknown."""
     letter = outcomes[position] if position < len(outcomes) else NOT_RUN
     return letter if letter in OUTCOMES else NOT_RUN
 
 
 def failure_of(execution: Execution | None, position: int) -> Failure | None:
-    """Why a test did not pass, if that was kept."""
+    """Return why a test did not pass; None if that was not stored."""
     failures = () if execution is None else execution.failures
     return next((one for one in failures if one.position == position), None)
 
 
 def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) -> Iterator[Line]:
-    """What came of a test, and why: the value found, the one wanted, the error and its line."""
+    """Yield the outcome of a test and its reason: the actual and expected value, the error and its line."""
     letter = letter_at(solution.outcomes, position)
     yield outcome_line(letter, position)
     failure = failure_of(solution.execution, position)
@@ -137,13 +134,12 @@ def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) 
 
 
 def fault_of(matrix: PassMatrix, solution: MatrixSolution, position: int) -> str:
-    """The error by which a test is broken; "" where it isn't, or its text doesn't tell."""
+    """Return the error by which a test itself is broken; "" if there is none, or its text doesn't tell."""
     test = matrix.test_of(solution, position)
     return "" if test is None else matrix.faults.get(test, "")
 
 
 def solution_lines(solution: MatrixSolution) -> Iterator[Line]:
-    """A solution: what is known of it besides its code."""
     mark = OUTCOME_MARKS[solution.gold][0]
     yield (
         Span(f"Solution {solution.solution_id}", "heading"),
@@ -156,7 +152,6 @@ def solution_lines(solution: MatrixSolution) -> Iterator[Line]:
 
 
 def passed_words(outcomes: str) -> str:
-    """How many tests a solution passes."""
     if not outcomes:
         return "not run"
     passed, total = outcomes.count(PASS), counted(outcomes)
@@ -164,7 +159,7 @@ def passed_words(outcomes: str) -> str:
 
 
 def all_words(outcomes: str) -> str:
-    """What is said of a solution that fails no test."""
+    """Return the text for a solution that fails no test."""
     if not outcomes:
         return "It has not been run."
     return (
@@ -173,13 +168,12 @@ def all_words(outcomes: str) -> str:
 
 
 def kept_in(execution: Execution) -> str:
-    """How a solution was kept in, what of its passes could be forged, and how long a test takes."""
+    """Return a solution's isolation, its forgeable passes, and the time limit per test."""
     forged = f" · {execution.forgeable} passes could be forged" if execution.forgeable else ""
     return f"{execution.level}: {LEVELS[execution.level]}{forged} · {execution.ms:.2g} ms a test"
 
 
 def verdict_lines(solution: MatrixSolution) -> Iterator[Line]:
-    """What verifiers say of a solution."""
     if solution.verdicts:
         said = (f"{OUTCOME_MARKS[word][0]} {name}" for name, word in solution.verdicts.items())
         yield Span("verdicts ", "dim"), Span("  ".join(said) or NONE)

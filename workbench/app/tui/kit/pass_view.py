@@ -45,13 +45,13 @@ INSIDE: Final[tuple[Where, ...]] = ("inside", "program")
 
 
 def letters_of(outcomes: str, columns: Sequence[int]) -> str:
-    """A solution's letters in the order of the columns; what is no letter counts as not run."""
+    """Return a solution's letters in the order of the columns; unknown letters count as not run."""
     found = (outcomes[test] if test < len(outcomes) else NOT_RUN for test in columns)
     return "".join(letter if letter in OUTCOMES else NOT_RUN for letter in found)
 
 
 def heads(matrix: PassMatrix, *, verdicts: bool) -> list[PassHead]:
-    """Titles of what stands at the left: verifiers by number, the legend names them."""
+    """Return the titles of the left columns: verifiers by number, which the legend explains."""
     numbers = range(1, len(matrix.verifiers) + 1) if verdicts else ()
     return [
         PassHead("solution"),
@@ -62,7 +62,6 @@ def heads(matrix: PassMatrix, *, verdicts: bool) -> list[PassHead]:
 
 
 def columns(matrix: PassMatrix, laid: Arrangement) -> list[PassTest]:
-    """The tests in order."""
     rounds = matrix.rounds or (None,) * matrix.width
     forgeable = {place for place, test in enumerate(matrix.shared) if matrix.where.get(test) in INSIDE}
     return [PassTest(test, laid.rates[test], test in forgeable, rounds[test]) for test in laid.columns]
@@ -71,10 +70,10 @@ def columns(matrix: PassMatrix, laid: Arrangement) -> list[PassTest]:
 def rows(
     matrix: PassMatrix, laid: Arrangement, folded: Collection[str], *, verdicts: bool, marked: int | None = None
 ) -> list[GridRow]:
-    """The solutions in order; of a folded cluster only the first, with how many it stands for.
+    """Return the solutions in order; of a folded cluster only the first, with its size.
 
     Args:
-        verdicts: With what verifiers say, beside gold.
+        verdicts: Include verifiers' verdicts, next to gold.
         marked: Row id of the solution that waits to be compared.
     """
     found: list[GridRow] = []
@@ -117,7 +116,7 @@ def _lead(matrix: PassMatrix, solution: MatrixSolution, name: str, *, verdicts: 
 
 
 def run_words(run: SuiteRun | None) -> str:
-    """Which verifier and run outcomes are of, and the run's state while they aren't whole."""
+    """Return the verifier and run of the outcomes, and the run's state if it is incomplete."""
     if run is None:
         return "no run yet"
     state = "" if run.state == "complete" else f", {run.state}"
@@ -125,14 +124,12 @@ def run_words(run: SuiteRun | None) -> str:
 
 
 def found_by(matrix: PassMatrix) -> str:
-    """Who has found the outcomes."""
     if matrix.run is None and matrix.evolution is not None:
         return f"the evolution {printable(matrix.evolution)} itself"
     return run_words(matrix.run)
 
 
 def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
-    """Suite, run, and what came of the solutions: two lines."""
     run = [one for one in matrix.solutions if one.outcomes]
     judged = [one for one in run if counted_tests(one.outcomes)]
     passing = sum(set(one.outcomes) - {BROKEN} == {PASS} for one in judged)
@@ -161,8 +158,7 @@ def caption(matrix: PassMatrix, laid: Arrangement) -> Content:
 
 
 def legend(matrix: PassMatrix, *, verdicts: bool, wide: bool) -> Content:
-    """What the letters stand for, those that are there, and how many they are where there is room; or who the numbers
-    are."""
+    """Explain the letters that occur, with counts if there is room; or the verifiers' numbers."""
     if verdicts:
         named = " · ".join(f"{number} {printable(name)}" for number, name in enumerate(matrix.verifiers, 1))
         return Content(f"G gold · {named or 'no other verifier has a complete run'}")
@@ -200,5 +196,4 @@ _COLOURS: Final = {
 
 
 def fold_all(laid: Arrangement) -> set[str]:
-    """The letters of all clusters that can be folded."""
     return {cluster.outcomes for cluster in laid.clusters if len(cluster.members) > 1}

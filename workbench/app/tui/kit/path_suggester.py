@@ -10,13 +10,12 @@ from textual.suggester import Suggester
 
 
 class PathSuggester(Suggester):
-    """Suggests the first file or folder, by name, that begins as the text does; hidden ones once a dot is typed."""
+    """Suggests the first file or folder that begins with the text; hidden ones once a dot is typed."""
 
     def __init__(self) -> None:
         super().__init__(use_cache=False, case_sensitive=True)
 
     async def get_suggestion(self, value: str) -> str | None:
-        """The text with its last name completed; folders with a stroke behind them."""
         return await asyncio.to_thread(completed, value) if value else None
 
 
@@ -26,18 +25,18 @@ def completed(text: str) -> str | None:
 
 
 def begun(text: str) -> list[str]:
-    """All that a name can be completed to which nothing is there by."""
+    """Return the completions of a name that doesn't exist itself."""
     return [] if os.path.exists(os.path.expanduser(text)) else completions(text)
 
 
 def several_begin(found: Sequence[str]) -> str:
-    """What is said of a name that is the beginning of several."""
+    """Return the message for a name with several completions."""
     first = os.path.basename(found[0].rstrip(os.sep))
     return f"There is no file of this name; {len(found)} begin so. Right takes {first}, or type on."
 
 
 def completions(text: str) -> list[str]:
-    """All that the text can be completed to, by name; folders with a stroke behind them."""
+    """Return all completions of the text, by name; folders end in a slash."""
     folder, name = os.path.split(text)
     try:
         with os.scandir(os.path.expanduser(folder) or ".") as entries:

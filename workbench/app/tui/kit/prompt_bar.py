@@ -1,4 +1,4 @@
-"""A line to type into, with what is wrong about it underneath; the same for a note."""
+"""A line to type into, with its error underneath; the same for a note."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PromptBar(Vertical):
     """Asks for one line; hidden until `ask` is called.
 
     Attributes:
-        asking: What is being asked for; empty while nothing is.
+        asking: The current question's id; empty if there is none.
     """
 
     DEFAULT_CSS = """
@@ -52,7 +52,7 @@ class PromptBar(Vertical):
         """A line was entered.
 
         Attributes:
-            asked: What was asked for.
+            asked: The question's id.
         """
 
         def __init__(self, asked: str, text: str) -> None:
@@ -64,7 +64,7 @@ class PromptBar(Vertical):
         """The line has changed, and is not entered yet.
 
         Attributes:
-            asked: What is being asked for.
+            asked: The question's id.
         """
 
         def __init__(self, asked: str, text: str) -> None:
@@ -86,10 +86,10 @@ class PromptBar(Vertical):
         """Show the line and take the focus.
 
         Args:
-            what: Comes back with the answer.
-            title: What a person reads before the line.
-            text: What stands there to begin with.
-            hint: What an empty line shows.
+            what: The question's id, returned with the answer.
+            title: The text before the line.
+            text: Its initial text.
+            hint: Placeholder of an empty line.
         """
         self.asking = what
         self.query_one(".title", Static).update(title)
@@ -103,13 +103,12 @@ class PromptBar(Vertical):
         line.focus()
 
     def complain(self, text: str) -> None:
-        """Say what is wrong with the line; an empty text takes it back."""
+        """Show an error of the line; an empty text clears it."""
         trouble = self.query_one(".trouble", Static)
         trouble.update(Content(text))
         trouble.display = bool(text)
 
     def close(self) -> None:
-        """Hide the line."""
         self.asking = ""
         self.display = False
 
@@ -133,7 +132,7 @@ _PAUSE_S = 0.5
 
 
 class NoteInput(ModalScreen[str | None]):
-    """Returns the note at enter; escape returns None. What was typed is handed to ``keep`` after every pause."""
+    """Returns the note at enter; escape returns None. The typed text is passed to ``keep`` after every pause."""
 
     DEFAULT_CSS = """
     NoteInput { align: center bottom; }
@@ -173,7 +172,6 @@ class NoteInput(ModalScreen[str | None]):
         self.dismiss(event.value.strip())
 
     def action_leave(self) -> None:
-        """Close; what was typed is kept as a draft."""
         if self._timer is not None:
             self._timer.stop()
             self._keep_now()

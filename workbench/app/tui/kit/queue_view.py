@@ -1,4 +1,4 @@
-"""A queue of disagreements: what is asked for and what comes, its rows, and what stands behind one of them."""
+"""A queue of disagreements: its request and listing, its rows, and the details of one item."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _SHORT: Final[dict[ReviewKind, str]] = {"confirmed": "gold ok", "reannotate": "s
 
 
 def review_words(review: Review) -> str:
-    """A decision in full: ``✗ error of math-verify: extraction``."""
+    """Return a decision in full: ``✗ error of math-verify: extraction``."""
     mark = REVIEW_MARKS[review.kind][0]
     if review.kind == "error":
         return f"{mark} error of {review.verifier}: {_cause(review)}"
@@ -50,7 +50,7 @@ def review_words(review: Review) -> str:
 
 
 def decision_words(reviews: Sequence[Review]) -> str:
-    """What was decided at one go: the errors of several verifiers are all of one category."""
+    """Return a joint decision in words: errors of several verifiers share one category."""
     if len(reviews) == 1:
         return review_words(reviews[0])
     names = ", ".join(review.verifier or "" for review in reviews)
@@ -58,12 +58,12 @@ def decision_words(reviews: Sequence[Review]) -> str:
 
 
 def _cause(review: Review) -> str:
-    """The kind of an error; where the taxonomy has none, its own name."""
+    """Return the kind of an error; if the taxonomy has none, its own name."""
     return cause_of(review.category or "other", review.note).name
 
 
 def review_cell(reviews: Sequence[Review]) -> Cell:
-    """What stands decided of an item, for a narrow column: the newest decision, and how many there are."""
+    """Return the decisions on an item for a narrow column: the newest one, and their number."""
     if not reviews:
         return Cell("· open", "dim")
     newest = reviews[-1]
@@ -73,7 +73,6 @@ def review_cell(reviews: Sequence[Review]) -> Cell:
 
 
 def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> Content:
-    """Why an item is in its queue, what stands decided of it, the note that waits, and what was stored last."""
     parts = [Content.assemble(("Why  ", "bold"), printable(why))] if why else []
     if reviews:
         decided = " · ".join(f"{review_words(review)} ({review.reviewer})" for review in reviews)
@@ -86,13 +85,13 @@ def review_lines(why: str, reviews: Sequence[Review], note: str, said: str) -> C
 
 
 class QueueRequest(Struct, frozen=True, kw_only=True):
-    """What is asked for.
+    """The settings of a queue.
 
     Attributes:
-        verifiers: Who takes part; empty for all that have a complete run.
-        k: How many stand against the others in a split; None for half of them.
+        verifiers: Participating verifiers; empty for all that have a complete run.
+        k: Size of the minority in a split; None for half.
         hidden: Reviewed items are left out.
-        against: Only items are listed on which this verifier stands against gold, or most others; "" for all.
+        against: List only items on which this verifier contradicts gold, or most others; "" for all.
     """
 
     queue: Queue = "verifier-gold"
@@ -105,11 +104,11 @@ class QueueRequest(Struct, frozen=True, kw_only=True):
 
 
 class QueueListing(NamedTuple):
-    """A queue as it is listed.
+    """A queue with its items.
 
     Attributes:
         order: Row ids in the order of the table.
-        reviewed: Those of the queue of which something stands decided.
+        reviewed: Items with a decision in force.
         everybody: All verifiers that could take part.
     """
 
@@ -120,7 +119,7 @@ class QueueListing(NamedTuple):
     everybody: tuple[str, ...]
 
     def instead_of(self, item: int) -> int | None:
-        """The item that comes after one that is reviewed and hidden; None where it is neither, or none is left."""
+        """Return the item after a reviewed and hidden one; None if it is neither, or none is left."""
         if not self.wanted.hidden or item not in self.reviewed or not self.order:
             return None
         later = islice(self.queue.ids, self.queue.ids.index(item), None)
@@ -128,10 +127,10 @@ class QueueListing(NamedTuple):
 
 
 class Count(NamedTuple):
-    """How many items a queue has.
+    """The number of items in a queue.
 
     Attributes:
-        trouble: Why there is no such queue; empty where there is.
+        trouble: Why the queue doesn't exist; empty if it does.
     """
 
     items: int = 0
@@ -140,7 +139,7 @@ class Count(NamedTuple):
 
 
 class QueueList(Static):
-    """The queues with their counts, the present one marked."""
+    """The queues with their counts, the current one marked."""
 
     class Chosen(Message):
         """A queue was clicked."""
@@ -152,12 +151,10 @@ class QueueList(Static):
     queues: Sequence[Queue] = ()
 
     def show(self, present: Queue, counts: Mapping[Queue, Count]) -> None:
-        """List them."""
         self.queues = tuple(counts)
         self.update(listing(present, counts))
 
     def on_click(self, event: events.Click) -> None:
-        """The line that was clicked is the queue."""
         place = event.get_content_offset(self)
         if place is not None and 0 <= place.y < len(self.queues):
             self.post_message(self.Chosen(self.queues[place.y]))
@@ -167,7 +164,7 @@ _STYLES = {"success": "$text-success", "error": "$text-error", "warning": "$text
 
 
 def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
-    """The columns of a queue; the digits above the strip of verdicts are those of `detail`."""
+    """Return the columns of a queue; the digits above the strip of verdicts are those of `detail`."""
     digits = "".join(str(number % 10) for number in range(1, len(verifiers) + 1))
     return (
         word("question", lambda row: row.question, room=(16, 40)),
@@ -205,12 +202,12 @@ def _done(reviews: Sequence[Review]) -> Cell:
 
 
 def detail(item: Disagreement, verifiers: Sequence[str], *, reasons: bool, width: int) -> Content:
-    """Who says what of an item, and what stands decided, in full words.
+    """Return verdicts, gold and decisions of an item, in full words.
 
     Args:
         verifiers: Those of the queue, in the order of the strip.
         reasons: Also why it is in the queue, and where.
-        width: Cells of a line: none ends between a verifier's number, its name and what it says.
+        width: Cells of a line: no line breaks between a verifier's number, name and verdict.
     """
     said = {vote.verifier: vote.verdict for vote in item.votes}
     words = [Content.assemble(("gold ", "bold"), _word(item.gold))]
@@ -254,31 +251,27 @@ def _word(word: str) -> Content:
 
 
 def head(name: Queue, text: str, *, listed: bool) -> Content:
-    """Which queue it is, where the queues are not listed, and what is counted from which runs, where that is told."""
     called = () if listed else (Content.assemble((f"{name}  ", "bold $text-accent"), QUEUES[name]),)
     said = (Content.styled(printable(text), "$text-muted"),) if text else ()
     return Content("\n").join((*called, *said))
 
 
 def progress(reviewed: int, total: int) -> str:
-    """How far a queue is reviewed."""
     return f"{reviewed:,} of {total:,} reviewed"
 
 
 def taking_part(names: Sequence[str], everybody: Sequence[str]) -> str:
-    """Which verifiers take part; nothing where nobody has chosen."""
+    """Return the participating verifiers; empty if nobody has chosen."""
     return f"{len(names)} of {counted(len(everybody), 'verifier')}" if names else ""
 
 
 def choice(name: Queue, count: Count) -> str:
-    """A queue as a line of a menu."""
     if count.trouble:
         return f"{name:<14}{'–':>9}  {count.trouble}"
     return f"{name:<14}{count.items:>9,}  {QUEUES[name]}" + (f" {count.reviewed:,} reviewed." if count.reviewed else "")
 
 
 def listing(present: Queue, counts: Mapping[Queue, Count]) -> Content:
-    """All queues, one a line."""
     return Content("\n").join(
         Content.styled(f"{'›' if name == present else ' '} {choice(name, count)}", "bold" if name == present else "")
         for name, count in counts.items()
@@ -301,7 +294,6 @@ def read(project: Project, wanted: QueueRequest) -> QueueListing:
 
 
 def count_queues(project: Project, wanted: QueueRequest) -> dict[Queue, Count]:
-    """How many items each queue has under the same settings."""
     reviewed = reviewed_items(project)
     return {name: _count(project, structs.replace(wanted, queue=name), reviewed) for name in QUEUES}
 

@@ -1,4 +1,4 @@
-"""A reader for long styled texts: wrapped once for each width, drawn line by line."""
+"""A reader for long styled texts: wrapped once per width, drawn line by line."""
 
 from __future__ import annotations
 
@@ -110,30 +110,27 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def wrap_width(self) -> int:
-        """The width, in cells, to `prepare` a text for; 0 before the first layout."""
+        """Return the width, in cells, to `prepare` a text for; 0 before the first layout."""
         return max(0, self.scrollable_size.width - 1)  # a free cell before the scrollbar
 
     @property
     def document(self) -> RenderedText | None:
-        """The text that is shown."""
         return self._document
 
     @property
     def row_count(self) -> int:
-        """Rows of the text as wrapped so far."""
+        """Return the rows of the text as wrapped so far."""
         return 0 if self._wrapped is None else len(self._wrapped.rows)
 
     @property
     def hits(self) -> int:
-        """How many hits the search under way has."""
         return len(self._hits)
 
     def set_title(self, title: str) -> None:
-        """Show a title in the border."""
         self.border_title = Content(printable(title))
 
     def show(self, document: RenderedText | Wrapped | None) -> None:
-        """Show a text from its beginning; a search or a jump of the text before it ends."""
+        """Show a text from its beginning; ends a search or a jump in the former text."""
         self._document = document.rendered if isinstance(document, Wrapped) else document
         self._query, self._hits, self._jump = "", [], ("", 0)
         self._wrapped = None
@@ -144,7 +141,7 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._wrap()
 
     def jump(self, mark: str, step: int = 1) -> bool:
-        """Go to the next place with this mark (`step` -1: the previous one), round the ends of the text.
+        """Go to the next place with this mark (`step` -1: the previous one), wrapping around.
 
         Returns:
             False when the text has no such place.
@@ -177,7 +174,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
         return len(self._hits)
 
     def find_next(self, step: int = 1) -> None:
-        """Go to the next hit (`step` -1: the previous one), round the ends of the text."""
         if self._hits:
             self._hit = (self._hit + step) % len(self._hits)
             self._show_hit()
@@ -185,7 +181,6 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
     # -- wrapping ----------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Wrap again when the width is another one."""
         if self._wrapped is None or self._wrapped.width != self.wrap_width:
             self._wrap()
         if self._hits and self._wrapped is not None:
@@ -259,31 +254,25 @@ class Reader(ScrollView, can_focus=True, inherit_bindings=False):
             self._show_row(row)
 
     def action_lines(self, lines: int) -> None:
-        """Scroll by lines."""
         self._scroll_rows(lines)
 
     def action_pages(self, pages: int) -> None:
-        """Scroll by pages; one line stays in sight."""
         self._scroll_rows(pages * max(1, self.scrollable_size.height - 1))
 
     def action_top(self) -> None:
-        """Scroll to the beginning."""
         self.scroll_to(y=0, animate=False, force=True)
 
     def action_bottom(self) -> None:
-        """Scroll to the end."""
         self._whole()
         self.scroll_to(y=self.row_count, animate=False, force=True)
 
     # -- drawing -----------------------------------------------------------------------------------
 
     def notify_style_update(self) -> None:
-        """Draw anew with the theme's colours."""
         super().notify_style_update()
         self._strips.clear()
 
     def render_line(self, y: int) -> Strip:
-        """Draw a row of the visible part."""
         row = y + self.scroll_offset.y
         strip = self._strips.get(row)
         if strip is None:

@@ -1,4 +1,4 @@
-"""What a reader says to its screen, and what its thread says to it."""
+"""Messages of a reader to its screen, and of its thread to it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ReaderMessage(Message, namespace="reader"):
-    """What a reader says of itself; `@on` selects by the reader."""
+    """A message of a reader; `@on` selects by the reader."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()
@@ -21,7 +21,6 @@ class ReaderMessage(Message, namespace="reader"):
 
     @property
     def control(self) -> Reader:
-        """The reader that sent it."""
         return self.reader
 
 

@@ -24,7 +24,7 @@ _ERRORS_SHOWN = 4
 
 
 def money(usage: RunUsage) -> str:
-    """What is known to be spent, and how much of it nobody knows."""
+    """Return the known cost, and the number of calls with unknown cost."""
     if usage.cost is None:
         return "cost unknown: no price in workbench.toml"
     spent = dollars(usage.cost)
@@ -32,18 +32,17 @@ def money(usage: RunUsage) -> str:
 
 
 def unsure(usage: RunUsage) -> int:
-    """Calls that may have been paid for although there is no reply."""
+    """Count calls that may have been charged although there is no reply."""
     return usage.open - usage.in_flight + usage.unsure
 
 
 def _tokens(usage: RunUsage) -> str:
-    """Tokens in and out; nothing where none are known."""
+    """Return tokens in and out; empty if unknown."""
     known = usage.prompt_tokens or usage.completion_tokens
     return f"{compact_count(usage.prompt_tokens)}→{compact_count(usage.completion_tokens)} tokens" if known else ""
 
 
 def usage_sentence(usage: RunUsage) -> Content:
-    """Calls, tokens and money; then errors by class and the first warning, where there are any."""
     words = [
         f"{usage.calls:,} calls",
         f"{usage.reused:,} replies reused" if usage.reused else "",
@@ -57,7 +56,6 @@ def usage_sentence(usage: RunUsage) -> Content:
 
 
 def estimate_text(expected: Estimate, *, in_batches: bool = False) -> str:
-    """What a run is about to use, in lines."""
     if not expected.items:
         return "Every item has its verdict already: nothing will be asked."
     said, told = compact_count(expected.prompt_tokens), compact_count(expected.completion_tokens)
@@ -77,7 +75,6 @@ def estimate_text(expected: Estimate, *, in_batches: bool = False) -> str:
 
 
 def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
-    """Everything about a run's calls, a line each."""
     thought = f", {usage.reasoning_tokens:,} of them thought" if usage.reasoning_tokens else ""
     cached = f", {usage.cached_tokens:,} of them cached there" if usage.cached_tokens else ""
     perhaps, left = costs.possibly_spent, costs.to_finish
@@ -140,8 +137,6 @@ _STYLES: dict[str, Tone] = {
 
 
 def columns(*, wide: bool) -> Columns[RunInfo]:
-    """The columns of the table of runs."""
-
     def tone(run: RunInfo) -> Tone:
         return state_words(run)[1]
 
@@ -178,7 +173,7 @@ def _said_by_now(run: RunInfo, word: str) -> int | None:
 
 
 def state_words(run: RunInfo) -> tuple[str, Tone]:
-    """A run's state with its symbol; what has been asked for, or that its process is gone, comes before it."""
+    """Return a run's state with its symbol; a pending request or a dead process takes precedence."""
     if run.request is not None and run.alive:
         return ("‖ pausing…", "warning") if run.request == "pause" else ("⊘ stopping…", "warning")
     if run.state in ACTIVE and not run.alive:
@@ -191,7 +186,7 @@ def state_words(run: RunInfo) -> tuple[str, Tone]:
 
 
 def duration(seconds: float) -> str:
-    """A time in at most six characters: ``45s``, ``3m20s``, ``1h02m``, ``4d``."""
+    """Format a time in at most six characters: ``45s``, ``3m20s``, ``1h02m``, ``4d``."""
     whole = max(0, round(seconds))
     minutes, left = divmod(whole, 60)
     hours, minutes_left = divmod(minutes, 60)
@@ -203,7 +198,7 @@ def duration(seconds: float) -> str:
 
 
 def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
-    """A run with the last counts by word and reason there are, and as far as it was then: these are seen together."""
+    """Return a run with its latest known counts by word and reason, and the progress of the same moment."""
     known = counted.get(run.run)
     return (
         run
@@ -220,7 +215,6 @@ def with_counts(run: RunInfo, counted: Mapping[int, RunInfo]) -> RunInfo:
 
 
 def sentence(run: RunInfo) -> Content:
-    """What the table has no room for, in a few lines."""
     asked = () if run.usage is None else (usage_sentence(run.usage), "\n")
     return Content.assemble(
         (printable(run.verifier), "bold"),
@@ -236,7 +230,6 @@ def _about(run: RunInfo) -> str:
 
 
 def process(run: RunInfo) -> str:
-    """Who works on a run, if anyone should."""
     if run.state not in ACTIVE:
         return run.state
     if run.alive:
@@ -249,7 +242,6 @@ def process(run: RunInfo) -> str:
 
 
 def reasons_text(run: RunInfo, limit: int) -> str:
-    """The commonest reasons of verdicts."""
     found = sorted((run.reasons or {}).items(), key=lambda pair: (-pair[1], pair[0]))
     texts = [f"{printable(reason)} {count:,}" for reason, count in found[:limit]]
     return ", ".join(texts) + (f" and {len(found) - limit} more" if len(found) > limit else "")
@@ -299,7 +291,6 @@ def _remark(run: RunInfo) -> Content:
 
 
 def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
-    """Everything about one run."""
     state, _ = state_words(run)
     judging = {
         "items": printable(run.selection),

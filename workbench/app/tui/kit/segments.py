@@ -1,4 +1,4 @@
-"""Parts of a drawn line in another style, such as what was searched for."""
+"""Parts of a drawn line in another style, such as search hits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 
 def restyle(segments: Iterable[Segment], start: int, end: int, style: Style) -> list[Segment]:
-    """The segments with characters `start` to `end` in another style on top."""
+    """Return the segments with characters `start` to `end` in another style on top."""
     result: list[Segment] = []
     position = 0
     for text, old, _ in segments:
@@ -26,7 +26,6 @@ def restyle(segments: Iterable[Segment], start: int, end: int, style: Style) -> 
 
 
 def marked(strip: Strip, sought: re.Pattern[str], style: Style) -> Strip:
-    """A line with every place of a text marked."""
     segments = list(strip)
     for found in sought.finditer(strip.text):
         segments = restyle(segments, *found.span(), style)

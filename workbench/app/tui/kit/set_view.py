@@ -23,8 +23,6 @@ _MINUTE: Final = len("2026-11-22 03:50")
 
 
 def columns(*, wide: bool) -> Columns[SetLine]:
-    """How much a set has, how far people are with it today, and what nobody should overlook."""
-
     def people(heading: str, place: int, tone: Tone, room: int) -> Column[SetLine]:
         return column(
             heading,
@@ -55,7 +53,6 @@ def _warned(n: int | None) -> str:
 
 
 def detail(found: SetDetail) -> Content:
-    """Everything of a set, what is missing and what has changed first."""
     line, report = found.set, found.report
     guideline = f", guidelines {line.guideline}" if line.guideline else ""
     return _paragraphs(
@@ -75,7 +72,6 @@ def detail(found: SetDetail) -> Content:
 
 
 def plan(report: SetReport) -> Content:
-    """What a set would be, what is missing first."""
     return _paragraphs(
         _title(report),
         _warnings(set_text.shortfall_lines(report)),
@@ -118,7 +114,7 @@ def _change(one: DiffRow) -> str:
 
 
 def diff_caption(diff: SetDiff) -> Content:
-    """How much is equal, how much differs, and what was asked for otherwise."""
+    """Return the number of equal and different items, and the changed settings."""
     parts = (f"{title}: {len(rows):,}" for title, rows in set_text.diff_parts(diff).items() if rows)
     counts = [f"{diff.same:,} equal", *parts]
     settings = (f"{key}: {before} → {after}" for key, (before, after) in diff.settings.items())
@@ -126,5 +122,4 @@ def diff_caption(diff: SetDiff) -> Content:
 
 
 def differing(diff: SetDiff) -> list[tuple[str, DiffRow]]:
-    """What differs, and the item or question."""
     return [(title, one) for title, rows in set_text.diff_parts(diff).items() for one in rows]

@@ -22,7 +22,7 @@ _HERE: Final = "▶"
 
 
 class NumberedCode(NamedTuple):
-    """Code made ready to be shown.
+    """Code ready for display.
 
     Attributes:
         lines: Its lines, highlighted.
@@ -31,7 +31,7 @@ class NumberedCode(NamedTuple):
     lines: tuple[Line, ...]
 
     def text(self, width: int, marked: int | None = None) -> RenderedText:
-        """The lines behind their numbers, cut to `width` cells; the marked one (from 1) has an arrow before it."""
+        """Return the lines with their numbers, cut to `width` cells; the marked one (from 1) has an arrow before it."""
         digits = len(str(len(self.lines)))
         drawn: list[RenderedLine] = []
         marks: dict[str, list[int]] = {}
@@ -46,12 +46,11 @@ class NumberedCode(NamedTuple):
 
 
 def numbered(code: SolutionCode, language: str) -> NumberedCode:
-    """Highlight a solution's code."""
     return NumberedCode(tuple(code_lines(code.source.rstrip("\n"), language)))
 
 
 def code_title(code: SolutionCode) -> str:
-    """What the code is: as stored, or made of what is stored."""
+    """Return the origin of the code: as stored, or derived from what is stored."""
     if code.form == "continuation":
         return "Code: the prompt and what goes on where it ends"
     if code.form == "reply":
@@ -60,14 +59,12 @@ def code_title(code: SolutionCode) -> str:
 
 
 def failing(matrix: PassMatrix, solution: MatrixSolution) -> list[int]:
-    """Positions of the tests that a solution was run on and did not pass."""
+    """Return the positions of the tests that a solution was run on and did not pass."""
     letters = [letter_at(solution.outcomes, test) for test in range(matrix.width)]
     return [test for test, letter in enumerate(letters) if letter not in (PASS, NOT_RUN, BROKEN)]
 
 
 def test_columns(matrix: PassMatrix, solution: MatrixSolution) -> Columns[int]:
-    """What came of a solution's tests, by their positions."""
-
     def number(position: int) -> str:
         test = matrix.test_of(solution, position)
         return f"{position + 1}{FORGEABLE if test is not None and matrix.where.get(test) in INSIDE else ''}"
@@ -81,12 +78,10 @@ def test_columns(matrix: PassMatrix, solution: MatrixSolution) -> Columns[int]:
 
 
 def source_of(test: CodeTest | None) -> str:
-    """A test's source in a line; "" where there is no such test."""
     return "" if test is None else test.source
 
 
 def outcome_cell(letter: str) -> Cell:
-    """What came of a test, in letter and words."""
     return Cell(f"{letter} {SHORT[letter]}", _style(letter))
 
 

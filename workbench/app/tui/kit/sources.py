@@ -1,4 +1,4 @@
-"""Where the rows of tables come from: memory, a settled order of ids, or a query that is read by pages."""
+"""Sources of table rows: memory, a fixed order of ids, or a query read by pages."""
 
 from __future__ import annotations
 
@@ -29,36 +29,31 @@ class MemorySource:
         self.put(rows)
 
     def put(self, rows: Sequence[TableRow]) -> None:
-        """Replace the rows."""
         self.rows = tuple(rows)
         self._by_id = {row.id: row for row in rows}
 
     def count(self) -> int:
-        """How many rows there are."""
         return len(self.rows)
 
     def ids(self) -> array[int]:
-        """The ids of all rows in order."""
         return array("q", [row.id for row in self.rows])
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Rows in order."""
         return list(self.rows[offset : offset + limit])
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
-        """The rows with these ids."""
         by_id = self._by_id
         return [by_id[row_id] for row_id in ids if row_id in by_id]
 
 
 class FixedSource(Generic[Row]):
-    """Items whose order is settled, as a table reads them.
+    """Items in a fixed order, as a table reads them.
 
     Args:
         columns: The declared columns.
         order: All row ids.
         read: Reads records by row id.
-        row_id: A record's row id.
+        row_id: Returns a record's row id.
     """
 
     queried = False
@@ -74,19 +69,15 @@ class FixedSource(Generic[Row]):
         self._declared, self._read, self._id = columns, read, row_id
 
     def count(self) -> int:
-        """How many items there are."""
         return len(self.order)
 
     def ids(self) -> array[int]:
-        """Row ids in that order."""
         return self.order
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Rows in the same order."""
         return self.page(self.order[offset : offset + limit])
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
-        """Rows by id."""
         return rows_of(self._declared, ((self._id(one), one) for one in self._read(ids)))
 
 
@@ -96,7 +87,7 @@ class PagedSource(Generic[Row]):
     Args:
         columns: The declared columns.
         found: The records.
-        row_id: A record's row id.
+        row_id: Returns a record's row id.
     """
 
     queried = True
@@ -107,11 +98,9 @@ class PagedSource(Generic[Row]):
         self._declared, self._found, self._id = columns, found, row_id
 
     def first_page(self, limit: int, offset: int = 0) -> list[TableRow]:
-        """Rows in the order of import."""
         return self._shown(self._found.first(limit, offset))
 
     def page(self, ids: Sequence[int]) -> list[TableRow]:
-        """Rows by id."""
         return self._shown(self._found.rows(ids))
 
     def _shown(self, found: Iterable[Row]) -> list[TableRow]:
@@ -128,7 +117,7 @@ _WISHES = 8
 
 
 class Page(NamedTuple):
-    """Rows read from a source, and how often the cache had gone stale when reading began."""
+    """Rows read from a source, and how often the cache had become stale when reading began."""
 
     number: int
     rows: Sequence[TableRow]
@@ -161,11 +150,10 @@ class PageCache:
 
     @property
     def pages(self) -> list[Sequence[TableRow]]:
-        """The pages at hand."""
         return list(self._pages.values())
 
     def row(self, index: int) -> TableRow | None:
-        """The row at `index`, or None (and a wish for its page) while it is not here."""
+        """Return the row at `index`; None (and request its page) while it is not in memory."""
         number, offset = divmod(index, PAGE)
         page = self._pages.get(number)
         if page is None or number in self._stale:
@@ -176,24 +164,22 @@ class PageCache:
         return page[offset] if offset < len(page) else None
 
     def failed(self, index: int) -> bool:
-        """Whether the page of this row could not be read."""
+        """Tell whether the page of this row could not be read."""
         return index // PAGE in self._failed
 
     def prefetch(self, index: int) -> None:
-        """Wish for the pages around `index` when nothing more urgent is wanted."""
         for near in (index - PAGE // 2, index + PAGE // 2):
             if 0 <= near < self.count and near // PAGE not in self._pages:
                 self._wish(near // PAGE, urgent=False)
 
     def id_at(self, index: int) -> int | None:
-        """The id of the row at `index`; None while unknown."""
         if self.ids is not None:
             return self.ids[index] if 0 <= index < self.count else None
         row = self.row(index)
         return None if row is None else row.id
 
     def index_of(self, row_id: int) -> int | None:
-        """Where the row with this id is; None when it is not here (or not known to be)."""
+        """Return the index of the row with this id; None if it is missing or unknown."""
         if self.ids is not None:
             try:
                 return self.ids.index(row_id)
@@ -206,7 +192,7 @@ class PageCache:
         return None
 
     def put(self, page: Page) -> None:
-        """Keep a page; the one used longest ago makes room."""
+        """Keep a page; the least recently used one makes room."""
         self._reading.discard(page.number)
         self._pages[page.number] = page.rows
         self._pages.move_to_end(page.number)
@@ -225,7 +211,7 @@ class PageCache:
         self._failed.clear()
 
     def fetch_failed(self) -> None:
-        """The fetching thread died: don't ask again (until `mark_stale`) for what it was reading."""
+        """Record that the fetching thread died: don't request what it was reading again (until `mark_stale`)."""
         with self._lock:
             self._fetching = False
         self._failed |= self._reading
@@ -234,11 +220,10 @@ class PageCache:
 
     @property
     def wanting(self) -> bool:
-        """Whether there are wishes nobody works on."""
         return bool(self._wishes) and not self._fetching
 
     def start_fetching(self) -> bool:
-        """Whether a fetching thread is needed now; the caller who is told so must start it."""
+        """Tell whether a fetching thread is needed now; a caller that gets True must start it."""
         with self._lock:
             if self._fetching or not self._wishes:
                 return False
@@ -246,7 +231,7 @@ class PageCache:
             return True
 
     def next_wish(self) -> int | None:
-        """The newest page wished for; None ends the fetching thread."""
+        """Return the newest requested page; None ends the fetching thread."""
         with self._lock:
             if self._wishes:
                 number = self._wishes.pop()
@@ -256,7 +241,7 @@ class PageCache:
             return None
 
     def read(self, number: int) -> Page:
-        """Read a page from the source; a row that no longer exists is left without cells."""
+        """Read a page from the source; a row that no longer exists has no cells."""
         epoch, first = self._epoch, number * PAGE
         if self.ids is None:
             return Page(number, self.source.first_page(PAGE, first), epoch)
@@ -265,7 +250,6 @@ class PageCache:
         return Page(number, [rows.get(row_id, TableRow(row_id, ())) for row_id in wanted], epoch)
 
     def close(self) -> None:
-        """Forget all wishes: nobody will look at these rows again."""
         with self._lock:
             self._wishes.clear()
 

@@ -1,4 +1,4 @@
-"""What a table says to its screen, and what its threads say to it."""
+"""Messages of a table to its screen, and of its threads to it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TableMessage(Message, namespace="virtual_table"):
-    """What a table says of itself; `@on` selects by the table."""
+    """A message of a table; `@on` selects by the table."""
 
     def __init__(self, table: ArrangedView) -> None:
         super().__init__()
@@ -23,7 +23,6 @@ class TableMessage(Message, namespace="virtual_table"):
 
     @property
     def control(self) -> ArrangedView:
-        """The table that sent it."""
         return self.table
 
 
@@ -45,7 +44,7 @@ class RowSelected(TableMessage, namespace="virtual_table"):
 
 
 class SortRequested(TableMessage, namespace="virtual_table"):
-    """Another order is asked for, None for that of the query itself; answer with a source that is sorted so.
+    """Another order is requested, None for that of the query itself; answer with a source in that order.
 
     Only a source that is `queried` leaves this to the screen.
     """
@@ -56,7 +55,7 @@ class SortRequested(TableMessage, namespace="virtual_table"):
 
 
 class NarrowRequested(TableMessage, namespace="virtual_table"):
-    """Other conditions are asked for than those under which the screen reads its rows."""
+    """Other conditions are requested than those under which the screen reads its rows."""
 
     def __init__(self, table: ArrangedView, conditions: tuple[Condition, ...]) -> None:
         super().__init__(table)
@@ -67,8 +66,8 @@ class CountsRequested(TableMessage, namespace="virtual_table"):
     """The values of a column are to be counted.
 
     Attributes:
-        source: The rows that are listed.
-        column: The place of the column.
+        source: The listed rows.
+        column: The index of the column.
     """
 
     def __init__(self, table: ArrangedView, source: RowSource, column: int) -> None:
@@ -81,8 +80,8 @@ class ExportRequested(TableMessage, namespace="virtual_table"):
     """The list is to be saved or copied.
 
     Attributes:
-        source: The rows that are listed.
-        columns: The places of the columns that are shown.
+        source: The listed rows.
+        columns: The indexes of the shown columns.
     """
 
     def __init__(self, table: ArrangedView, source: RowSource, columns: tuple[int, ...]) -> None:
@@ -92,7 +91,7 @@ class ExportRequested(TableMessage, namespace="virtual_table"):
 
 
 class SelectionHidden(TableMessage, namespace="virtual_table"):
-    """The view does not hold the selected row; it is selected again when a view does."""
+    """The view does not hold the selected row; it is selected again once a view does."""
 
     def __init__(self, table: ArrangedView, row_id: int) -> None:
         super().__init__(table)
@@ -108,7 +107,7 @@ class Failed(TableMessage, namespace="virtual_table"):
 
 
 class Counted(Message, bubble=False):
-    """A thread knows how many rows there are."""
+    """A thread has counted the rows."""
 
     def __init__(self, worker: Worker[None], count: int) -> None:
         super().__init__()
@@ -117,12 +116,12 @@ class Counted(Message, bubble=False):
 
 
 class ViewReady(Message, bubble=False):
-    """A thread has rows to show, and the place of the selected row among them.
+    """A thread has rows to show, and the index of the selected row among them.
 
     Attributes:
-        worker: The worker that read them; its cancellation makes the message void.
+        worker: The worker that read them; cancelling it invalidates the message.
         sought: The id that was looked for.
-        index: Where it is; None when it is not there.
+        index: Its index; None if it is missing.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A text of many lines to write in; what could steer the terminal is shown, and nothing in it is markup."""
+"""A multi-line text editor; control characters are made visible, and nothing in the text is markup."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STEERS = re.compile(r"[^\t\x20-\x7e]")
 
 
 class TextEditor(TextArea):
-    """Takes so many characters; of a longer text that is pasted the rest is left out with a word.
+    """Accepts a limited number of characters; the rest of a longer pasted text is dropped with a notice.
 
     Args:
         longest: Characters.
@@ -25,7 +25,7 @@ class TextEditor(TextArea):
         self._longest = longest
 
     def get_line(self, line_index: int) -> Text:
-        """A line as it is drawn: each character that hides or steers has a sign of its own width."""
+        """Return a line for drawing: each invisible or control character is replaced by a sign of its own width."""
         return Text(_STEERS.sub(_sign, self.document.get_line(line_index)), end="", no_wrap=True)
 
     async def _on_paste(self, event: Paste) -> None:

@@ -1,4 +1,4 @@
-"""The first line of a screen: where one is, and who is looking."""
+"""The first line of a screen: the current place, and the user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class RemarkPiece(NamedTuple):
     """A piece of a remark.
 
     Attributes:
-        rank: Where there is no room, pieces of the highest rank go first; one of rank 0 stays.
+        rank: If room is short, pieces of the highest rank are dropped first; rank 0 always stays.
     """
 
     text: str
@@ -31,7 +31,7 @@ class RemarkPiece(NamedTuple):
 
 
 class TitleBar(Static):
-    """One line: where one is, the screen's own title last, and a remark beside it. All of it is data, never markup.
+    """One line: the path of screens, the current title last, and a remark. All of it is data, never markup.
 
     The remark has room before the way here, of which the beginning goes first.
 
@@ -64,12 +64,10 @@ class TitleBar(Static):
         self.say(self.remark)
 
     def on_resize(self) -> None:
-        """There may be room for more, or for less."""
         self._way_room = None
         self.say_parts(self._parts, self._moment)
 
     def say(self, remark: str) -> None:
-        """Replace the remark."""
         self.say_parts((RemarkPiece(remark),))
 
     def say_parts(self, parts: Sequence[RemarkPiece], moment: str | None = None) -> None:
@@ -93,7 +91,7 @@ class TitleBar(Static):
         self.update(line, layout=False)
 
     def _passed(self) -> list[str]:
-        """The titles of the screens below, Home's first; one that comes twice in a row, once.
+        """Return the titles of the screens below, Home's first; consecutive repetitions once.
 
         Of the way to a place from which one has jumped only that place counts: there escape leads.
         """
@@ -107,7 +105,7 @@ class TitleBar(Static):
 
 
 def way_here(titles: Sequence[str], room: int) -> str:
-    """The titles of the screens one has come by, each with a sign behind it, as many of the last as there is room for.
+    """Return the titles of the screens below, each followed by a sign; the last ones that fit.
 
     Args:
         room: Cells.
@@ -120,10 +118,10 @@ def way_here(titles: Sequence[str], room: int) -> str:
 
 
 def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
-    """The pieces in their order, those left out that matter least, where they are wider than the room.
+    """Return the pieces in order, without the least important ones if they exceed the room.
 
     Args:
-        room: Cells; None: any number.
+        room: Cells; None: unlimited.
     """
     kept = [part for part in parts if part.text]
     while True:
@@ -154,7 +152,7 @@ _STYLES = {"correct": "bold $text-success", "incorrect": "bold $text-error", "un
 
 
 def verdict_words(verdict: str, reason: str | None = None) -> Content:
-    """A verdict as symbol and word, with the reason of an exclusion."""
+    """Return a verdict as symbol and word, with the reason of an exclusion."""
     words = f"{SYMBOLS.get(verdict, '·')} {verdict}"
     if reason:
         words += f" ({EXCLUSION_REASONS.get(reason, printable(reason))})"
@@ -162,7 +160,7 @@ def verdict_words(verdict: str, reason: str | None = None) -> Content:
 
 
 def stored_words(said: Ruling) -> Content:
-    """A decision as it is stored: verdict or type, marks, partial score, note."""
+    """Return a stored decision: verdict or type, marks, partial score, note."""
     parts = [verdict_words(said.verdict, said.reason)] if said.verdict else []
     if said.subtype:
         parts.append(Content(f"type {printable(type_display(said.subtype))}"))
@@ -187,7 +185,7 @@ def label_line(
     answered: bool = False,
     wants_type: bool = False,
 ) -> Content:
-    """Everything a person has said of an item, or that there is nothing yet.
+    """Return a person's whole label of an item, or that there is none yet.
 
     Args:
         wants_type: The question's type is still to be given.
@@ -211,7 +209,7 @@ def label_line(
 
 
 def tag_words(tag: str) -> str:
-    """A tag in a word or two; what it means in full stands in the menu."""
+    """Return a tag in a word or two; the menu has its full meaning."""
     return printable(tag.replace("_", " "))
 
 
@@ -223,7 +221,7 @@ LONGEST: Final = 2_000
 
 
 class Line(Input):
-    """An input in which the lines of a pasted text come one after the other, and too long a text is cut.
+    """An input that joins the lines of a pasted text, and cuts a text that is too long.
 
     What it could be completed to stands there in italics, as nothing that was typed does.
     """

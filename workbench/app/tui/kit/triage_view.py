@@ -1,4 +1,4 @@
-"""A triage card as text: both final answers with what differs marked, the verdicts, the sentence, the causes.
+"""A triage card as text: both final answers with differences marked, the verdicts, the sentence, the causes.
 
 What differs is marked by a line of signs below it, so that it is seen without colours too: ``^`` below what only this
 answer has, ``‸`` where the other one has more.
@@ -48,12 +48,12 @@ _ALIKE = 4
 
 
 class CardState(NamedTuple):
-    """What stands beside a case on its card.
+    """The state shown with a case on its card.
 
     Attributes:
-        alike: Open cases that are like this one, itself among them.
+        alike: Similar open cases, including this one.
         picked: A cause is given to all of them.
-        said: What was stored or taken back last.
+        said: The last message about storing or retracting.
     """
 
     tally: TriageTally
@@ -63,7 +63,7 @@ class CardState(NamedTuple):
 
 
 def card(case: TriageCase, state: CardState, width: int, height: int) -> Content:
-    """The card in so many cells and lines."""
+    """Return the card, laid out for this many cells and lines."""
     tall = height >= _TALL
     places = case.differences.places
     question = _question(case, width)
@@ -164,7 +164,7 @@ def _cut(lines: Sequence[Content], most: int) -> Sequence[Content]:
 
 
 def marked_text(text: str, places: Sequence[tuple[int, int]]) -> tuple[str, str]:
-    """A text as it is shown, and as many signs: ``^`` where it differs, ``‸`` where it lacks something, else spaces."""
+    """Return the shown text, and as many signs: ``^`` where it differs, ``‸`` where it lacks something, else " "."""
     signs = [" "] * (len(text) + 1)
     for start, end in places:
         for place in range(start, end):
@@ -278,7 +278,7 @@ def _cause(key: str, name: str, meaning: str, n: int, width: int) -> Content:
 
 
 def other_cause(cause: Cause, n: int) -> str:
-    """A cause as a line of a menu: what it means, and how often it was given here."""
+    """Return a cause as a line of a menu: its meaning, and its count here."""
     meaning = "" if cause.own else f": {ERROR_CATEGORIES[cause.category]}"
     return f"{printable(cause.name)}{meaning}{f' · {n:,} so far' if n else ''}"
 
@@ -291,7 +291,7 @@ _SHOWN_ELSEWHERE: Final = 3
 
 
 def summary(tally: TriageTally, said: str, elsewhere: Sequence[OpenCases] = ()) -> Content:
-    """The paragraph and the table, as far as they go; once every case is read, where others are open."""
+    """Return the paragraph and the table so far; once every case is read, also where others are open."""
     found = triage_table(tally)
     parts = [Content(printable(paragraph(tally))), Content(plain_table(structs.replace(found, notes=())))]
     done = "Every case here is read." if not tally.left else f"{counted(tally.left, 'case')} left: d goes on."

@@ -22,7 +22,7 @@ class TypePicker(ModalScreen[str | None]):
 
     Args:
         current: The subtype the person has given before, which enter keeps.
-        prompt: What is asked.
+        prompt: The question.
     """
 
     DEFAULT_CSS = """
@@ -62,22 +62,20 @@ class TypePicker(ModalScreen[str | None]):
             yield Static(id="type-suggested", markup=False)
 
     def action_letter(self, letter: str) -> None:
-        """Choose one of the four types, or none again."""
         self._letter = letter
         if self.is_mounted:
             self.query_one("#type-table", Static).update(self._table())
 
     def action_number(self, number: int) -> None:
-        """Choose a subtype of the chosen type."""
         code = f"{self._letter}{number}"
         if code in SUBTYPES:
             self.dismiss(code)
 
     def suggest(self, suggested: str | None) -> None:
-        """Show what a model says, if it says something and the question still stands.
+        """Show a model's suggestion, if there is one and the question is still open.
 
         Args:
-            suggested: A subtype's code, which enter takes, or why the question has none.
+            suggested: A subtype's code, which enter accepts, or why the question has none.
         """
         if suggested is not None and self.is_attached:
             self._suggested = suggested
@@ -86,12 +84,10 @@ class TypePicker(ModalScreen[str | None]):
             line.display = True
 
     def action_confirm(self) -> None:
-        """Keep the known type, or take the one that the model suggests."""
         if (code := self._current or self._suggested) in SUBTYPES:
             self.dismiss(code)
 
     def action_pick(self, code: str) -> None:
-        """Choose by mouse."""
         self.dismiss(code)
 
     def _table(self) -> Content:

@@ -1,4 +1,4 @@
-"""A table over more rows than fit in memory: it draws what is at hand and fetches the rest."""
+"""A table over more rows than fit in memory: it draws rows in memory and fetches the rest."""
 
 from __future__ import annotations
 
@@ -111,7 +111,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     @property
     def visible_ids(self) -> list[int]:
-        """Ids of the rows in sight, from the top, as far as known."""
         cache = self._cache
         if cache is None:
             return []
@@ -121,13 +120,13 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     @property
     def order(self) -> Sequence[int]:
-        """Ids of all rows in their order; while that is not known, those of the rows in sight."""
+        """Return the ids of all rows in order; while that is unknown, those of the visible rows."""
         if isinstance(self._source, FixedSource):
             return self._source.order
         return self.visible_ids if self._cache is None or self._cache.ids is None else self._cache.ids
 
     def reload(self) -> None:
-        """Ask the source for its ids again (rows came or went); what is in sight stays."""
+        """Ask the source for its ids again (rows were added or removed); visible rows stay."""
         self._chosen = self._chosen or self.selected_id is not None
         self._load(natural=not self._ready)
 
@@ -138,7 +137,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self._repaint()
 
     def mark(self, text: str) -> None:
-        """Mark every place of a text in the rows; "" marks nothing."""
         self._sought = sought(text) if text else None
         self._repaint()
 
@@ -186,7 +184,7 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self.post_message(self.SelectionHidden(self, self.selected_id))
 
     def _place_in(self, event: messages.ViewReady) -> int | None:
-        """Where the cursor belongs in a new view; None when its row is not there."""
+        """Return the cursor's row in a new view; None if its row is missing."""
         cache = event.cache
         if not cache.count:
             return None
@@ -261,26 +259,21 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
         self.position = f"{where} of {self.row_count:,}" if known else f"{where} of …"
 
     def action_move(self, rows: int) -> None:
-        """Move the cursor by some rows; a hidden selection starts from the top row in sight."""
         self._move_to(self.scroll_offset.y if self.cursor is None else self.cursor + rows)
 
     def action_move_page(self, pages: int) -> None:
-        """Move the cursor and the rows in sight by whole pages."""
         rows = pages * self._page_height
         cursor = self.scroll_offset.y if self.cursor is None else self.cursor
         self.scroll_to(y=self.scroll_offset.y + rows, animate=False, force=True)
         self._move_to(cursor + rows)
 
     def action_first(self) -> None:
-        """Move to the first row."""
         self._move_to(0)
 
     def action_last(self) -> None:
-        """Move to the last row."""
         self._move_to(self.row_count - 1)
 
     def action_open(self) -> None:
-        """Open the row under the cursor; a hidden selection first gives way to the top row in sight."""
         if self.cursor is None:
             self.action_move(0)
             return
@@ -289,7 +282,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
             self.post_message(self.RowSelected(self, row_id))
 
     def on_click(self, event: events.Click) -> None:
-        """Sort by a header, move to a row, or open the row under the cursor."""
         place = event.get_content_offset(self)
         if place is None or self._painter is None:
             return
@@ -313,7 +305,6 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     # -- drawing -----------------------------------------------------------------------------------
 
     def on_resize(self) -> None:
-        """Share the new width among the columns."""
         if self._painter is not None:
             self._painter.resize(self.scrollable_size.width)
             self._measure()
@@ -321,13 +312,12 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
                 self._scroll_to_row(self.cursor)
 
     def notify_style_update(self) -> None:
-        """Draw anew with the theme's colours."""
         super().notify_style_update()
         self._part_styles.clear()
         self._strips.clear()
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Leave the scroll bar as it is drawn where its thumb stays: it costs as much to draw as the rows do."""
+        """Redraw the scroll bar only if its thumb moves: it is as expensive to draw as the rows."""
         bar = self.vertical_scrollbar
         position = bar.validate_position(new_value)
         if _thumb(bar, bar.position) == _thumb(bar, position):
@@ -362,20 +352,18 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
 
     @property
     def _nothing(self) -> str:
-        """What stands in place of the rows where there are none."""
         if self.narrowed or self._sought is not None:
             return "None matches; escape clears."
         return "None matches; F takes the last condition away." if self.chips else "No rows"
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Draw what is at hand, and only then fetch what is not: the two would hinder each other."""
+        """Draw rows in memory first, and then fetch missing ones: the two would slow each other down."""
         drawn = super().render_lines(crop)
         if self._cache is not None and self._cache.wanting:
             self.call_next(self._fetch_wishes)
         return drawn
 
     def render_line(self, y: int) -> Strip:
-        """Draw a line of the visible part; the first ones are chips and header."""
         cache, painter, offset = self._cache, self._painter, self.scroll_offset
         blank = Strip.blank(self.scrollable_size.width, self._style_of("row"))
         if y < self._head - 1:

@@ -27,7 +27,7 @@ class WrapRow(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """Where a search text was found: characters `start` to `end` of a line."""
+    """A search hit: characters `start` to `end` of a line."""
 
     line: int
     start: int
@@ -38,7 +38,7 @@ class Wrapped(NamedTuple):
     """A rendered text, wrapped to `width` cells.
 
     Attributes:
-        rendered: What was wrapped; the marks are there.
+        rendered: The original text with its marks.
         lines: Its lines in printable characters, as far as they have been wrapped.
         rows: The screen rows, in order.
         complete: False when only the beginning has been wrapped.
@@ -51,11 +51,10 @@ class Wrapped(NamedTuple):
     complete: bool
 
     def row_of(self, line: int, offset: int = 0) -> int:
-        """The row that shows a character of a line."""
         return max(0, bisect_right(self.rows, (line, offset, sys.maxsize)) - 1)
 
     def marked_rows(self, mark: str) -> list[int]:
-        """The rows where the lines with this mark begin; of the final answer, where it begins itself."""
+        """Return the rows where the lines with this mark begin; for the final answer, the row where it begins."""
         lines = (line for line in self.rendered.marks.get(mark, ()) if line < len(self.lines))
         return [self.row_of(line, self._answer_offset(line) if mark == "answer" else 0) for line in lines]
 
@@ -64,11 +63,9 @@ class Wrapped(NamedTuple):
         return sum(len(span.text) for span in before)
 
     def text(self, line: int) -> str:
-        """The printable text of a line."""
         return "".join(span.text for span in self.lines[line])
 
     def spans(self, row: int) -> Iterator[Span]:
-        """The styled text of a row."""
         line, start, end = self.rows[row]
         position = 0
         for span in self.lines[line]:
@@ -78,7 +75,7 @@ class Wrapped(NamedTuple):
             position += len(span.text)
 
     def find(self, text: str) -> list[Hit]:
-        """Every place of `text`; the case of letters counts only when `text` has capitals."""
+        """Return every place of `text`; the search is case-sensitive only if `text` has capitals."""
         wanted = printable(text)
         if not wanted:
             return []
@@ -146,7 +143,7 @@ def _piece_end(text: str, start: int, width: int) -> int:
 
 
 def _wide_piece_end(text: str, start: int, width: int) -> int:
-    """The same for text with characters of 0 or 2 cells."""
+    """As `_piece_end`, for text with characters of 0 or 2 cells."""
     cells, candidate, before, inked = 0, 0, "", False
     for index in range(start, len(text)):
         character = text[index]
@@ -174,7 +171,7 @@ def _may_part(before: str, after: str, size: int) -> bool:
 
 
 def cut(spans: Iterable[Span], width: int) -> list[tuple[Span, ...]]:
-    """A line in pieces of at most `width` cells (and at least one character); an empty one is one piece."""
+    """Split a line into pieces of at most `width` cells (and at least one character); an empty one is one piece."""
     pieces: list[list[Span]] = [[]]
     room = width
     for span in spans:
@@ -203,6 +200,5 @@ def _fitting(text: str, room: int, *, first: bool) -> int:
 
 
 def padded(spans: Sequence[Span], width: int, style: StyleName = "") -> tuple[Span, ...]:
-    """The spans filled up to `width` cells with blanks of a style."""
     missing = width - sum(cell_len(span.text) for span in spans)
     return (*spans, Span(" " * missing, style)) if missing > 0 else tuple(spans)

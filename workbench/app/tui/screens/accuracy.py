@@ -42,18 +42,18 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 
 class OpenedGroup(Struct, frozen=True):
-    """A group that was opened: its property and its name."""
+    """An opened group: its property and its name."""
 
     by: str
     group: str
 
 
 class SheetQuery(FigureQuery, frozen=True, kw_only=True):
-    """What is asked for.
+    """The request.
 
     Attributes:
         of: The items to begin with, such as those of a set; none for all items.
-        path: The groups one inside the other whose items are shown; none for all of them.
+        path: The nested groups whose items are shown; none for all of them.
     """
 
     by: str = "type"
@@ -62,37 +62,36 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """The items the table is about."""
+        """Return the conditions of the items in the table."""
         return (*self.of, *(Condition(step.by, "=", step.group) for step in self.path))
 
     @property
     def words(self) -> str:
-        """The same for people; empty for all items."""
+        """Return the conditions in words; empty for all items."""
         begun = (printable(str(condition)) for condition in self.of)
         return " · ".join([*begun, *(group_name(step.group, step.by) for step in self.path)])
 
     def free(self, groups: Sequence[str]) -> tuple[str, ...]:
-        """The properties of these that can still be broken down by."""
+        """Return the properties that can still be broken down by."""
         fixed = {step.by for step in self.path}
         return tuple(by for by in groups if by not in fixed)
 
     def conditions_of(self, group: str | None) -> tuple[Condition, ...]:
-        """The items of a column; a reason is no property of items."""
+        """Return the conditions of a column's items; a reason is not a property of items."""
         if group is None or self.by == "reason":
             return self.conditions
         return (*self.conditions, Condition(self.by, "=", group))
 
     def words_of(self, group: str | None) -> str:
-        """The items of a column in words."""
         own = "" if group is None else group_name(group, self.by)
         return " · ".join(part for part in (self.words, own) if part) or "all"
 
     def inside(self, group: str, by: str) -> SheetQuery:
-        """The same of one group only, broken down by another property."""
+        """Return the request for one group only, broken down by another property."""
         return structs.replace(self, by=by, path=(*self.path, OpenedGroup(self.by, group)))
 
     def outside(self) -> tuple[SheetQuery, str]:
-        """What the group opened last stands in, and that group.
+        """Return the request that contains the last opened group, and that group.
 
         Raises:
             ValueError: No group was opened.
@@ -113,15 +112,15 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     Args:
         conditions: Which items, such as those of a set; all of them when there are none.
-        by: What they are broken down by to begin with.
+        by: The initial property to break down by.
 
     Attributes:
-        asked: What is asked for.
-        sheet: The report of what was asked for last and has arrived.
-        figure: The figure in the cells, a key of `FIGURES`.
-        order: How verifiers are sorted; None for the report's order.
+        asked: The current request.
+        sheet: The newest report that has arrived.
+        figure: The metric in the cells, a key of `FIGURES`.
+        order: The order of verifiers; None for the report's order.
         pinned: Verifiers that stay on top.
-        lower: What stands below.
+        lower: The lower view.
     """
 
     CSS_PATH = "accuracy.tcss"
@@ -189,14 +188,13 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """The cursor belongs to the matrix."""
         self.query_one("#accuracy-notes").display = False
         self.query_one(Matrix).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> tuple[SheetQuery, AccuracySheet]:
-        """Count; what was asked for goes with the report."""
+        """Compute the report; return it with its request."""
         asked = self.asked
         return asked, AccuracySheet(self._counted(asked, None))
 
@@ -204,7 +202,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         return accuracy(self.project, by=asked.by, live=True, seed=seed, **counting(asked))
 
     def show(self, data: tuple[SheetQuery, AccuracySheet]) -> None:
-        """Fill the tables; the cursor stays with its verifier and group."""
         asked, sheet = data
         if asked != self.asked:
             return
@@ -220,7 +217,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @property
     def report(self) -> AccuracyReport | None:
-        """The report that is shown."""
         return None if self.sheet is None else self.sheet.report
 
     # -- the matrix --------------------------------------------------------------------------------
@@ -277,7 +273,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @property
     def chosen(self) -> tuple[str | None, str | None]:
-        """Verifier and group under the cursor; the names stand for all items."""
+        """Return verifier and group under the cursor; the names stand for all items."""
         matrix = self.query_one(Matrix)
         return matrix.row_key, matrix.column_key
 
@@ -323,13 +319,11 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self.query_one(Matrix).move_to(verifier, group)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other titles and columns at another width."""
         self._give_room()
         if self.is_attached:
             self.call_after_refresh(self._fill)
 
     def on_descendant_focus(self) -> None:
-        """The table in use has the lines of a short screen."""
         self._give_room()
 
     def _give_room(self) -> None:
@@ -348,21 +342,18 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self.action_items()
 
     def action_items(self) -> None:
-        """List the items of the cell under the cursor."""
         from workbench.app.tui.screens.accuracy_items import AccuracyItemsScreen
 
         if (cell := self._cell) is not None:
             self.app.push_screen(AccuracyItemsScreen(cell, self.asked.words_of(cell.group)))
 
     def action_what_if(self) -> None:
-        """Try other options of the verifier under the cursor."""
         from workbench.app.tui.screens.what_if import WhatIfScreen
 
         if (cell := self._cell) is not None:
             self.app.push_screen(WhatIfScreen.of_cell(cell))
 
     def action_triage(self) -> None:
-        """Open the wrong verdicts of the cell under the cursor as cards."""
         from workbench.app.tui.screens.triage import TriageScreen
         from workbench.measuring.reviewing.triage import of_cell
 
@@ -384,7 +375,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         )
 
     def action_split(self) -> None:
-        """Ask by what to split the group under the cursor."""
         group = self.chosen[1]
         if self._displayed != self.asked:
             return
@@ -402,14 +392,12 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self.change(by=by)
 
     def action_up(self) -> None:
-        """Back from a group that was opened; else to the screen before."""
         if not self.asked.path:
             self.workbench.action_go_back()
             return
         self.count(*self.asked.outside())
 
     def action_compare(self) -> None:
-        """Compare the verifier under the cursor with the next one, on the group's items."""
         from workbench.app.tui.screens.compare import CompareScreen, Pair
 
         row = self._row
@@ -438,7 +426,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     # -- what is counted, and how it is shown ------------------------------------------------------
 
     def count(self, asked: SheetQuery, group: str | None = None) -> None:
-        """Count anew; where the groups are others, the cursor goes to this one, or stays with its own where that is."""
         if (asked.by, asked.path) != (self.asked.by, self.asked.path):
             self._arriving, self._arrive_at = True, group or self.chosen[1]
         self.asked = asked
@@ -446,16 +433,13 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self.read_again()
 
     def action_next_group(self, step: int) -> None:
-        """Break down by the next property, or the one before."""
         self.change(by=following(self.asked.by, self.asked.free(self.groups)[::step]))
 
     def action_next_figure(self, step: int) -> None:
-        """Show the next figure in the cells, or the one before."""
         self.figure = following(self.figure, tuple(FIGURES)[::step])
         self._fill()
 
     def action_next_view(self) -> None:
-        """Show something else below."""
         self.lower = following(self.lower, get_args(Lower))
         self.query_one("#accuracy-notes").display = self.lower == "notes"
         self.query_one(VirtualTable).display = self.lower != "notes"
@@ -463,7 +447,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
 
     @on(Matrix.TitleClicked)
     def action_sort(self) -> None:
-        """Sort by the column under the cursor: worst first, then turned round, then not at all."""
         if isinstance(self.focused, VirtualTable):
             self.focused.action_sort()
             return
@@ -472,7 +455,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         self._fill()
 
     def action_reverse(self) -> None:
-        """Turn the order round; without one, best first."""
         if isinstance(self.focused, VirtualTable):
             self.focused.action_reverse()
             return
@@ -484,7 +466,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         return SheetOrder(by_name=by_name, group=self.chosen[1], descending=not by_name and not self._figure.rising)
 
     def action_pin(self) -> None:
-        """Keep the verifier under the cursor on top, or let it go."""
         verifier = self.chosen[0]
         if verifier is not None:
             if self.pinned.pop(verifier, self) is self:
@@ -492,7 +473,6 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             self._fill()
 
     def action_export(self) -> None:
-        """Copy or save the shown table, or save the plots of these items."""
         if self.report is not None:
             part = "".join(filter(str.isalnum, "".join(one.value for one in self.asked.conditions)))
             from workbench.measuring.report.gathering import write_plots

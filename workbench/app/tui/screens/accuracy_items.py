@@ -1,4 +1,4 @@
-"""The items of one cell of the accuracy table, wrong verdicts first, with the reasons behind them."""
+"""The items of one cell of the accuracy table, wrong verdicts first, with their reasons."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _why(reason: str) -> str:
 
 
 def _result(row: JudgedRow) -> Cell:
-    """What the row counts as; an undecided one only because the protocol says so."""
+    """Return the row's result; an abstention has one only because of the protocol."""
     if row.outcome >= OutcomeCode.ABSTAIN:
         return Cell("? right", "warning") if row.right else Cell("? wrong", "warning")
     return Cell("✓ right", "success") if row.right else Cell("✗ wrong", "error")
@@ -60,7 +60,7 @@ class AccuracyItemsScreen(TableScreen):
     """One verifier on one group of items; enter opens an item with its evidence.
 
     Args:
-        cell: Whose items.
+        cell: The cell with the items.
         words: The group of items, for people.
     """
 
@@ -85,7 +85,6 @@ class AccuracyItemsScreen(TableScreen):
         self.items: JudgedItems | None = None
 
     def heading(self) -> tuple[str, str]:
-        """Whose items these are."""
         return f"{printable(self.cell.verifier)}, {self.words}", "items"
 
     def on_mount(self) -> None:
@@ -97,7 +96,6 @@ class AccuracyItemsScreen(TableScreen):
         self.fill()
 
     def fill(self) -> None:
-        """List one kind of items; the selected one stays selected where it is among them."""
         if self.items is None:
             return
         items, order = self.items, self.items.ids(self.which)
@@ -122,24 +120,20 @@ class AccuracyItemsScreen(TableScreen):
         return " · ".join(named) + more or "–"
 
     def action_next_kind(self, step: int) -> None:
-        """List the next kind of items, or the one before."""
         self.which = following(self.which, get_args(Which)[::step])
         self.fill()
 
     def action_what_if(self) -> None:
-        """Try other options: which verdicts would they change, of the item under the cursor first."""
         from workbench.app.tui.screens.what_if import WhatIfScreen
 
         self.app.push_screen(WhatIfScreen.of_cell(self.cell, self.item_here))
 
     def opened(self, row: int) -> None:
-        """Open the item, the verifier's verdict chosen."""
         from workbench.app.tui.screens.item import ItemScreen
 
         self.app.push_screen(ItemScreen(row, self.table.order, (self.cell.verifier,)))
 
     def action_triage(self) -> None:
-        """Open the cell's wrong verdicts as cards."""
         from workbench.app.tui.screens.triage import TriageScreen
         from workbench.measuring.reviewing.triage import of_cell
 

@@ -1,4 +1,4 @@
-"""A form that adds a verifier which asks a model server: filled in, tried on an item, kept in workbench.toml."""
+"""A form that adds a verifier with a model server: filled in, tried on an item, saved in workbench.toml."""
 
 from __future__ import annotations
 
@@ -57,19 +57,15 @@ class Heading(Static, can_focus=True):
         self._title = title
 
     def tell(self, folded: bool) -> None:
-        """Show whether the options are there."""
         self.update(Content(f"{'▶' if folded else '▼'} {self._title}"))
 
     def action_fold(self) -> None:
-        """Fold or unfold."""
         self.post_message(self.Folded())
 
     def on_click(self) -> None:
-        """A click folds too."""
         self.action_fold()
 
     def on_key(self, event: Key) -> None:
-        """What is typed here is meant for the field below."""
         if event.is_printable and event.character:
             event.stop()
             event.prevent_default()
@@ -79,10 +75,10 @@ class Heading(Static, can_focus=True):
 
 
 class OptionSection(Vertical):
-    """A heading and a field an option; fields are made when they are first unfolded.
+    """A heading with one field per option; fields are created when they are first unfolded.
 
     Attributes:
-        folded: Only the heading is there.
+        folded: Only the heading is shown.
     """
 
     DEFAULT_CSS = """
@@ -102,13 +98,11 @@ class OptionSection(Vertical):
         self.set_reactive(OptionSection.folded, not self._made)
 
     def compose(self) -> ComposeResult:
-        """The heading, and the fields where they are to be seen."""
         yield Heading(self.section.title)
         with Vertical(classes="options"):
             yield from self._fields() if self._made else ()
 
     def on_mount(self) -> None:
-        """Show the heading."""
         self.query_one(Heading).tell(self.folded)
 
     def _fields(self) -> Iterator[OptionField]:
@@ -117,15 +111,13 @@ class OptionSection(Vertical):
 
     @property
     def fields(self) -> list[OptionField]:
-        """The fields that have been made."""
         return [child for child in self.query_one(".options").children if isinstance(child, OptionField)]
 
     def values(self) -> dict[str, str]:
-        """What has been filled in, by option."""
         return {field.option: field.value for field in self.fields if field.value}
 
     def show_used(self, values: Mapping[str, str]) -> None:
-        """Hide what has no use beside these values of the whole form."""
+        """Hide fields that have no effect with these values of the whole form."""
         used = {option.name for option in self.section.options if option.is_used(values)}
         self.display = bool(used)
         for field in self.fields:
@@ -137,7 +129,6 @@ class OptionSection(Vertical):
         self.folded = not self.folded
 
     def watch_folded(self, folded: bool) -> None:
-        """Make the fields, show or hide them."""
         box = self.query_one(".options")
         if not folded and not self._made:
             self._made = True
@@ -160,9 +151,9 @@ class PreviewScreen(FindingScreen):
     """One request after the other, as text or to the byte.
 
     Args:
-        look: What would be asked about an item by its id, or about the first one; runs in a thread.
-        calls: What would be asked about an item.
-        item: The id of that one; the first one's need not be said.
+        look: Returns the requests for an item by its id, or for the first one; runs in a thread.
+        calls: The requests for an item.
+        item: The id of that item; empty for the first one.
     """
 
     TITLE_TEXT = "Preview"
@@ -189,7 +180,6 @@ class PreviewScreen(FindingScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Show what is there."""
         self.reader.focus()
         self._show()
 
@@ -200,20 +190,16 @@ class PreviewScreen(FindingScreen):
         self.reader.show(planned_text(self._calls, raw=self._raw))
 
     def action_next(self) -> None:
-        """Go to the next request."""
         self.reader.jump(REQUEST)
 
     def action_raw(self) -> None:
-        """Text or bytes."""
         self._raw = not self._raw
         self._show()
 
     def action_item(self) -> None:
-        """Ask for an item's id."""
         self.ask(_ITEM, "id of the item", self._item)
 
     def answered(self, asked: str, text: str) -> bool:
-        """Read what would be asked about that item."""
         if asked != _ITEM:
             return super().answered(asked, text)
         self.in_background(partial(self._look, text or None), partial(self._read, text), group="preview")
@@ -234,7 +220,7 @@ _KIND_ABOUT = "a judge that is asked for a verdict, a model that gives a score �
 
 
 class AddJudgeScreen(ServerTestScreen):
-    """One field an option, in sections; what is wrong stands at its field."""
+    """One field per option, in sections; errors are shown at their field."""
 
     CSS_PATH = "add_judge.tcss"
     TITLE_TEXT = "Add a judge"
@@ -262,7 +248,6 @@ class AddJudgeScreen(ServerTestScreen):
         self._forms: dict[str, VerifierForm] = {}
 
     def compose(self) -> ComposeResult:
-        """The name; the rest comes when the kinds are known."""
         yield TitleBar(self.TITLE_TEXT, "the key itself is never asked for, only the variable that holds it")
         with VerticalScroll(id="judge-form", can_focus=False):
             yield OptionField(_NAME, _NAME_ABOUT)
@@ -273,7 +258,6 @@ class AddJudgeScreen(ServerTestScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read which kinds there are and what they take."""
         self.in_background(configuring.forms, self._show_kinds, group="forms")
 
     # -- the form ----------------------------------------------------------------------------------
@@ -304,13 +288,11 @@ class AddJudgeScreen(ServerTestScreen):
         return [child for child in self.query_one("#judge-sections").children if isinstance(child, OptionSection)]
 
     def _hide_unused(self) -> None:
-        """Only what the chosen strategy uses is there."""
         values = self.values()
         for section in self._sections:
             section.show_used(values)
 
     def values(self) -> dict[str, str]:
-        """What has been filled in, by option."""
         return {name: value for section in self._sections for name, value in section.values().items()}
 
     def _given(self) -> dict[str, str]:
@@ -320,13 +302,12 @@ class AddJudgeScreen(ServerTestScreen):
 
     @property
     def chosen_kind(self) -> str | None:
-        """The kind of verifier; None until the kinds are known."""
+        """Return the kind of verifier; None until the kinds are known."""
         found = self.query(f"#option-{_KIND}").results(OptionField)
         return next((field.value for field in found), None)
 
     @property
     def typed_name(self) -> str:
-        """What it is to be called."""
         return self.query_one(f"#option-{_NAME}", OptionField).value
 
     @on(OptionField.Changed)
@@ -341,7 +322,6 @@ class AddJudgeScreen(ServerTestScreen):
         self.focus_next()
 
     def complain_at(self, error: OptionError) -> bool:
-        """A field in a section that is folded is shown first."""
         field = self.field_of(error)
         if field is None:
             return False
@@ -356,7 +336,6 @@ class AddJudgeScreen(ServerTestScreen):
     # -- actions -----------------------------------------------------------------------------------
 
     def action_preview(self) -> None:
-        """Show what would be sent about the first item; the preview goes on to others."""
         if (kind := self.chosen_kind) is not None:
             look = partial(self._preview, kind, self._given(), self.workbench.names_worked_under)
             self.in_background(partial(look, None), partial(self._show_preview, look), group="judge")
@@ -373,12 +352,10 @@ class AddJudgeScreen(ServerTestScreen):
             self.app.push_screen(PreviewScreen(look, calls))
 
     def action_test(self) -> None:
-        """Ask the server what it can do."""
         if (kind := self.chosen_kind) is not None:
             self.ask_server(kind, self._given())
 
     def action_save(self) -> None:
-        """Check it and keep it."""
         if (kind := self.chosen_kind) is not None:
             work = partial(configuring.save, self.project, self.typed_name, kind, self._given())
             self.in_background(work, self._saved, group="judge")
@@ -390,8 +367,6 @@ class AddJudgeScreen(ServerTestScreen):
         self.workbench.action_start_verifier(name)
 
     def action_close(self) -> None:
-        """Leave, after a question where something would be lost."""
-
         def answered(leave: bool | None) -> None:
             if leave:
                 self.app.pop_screen()

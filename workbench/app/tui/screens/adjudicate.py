@@ -1,4 +1,4 @@
-"""Adjudicate: the conflict queue, all labels beside the card, one decision."""
+"""Adjudicate: the conflict queue, all labels next to the card, one decision."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from workbench.labelling.rulings import Role
 
 
 class VerdictsAfter(ModalScreen[str]):
-    """Returns "on", "undo" when the person wants their decision back, or "case" for a case of the guidelines."""
+    """Returns "on", "undo" to retract the decision, or "case" to add a case to the guidelines."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space,escape,q", "leave('on')", "Go on"),
@@ -67,11 +67,9 @@ class VerdictsAfter(ModalScreen[str]):
         return Content("\n").join(lines)
 
     def on_click(self) -> None:
-        """A click goes on, too."""
         self.dismiss("on")
 
     def action_leave(self, answer: str) -> None:
-        """Go on, or do something about the decision first."""
         self.dismiss(answer)
 
 
@@ -131,7 +129,7 @@ class OpenedConflict(NamedTuple):
     """A conflict, ready to be shown.
 
     Attributes:
-        left: Conflicts this person may settle; one they have settled is none of them.
+        left: Number of conflicts this person may resolve; resolved ones don't count.
     """
 
     conflict: Conflict
@@ -140,9 +138,7 @@ class OpenedConflict(NamedTuple):
 
 
 class AdjudicateScreen(JudgingScreen):
-    """One conflict at a time; what verifiers said appears only after the decision.
-    It begins with the conflict ``first``, a task and a subject, or with the queue's first.
-    """
+    """One conflict at a time; verdicts of verifiers appear only after the decision."""
 
     CSS_PATH = "adjudicate.tcss"
     TITLE_TEXT = "Adjudicate"
@@ -162,7 +158,6 @@ class AdjudicateScreen(JudgingScreen):
         self._end = ""
 
     def compose(self) -> ComposeResult:
-        """The frame; the conflict comes by itself."""
         yield TitleBar("Adjudicate", "…")
         yield OpinionPanel(WIDE, id="opinions")
         yield FinalAnswerCard(GUIDELINES)
@@ -171,13 +166,11 @@ class AdjudicateScreen(JudgingScreen):
 
     @property
     def panel(self) -> OpinionPanel:
-        """The labels."""
         return self.query_one(OpinionPanel)
 
     # -- coming ------------------------------------------------------------------------------------
 
     def begin(self, name: str) -> None:
-        """Open the person's session and the first conflict."""
         self._person = name
         self.store(self._next, self._show, "opening …")
         self.set_interval(LOOK_AGAIN_S, self._look_again)
@@ -185,11 +178,9 @@ class AdjudicateScreen(JudgingScreen):
 
     @property
     def acquainted(self) -> Acquainted | None:
-        """What the person knows of the guidelines."""
         return None if self._session is None else self._session.guidelines
 
     def nobody(self) -> None:
-        """Say how people come to be."""
         self._say_empty(NOBODY.format(database=as_typed(self.project.path.name)))
 
     def _look_again(self) -> None:
@@ -240,7 +231,6 @@ class AdjudicateScreen(JudgingScreen):
     # -- deciding ----------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can settle this conflict; escape closes what is open, else it leaves the screen."""
         if self._current is not None and action in HIDDEN[self._current.conflict.task]:
             return False
         if action == "close" and self.panel.in_full:
@@ -249,16 +239,13 @@ class AdjudicateScreen(JudgingScreen):
 
     @property
     def has_item(self) -> bool:
-        """Whether there is a conflict on the screen."""
         return self._current is not None
 
     def action_decide(self, verdict: LabelVerdict) -> None:
-        """Settle a conflict on correctness."""
         if self.has_item and self.is_ready and self.is_decision():
             self._rule(Ruling(verdict=verdict, tags=self._tags))
 
     def action_unsuitable(self) -> None:
-        """Ask why, then settle."""
         if self.is_free() and self._current is not None:
             self.ask_reason(partial(self._exclude, self._current))
 
@@ -267,7 +254,6 @@ class AdjudicateScreen(JudgingScreen):
             self._rule(Ruling(verdict="unsuitable", reason=reason, tags=self._tags))
 
     def action_accept(self, letter: str) -> None:
-        """Take one of the labels over whole."""
         if self._current is not None and self.is_ready and self.is_decision():
             conflict = self._current.conflict
             for opinion in conflict.opinions:
@@ -275,7 +261,6 @@ class AdjudicateScreen(JudgingScreen):
                     self._rule(accepting(conflict.task, opinion, self._note))
 
     def action_type(self) -> None:
-        """Settle a conflict on the type."""
         if self.is_free() and self._current is not None:
             said = ", ".join(f"{one.letter} said {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
@@ -354,7 +339,7 @@ class AdjudicateScreen(JudgingScreen):
         return 0 if self._session is None else self._session.settled()
 
     def _show_after(self, found: tuple[OpenedConflict | None, int]) -> None:
-        """The next conflict, or none; what was stored of the one before stays in sight until another key's work."""
+        """Show the next conflict, or none; the stored decision stays visible until another key takes effect."""
         opened, settled_so_far = found
         if opened is None:
             self._end = f"Saved ✓ That was the last one: {settled_so_far:,} settled by you in all.\n\n"
@@ -366,7 +351,6 @@ class AdjudicateScreen(JudgingScreen):
             self._said = f"saved ✓ {_value(self._saved)}"
 
     def store_failed(self, error: BaseException | None) -> None:
-        """A conflict that changed meanwhile is read again; what could not be opened is tried again."""
         if isinstance(error, StoreError) and self._current is None:
             self._say_empty(self.why_none(error))
         elif isinstance(error, AnnotationError) and self._session is not None:
@@ -379,13 +363,11 @@ class AdjudicateScreen(JudgingScreen):
         return self._next()
 
     def action_skip(self) -> None:
-        """Leave the conflict for later."""
         if self._current is not None and self._session is not None and self.is_ready:
             self._session.skip(self._current.conflict)
             self.store(self._next, self._show, "skipped")
 
     def action_undo(self) -> None:
-        """Take the last decision back and open its conflict."""
         if self._session is not None and self.is_ready:
             self.store(self._undo, self._undone, "undoing …")
 
@@ -401,11 +383,9 @@ class AdjudicateScreen(JudgingScreen):
     # -- going back and on -------------------------------------------------------------------------
 
     def action_older(self) -> None:
-        """Go to the own decision before this one."""
         self._step(older=True)
 
     def action_newer(self) -> None:
-        """Go to the own decision after this one, or to the next conflict."""
         self._step(older=False)
 
     def _step(self, *, older: bool) -> None:
@@ -427,7 +407,6 @@ class AdjudicateScreen(JudgingScreen):
     # -- beside the verdict ------------------------------------------------------------------------
 
     def action_note(self) -> None:
-        """Write a note that goes with the decision."""
         if self.is_free() and self._current is not None:
             keep = partial(self._keep_note, self._current)
             self.app.push_screen(NoteInput(self._note, keep=keep), partial(self._noted, self._current))
@@ -444,7 +423,6 @@ class AdjudicateScreen(JudgingScreen):
             self.in_background(keep, lambda _: None, group="adjudicate-note", exclusive=False)
 
     def action_tag(self) -> None:
-        """Say more beside the verdict."""
         if self.is_free() and self._current is not None:
             tags = [Choice(code, words) for code, words in TAGS.items()]
             menu = ChoiceMenu("Beside the verdict", tags, chosen=self._tags)
@@ -456,7 +434,6 @@ class AdjudicateScreen(JudgingScreen):
             self.draw_line()
 
     def action_case(self) -> None:
-        """Add a case to the guidelines."""
         if self.is_free() and self._current is not None:
             self.ask_line(_CASE, None, self._case_said)
 
@@ -474,12 +451,10 @@ class AdjudicateScreen(JudgingScreen):
     # -- looking -----------------------------------------------------------------------------------
 
     def action_labels(self) -> None:
-        """The labels in full in the card's place, or the card again."""
         if self._current is not None:
             self._labels_in_full(not self.panel.in_full)
 
     def action_close(self) -> None:
-        """Close the labels in full, else what is open on the card."""
         if self.panel.in_full:
             self._labels_in_full(False)
         else:
@@ -494,7 +469,6 @@ class AdjudicateScreen(JudgingScreen):
         self.refresh_bindings()
 
     def draw_line(self) -> None:
-        """Who is working, how many conflicts are left, what was said last."""
         parts = [RemarkPiece(self.shown_name(self._person)), self.unsaved, self.news]
         if self._current is not None:
             if self._current.conflict.own is not None:

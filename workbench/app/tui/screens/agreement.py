@@ -1,4 +1,4 @@
-"""Agreement: how far people agree, who with whom, on what and when, and the way down to the items."""
+"""Agreement: how far annotators agree, by pair, group and time, and the way down to the items."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _CELL_WIDTH = 12
 
 
 class AgreementQuery(Struct, frozen=True, kw_only=True):
-    """What is asked for.
+    """The request.
 
     Attributes:
         coarse: Types by their letter.
-        latest: Labels of the round under way, in place of each item's first.
+        latest: Labels of the current round, instead of each item's first.
     """
 
     task: Task = "correctness"
@@ -54,7 +54,6 @@ class AgreementQuery(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        """For people."""
         return "types by letter" if self.coarse else self.task
 
 
@@ -63,7 +62,7 @@ ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="typ
 
 
 class AgreementScreen(LiveScreen):
-    """The figures above a matrix of people with a cursor on one pair, and a table of people, groups, time or pairs."""
+    """The metrics above a matrix of people with a cursor on one pair, and a table of people, groups, time or pairs."""
 
     CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
@@ -98,18 +97,15 @@ class AgreementScreen(LiveScreen):
         yield Footer()
 
     def on_mount(self) -> None:
-        """The cursor belongs to the matrix."""
         self.query_one(DataTable).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> tuple[AgreementQuery, AgreementReport]:
-        """Count; what was asked for goes with the figures."""
         asked = self.asked
         return asked, agreement(self.project, asked.task, by=asked.by, coarse=asked.coarse, latest=asked.latest)
 
     def show(self, data: tuple[AgreementQuery, AgreementReport]) -> None:
-        """Show what was asked for last."""
         asked, report = data
         if asked != self.asked:
             return
@@ -153,7 +149,7 @@ class AgreementScreen(LiveScreen):
 
     @property
     def chosen(self) -> tuple[AnnotatorQuality | None, AnnotatorQuality | None]:
-        """The people of the cell under the cursor; the column of names stands for the first other person."""
+        """Return the people of the cell under the cursor; the name column stands for the first other person."""
         place = self.query_one(DataTable).cursor_coordinate
         if place.row >= len(self._people):
             return None, None
@@ -168,7 +164,6 @@ class AgreementScreen(LiveScreen):
 
     @property
     def pair(self) -> PairAgreement | None:
-        """The two people under the cursor, if they have items in common."""
         row, column = self.chosen
         if self.report is None or row is None or column is None:
             return None
@@ -197,7 +192,6 @@ class AgreementScreen(LiveScreen):
         self.action_open_pair()
 
     def action_open_pair(self, everything: bool = False) -> None:
-        """List the items of the two people under the cursor."""
         pair = self.pair
         if pair is None:
             self.notify("Choose two people who have items in common.", markup=False)
@@ -212,23 +206,19 @@ class AgreementScreen(LiveScreen):
         self._ask(structs.replace(self.asked, latest=not self.asked.latest))
 
     def action_next_group(self) -> None:
-        """Group by the next property, and show the groups."""
         self.view = "groups"
         self._ask(structs.replace(self.asked, by=following(self.asked.by, GROUPS)))
 
     def action_next_measure(self) -> None:
-        """Show something else of each pair."""
         self.measure = following(self.measure, get_args(view.Measure))
         if self.report is not None:
             self._fill_matrix()
 
     def action_next_view(self) -> None:
-        """Show another table below."""
         self.view = following(self.view, get_args(view.View))
         self._fill_table()
 
     def action_export(self) -> None:
-        """Save or copy the report's tables."""
         from workbench.measuring.report.people import agreement_as
 
         if (report := self.report) is not None:
@@ -285,7 +275,6 @@ class AgreementItemsScreen(TableScreen):
         self.found: PairItems | None = None
 
     def heading(self) -> tuple[str, str]:
-        """Whose items these are."""
         return "Items", f"{printable(' – '.join(self.pair))} · {self.asked.words}"
 
     def on_mount(self) -> None:
@@ -299,7 +288,6 @@ class AgreementItemsScreen(TableScreen):
         self.fill()
 
     def fill(self) -> None:
-        """List what was asked for."""
         if self.found is None:
             return
         found, differing, same = self.found, self.found.differing, self.found.same
@@ -310,12 +298,10 @@ class AgreementItemsScreen(TableScreen):
         self.list_items(_columns(self.pair), order, found.rows, lambda row: row.item.id)
 
     def action_other_items(self) -> None:
-        """All items, or only those on which they differ."""
         self.everything = not self.everything
         self.fill()
 
     def opened(self, row: int) -> None:
-        """Open the item."""
         from workbench.app.tui.screens.item import ItemScreen
 
         self.app.push_screen(ItemScreen(row, self.table.order))

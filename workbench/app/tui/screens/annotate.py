@@ -1,4 +1,4 @@
-"""Annotate: one item at a time on its final-answer card; one key labels and brings the next."""
+"""Annotate: one item at a time on its final-answer card; one key labels it and shows the next."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from workbench.labelling.answers import contradictions
 
 
 class AnswersBox(ModalScreen[int | None]):
-    """The answers, newest first; returns the row id of the item that was chosen."""
+    """The answers, newest first; returns the row id of the chosen item."""
 
     DEFAULT_CSS = """
     AnswersBox { align: center middle; }
@@ -112,7 +112,7 @@ _ASK = "What should the coordinator know? Enter alone only calls them"
 
 
 class Queued(NamedTuple):
-    """An answer that waits until the one before it is stored, and when its key was pressed."""
+    """An answer that waits until the one before it is stored, and the time of its key."""
 
     answer: Answer
     pressed_at: float | None
@@ -137,7 +137,6 @@ class AnnotateScreen(ItemFlow):
         self._auto = True
 
     def compose(self) -> ComposeResult:
-        """The frame; the item comes by itself."""
         yield TitleBar("Annotate", "…")
         yield FinalAnswerCard(GUIDELINES)
         yield Static(id="annotate-empty", markup=False)
@@ -188,7 +187,7 @@ class AnnotateScreen(ItemFlow):
             self.pace.label(item.completion, answer.focused_ms)
 
     def _decided_in(self, item: AnnotationItem, answer: Answer) -> int | None:
-        """Milliseconds a decision took; None where it corrects one, or was not timed."""
+        """Return the milliseconds of a decision; None if it is a correction, or was not timed."""
         corrects = item.subtype if answer.verdict is None else item.verdict
         if corrects is not None or answer.open_ms is None:
             return None
@@ -201,7 +200,6 @@ class AnnotateScreen(ItemFlow):
         return Answer(verdict=verdict, reason=reason, note=self._note, **structs.asdict(self._marks))
 
     def action_label(self, verdict: LabelVerdict) -> None:
-        """Label; then ask for the type where people must settle it."""
         if self._current is None:
             return
         if self._busy:
@@ -233,7 +231,6 @@ class AnnotateScreen(ItemFlow):
             self._offer_type()
 
     def action_unsuitable(self) -> None:
-        """Ask why, then label."""
         if self.is_free() and self._current is not None:
             self.ask_reason(partial(self._exclude, self._current))
 
@@ -242,7 +239,6 @@ class AnnotateScreen(ItemFlow):
             self._judge(self._judged("unsuitable", reason))
 
     def action_type(self) -> None:
-        """Ask for the answer type."""
         if not self.is_free() or self._current is None:
             return
         if not self._current.item.asks_type:
@@ -252,7 +248,7 @@ class AnnotateScreen(ItemFlow):
         self.ask_type()
 
     def _offer_type(self) -> None:
-        """Ask for the type behind each verdict, so that the keys for both are the same everywhere.
+        """Ask for the type after each verdict, so that the keys for both are the same everywhere.
 
         One that is known can be kept; one that was given to this item just now is not asked for again.
         """
@@ -265,7 +261,6 @@ class AnnotateScreen(ItemFlow):
         return isinstance(self.app.screen, TypePicker)
 
     def ask_type(self) -> None:
-        """Show the picker; what it returns is for the item on the screen."""
         if self._current is None or self._is_asking:
             return
         item, picker = self._current.item, TypePicker(self._current.item.subtype)
@@ -287,7 +282,7 @@ class AnnotateScreen(ItemFlow):
             self._submit(Answer(subtype=subtype))
 
     def _put_off(self) -> None:
-        """Go on with the type as it is: a key pressed after it would be for the next item.
+        """Continue with the current type: a key pressed after it would be for the next item.
 
         One that is wanted is asked for at the end.
         """
@@ -300,18 +295,15 @@ class AnnotateScreen(ItemFlow):
             self.store(partial(self._desk.session.skip, self._current.item), lambda _: self._advance())
 
     def stop_asking(self) -> None:
-        """Forget what is queued, and close the picker."""
         self._storing, self._queued, self._puts_off = Answer(), None, False
         if self._is_asking:
             self.app.screen.dismiss(None)
 
     def action_unsure(self) -> None:
-        """Change the mark; on an item that is labelled the label is stored anew."""
         if self.is_free():
             self._mark(structs.replace(self._marks, unsure=not self._marks.unsure))
 
     def action_tag(self) -> None:
-        """Choose what else to say; chosen again, it is taken off."""
         if self.is_free() and self._current is not None:
             tags = [Choice(code, words) for code, words in TAGS.items()]
             menu = ChoiceMenu("Beside the verdict", tags, chosen=self._marks.tags)
@@ -323,7 +315,6 @@ class AnnotateScreen(ItemFlow):
             self._mark(structs.replace(self._marks, tags=tuple(code for code in TAGS if code in chosen)))
 
     def action_partial(self) -> None:
-        """Choose how much is right; chosen again, it is taken off."""
         if self.is_free() and self._current is not None:
             given = () if self._marks.partial is None else (str(self._marks.partial),)
             scores = [Choice(str(score), words) for score, words in PARTIAL_SCORES.items()]
@@ -340,7 +331,6 @@ class AnnotateScreen(ItemFlow):
         self._restate()
 
     def action_note(self) -> None:
-        """Write a note; before a label it is kept as a draft."""
         if not self.is_free() or self._current is None:
             return
         keep = partial(self._keep_draft, self._current) if self._current.item.verdict is None else None
@@ -370,7 +360,6 @@ class AnnotateScreen(ItemFlow):
         self.draw_line()
 
     def action_flag(self) -> None:
-        """Call the coordinator to the item, with a question; a call that waits for its answer is taken back."""
         if not self.is_free() or self._current is None:
             return
         if self._current.item.flagged and self._current.item.answer is None:
@@ -392,7 +381,6 @@ class AnnotateScreen(ItemFlow):
         self._current = texts
 
     def action_answers(self) -> None:
-        """Show what the coordinator has answered; it is noted that the person has read it."""
         if not self._answers or self._desk is None:
             self.found_idle()
             self.notify("The coordinator has answered no flag of yours yet.", markup=False)
@@ -406,12 +394,10 @@ class AnnotateScreen(ItemFlow):
             self.open_item(completion)
 
     def action_auto(self) -> None:
-        """Switch auto-advance."""
         self._auto = not self._auto
         self.draw_line()
 
     def draw_line(self) -> None:
-        """Title and the person's own label."""
         moment = ("your earlier label" if self._revisiting else "", self._said)
         self.query_one(TitleBar).say_parts(list(self._title_parts()), " · ".join(filter(None, moment)))
         if self._current is None:
@@ -472,7 +458,7 @@ def _hear(session: AnnotationSession, answers: list[OwnAnswer]) -> list[OwnAnswe
 
 
 def _saved_words(answer: Answer, took_ms: int | None) -> str:
-    """What was stored, since its item may have gone from the screen; and whether the decision took hardly any time."""
+    """Return what was stored, since its item may be gone; and whether the decision was suspiciously fast."""
     words = f"saved ✓ {answer.verdict or answer.subtype or ''}".rstrip()
     return words if took_ms is None or took_ms >= FAST_MS else f"{words} · fast: {took_ms / 1000:.1f} s"
 

@@ -1,4 +1,4 @@
-"""Begin: from a file to a first figure in four steps, each of which can be skipped and come back to."""
+"""Begin: from a file to a first metric in four steps, each of which can be skipped and resumed."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ _WHO: Final = "Your name, as labels have it"
 
 
 class ProjectProgress(NamedTuple):
-    """How far a project is.
+    """The state of a project.
 
     Attributes:
         counts: Its items and people.
         runs: Its runs.
-        gold: Whether some item has gold.
-        typed: Whether some item has an answer type; None while no verifier has judged any.
-        code: Whether it holds code problems: tests say what is right.
-        suites: Which suites of tests can be run, singly and together.
-        passing: Of each of its verifiers how many solutions pass, in words, and what kept others from being judged.
+        gold: Whether any item has gold.
+        typed: Whether any item has an answer type; None while no verifier has judged any.
+        code: Whether it holds code problems: tests decide what is right.
+        suites: Suites of tests that can be run, singly and together.
+        passing: For each of its verifiers how many solutions pass, in words, and why others were not judged.
     """
 
     counts: Status
@@ -64,7 +64,6 @@ class ProjectProgress(NamedTuple):
 
     @property
     def judged(self) -> list[str]:
-        """Verifiers with a complete run."""
         return list(dict.fromkeys(run.verifier for run in self.runs if run.completed_at))
 
     @property
@@ -74,12 +73,11 @@ class ProjectProgress(NamedTuple):
 
     @property
     def newest(self) -> list[RunInfo]:
-        """The newest complete run of each of them."""
         return list({run.verifier: run for run in self.runs if run.completed_at}.values())
 
     @property
     def missing(self) -> list[str]:
-        """What the first figure waits for."""
+        """Return the prerequisites of the first metric that are missing."""
         wants = {
             "a file": bool(self.counts.items),
             self._verifier: not self.counts.items or bool(self.judged),
@@ -92,8 +90,8 @@ class BeginStep(NamedTuple):
     """One step.
 
     Attributes:
-        state: What there is of it, in words.
-        done: Whether it needs nobody.
+        state: Its state, in words.
+        done: Whether nothing is left to do.
     """
 
     title: str
@@ -102,7 +100,6 @@ class BeginStep(NamedTuple):
 
 
 def steps(found: ProjectProgress) -> tuple[BeginStep, ...]:
-    """The four, as far as they are."""
     return (_file(found), _verifiers(found), _people(found), _figure(found))
 
 
@@ -164,7 +161,7 @@ class BeginScreen(LiveScreen):
     """The steps; enter, or its number, opens one.
 
     Attributes:
-        standing: How far the project is; None until it has been read.
+        standing: The project's state; None until it has been read.
     """
 
     CSS_PATH = "begin.tcss"
@@ -183,7 +180,6 @@ class BeginScreen(LiveScreen):
         self._offered_types = False
 
     def compose(self) -> ComposeResult:
-        """The steps come when the project has been read."""
         yield TitleBar(self.TITLE_TEXT, "from a file to a first figure; any step can be skipped and come back to")
         yield OptionList(id="begin-steps", markup=False)
         yield Static(
@@ -194,13 +190,11 @@ class BeginScreen(LiveScreen):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Enter opens the step under the cursor."""
         self.query_one(OptionList).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> ProjectProgress:
-        """Count, and measure where there is something to measure."""
         counts, runs = status(self.project), verifying.runs(self.project)
         code = bool(problems.datasets(self.project))
         suites = problems.runnable(self.project) if code else []
@@ -215,11 +209,9 @@ class BeginScreen(LiveScreen):
         return ProjectProgress(counts, runs, gold=gold, typed=typed, code=code, suites=suites, passing=passing)
 
     def must_read(self) -> bool:
-        """A run at work is looked at again and again."""
         return self.standing is not None and any(run.state in ACTIVE for run in self.standing.runs)
 
     def show(self, data: ProjectProgress) -> None:
-        """List the steps; the cursor begins at the first that is not done."""
         first = self.standing is None
         before, self.standing = self.standing, data
         listed, menu = steps(data), self.query_one(OptionList)
@@ -239,7 +231,6 @@ class BeginScreen(LiveScreen):
         self.action_step(event.option_index + 1)
 
     def action_step(self, number: int) -> None:
-        """Go to a step."""
         (self._import, self._verify, self._ask_people, self._show_figure)[number - 1]()
 
     def _import(self) -> None:
@@ -257,7 +248,7 @@ class BeginScreen(LiveScreen):
             self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
 
     def _ready(self) -> Iterator[Choice]:
-        """What can be started as it is: each suite of tests, or rules where there are none."""
+        """Yield what can be started at once: each suite of tests, or rules if there are none."""
         if self.standing is None or not self.standing.code:
             yield Choice(_RULES, "rules: type-aware, needs no model server; start it now")
         for place, one in enumerate(() if self.standing is None else self.standing.suites):
@@ -327,7 +318,6 @@ class BeginScreen(LiveScreen):
         self.app.push_screen(AccuracyScreen(by=by))
 
     def action_types(self) -> None:
-        """Show the types that references have the form of."""
         from workbench.app.tui.screens.type_proposals import TypeProposalsScreen
 
         if self._has_items():

@@ -1,4 +1,4 @@
-"""Browse: every item in a table, with search, conditions, sorting and details beside it."""
+"""Browse: every item in a table, with search, conditions, sorting and details."""
 
 from __future__ import annotations
 
@@ -122,7 +122,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         self._opened: ItemScreen | None = None
 
     def compose(self) -> ComposeResult:
-        """The table, and a row's texts beside it."""
         yield TitleBar(self.TITLE_TEXT, "…")
         with Horizontal():
             yield VirtualTable()
@@ -134,7 +133,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         self.change()
 
     def on_screen_resume(self) -> None:
-        """Go to the item that was read last, and show what has changed."""
         if self._opened is not None:
             self.table.jump_to_id(self._opened.completion)
             self.table.refresh_rows()
@@ -143,37 +141,31 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     # -- which items -------------------------------------------------------------------------------
 
     def rows_of(self, asked: BrowseQuery) -> PagedSource[BrowseRow]:
-        """The items of a query, a column for every verifier."""
         items = browsing.ItemTable(self.project, asked)
         return PagedSource(_columns(items.verifiers, asked.search), items, lambda row: row.id)
 
     def change(self, **changes: Any) -> None:
-        """Also see to the index that searches ask."""
+        """As in the base class; also start the index that searches need."""
         super().change(**changes)
         if self.asked.search:
             self.workbench.index_texts()
 
     def find(self, name: str) -> list[int]:
-        """Items by their ids."""
         return browsing.find(self.project, name)
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        """Show only items for which conditions hold."""
         self.change(conditions=conditions)
 
     def narrowed(self) -> list[str]:
-        """The conditions stand above the list."""
         return []
 
     def opened(self, row: int) -> None:
-        """Open the item with all its texts."""
         from workbench.app.tui.screens.item import ItemScreen
 
         self._opened = ItemScreen(row, self.table.order, _verifiers(self.asked.conditions), self.asked.search)
         self.app.push_screen(self._opened)
 
     def action_triage(self) -> None:
-        """Open the listed items on which a verifier differs from gold as cards."""
         from workbench.app.tui.screens.triage import TriageScreen
         from workbench.measuring.reviewing.triage import of_items
 
@@ -182,7 +174,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     # -- details -----------------------------------------------------------------------------------
 
     def action_details(self) -> None:
-        """Show or hide the details beside the table."""
         if not self.has_class("-wide"):
             self.notify("Details need 100 columns; enter opens the item.", markup=False)
             return
@@ -190,7 +181,6 @@ class BrowseScreen(CatalogScreen, FilterScreen):
         self._read_details()
 
     def highlighted(self, row: int) -> None:
-        """Read the row's texts, where they are shown."""
         self._read_details()
 
     def _read_details(self) -> None:
@@ -216,12 +206,12 @@ def _verifiers(conditions: tuple[Condition, ...]) -> tuple[str, ...]:
 
 
 def preview(item: ItemDetail, width: int = 0, search: str = "") -> RenderedText:
-    """Question, reference and completion, a dozen lines of each, then labels and verdicts.
+    """Return question, reference and completion, a dozen lines of each, then labels and verdicts.
 
     Args:
         item: The item.
-        width: Cells to lay verdicts out for; 0 leaves that to who shows them.
-        search: A text that was searched for: what stands around it comes first.
+        width: Cells to lay verdicts out for; 0 leaves that to the reader.
+        search: The searched text: its surroundings come first.
     """
     reference, completion = final_answers(item)
     lines = [

@@ -1,4 +1,4 @@
-"""Code: every code problem in a table, with what came of its solutions in one run."""
+"""Code: every code problem in a table, with its solutions' outcomes in one run."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _NO_PROBLEMS = "No code problems yet. Import a file of problems, then one of the
 
 
 class CodeScreen(CatalogScreen, LiveScreen):
-    """The table of problems; its figures follow the run they are of.
+    """The table of problems; its counts follow the chosen run.
 
     Attributes:
-        asked: Which problems are shown, and whose outcomes.
+        asked: The shown problems, and the run of their outcomes.
         runs: Runs that have outcomes.
     """
 
@@ -65,11 +65,10 @@ class CodeScreen(CatalogScreen, LiveScreen):
     # -- following the database --------------------------------------------------------------------
 
     def read(self) -> tuple[list[SuiteRun], int]:
-        """The runs there are, and how many data sets have problems; the table reads its rows itself."""
+        """Return the runs, and the number of data sets with problems; the table reads its rows itself."""
         return problems.suite_runs(self.project), len(problems.datasets(self.project))
 
     def show(self, found: tuple[list[SuiteRun], int]) -> None:
-        """Read the rows in sight again; their order stays until it is asked for anew, or another data set comes."""
         data, datasets = found
         self.runs = data
         before = self.asked.run
@@ -84,7 +83,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         self.tell()
 
     def rows_of(self, asked: ProblemQuery) -> PagedSource[ProblemRow]:
-        """The problems of a query."""
         return PagedSource(
             _columns(asked.beside, several=self._datasets > 1, wide=self.wide),
             problems.ProblemTable(self.project, asked),
@@ -92,15 +90,12 @@ class CodeScreen(CatalogScreen, LiveScreen):
         )
 
     def fill(self) -> None:
-        """A column for solutions and one for how many were run, or one for both."""
         self.change()
 
     def find(self, name: str) -> list[int]:
-        """Problems by their task ids."""
         return problems.find(self.project, name)
 
     def narrowed(self) -> list[str]:
-        """Of what kind they are, and of which data set."""
         kind = [] if self.asked.kind == "all" else [PROBLEM_KINDS[self.asked.kind]]
         return kind if self.asked.dataset is None else [*kind, self.asked.dataset]
 
@@ -109,7 +104,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         return bool(self.asked.search or self.narrowed() or self.table.chips)
 
     def tell(self) -> None:
-        """Whose outcomes are counted, too."""
         super().tell()
         run = self.asked.run
         suite = f"suite {printable(run.suite)}, " if run else ""
@@ -121,7 +115,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
     # -- which problems ----------------------------------------------------------------------------
 
     def action_filter(self) -> None:
-        """Choose which problems are shown."""
         choices = [Choice(kind, words) for kind, words in PROBLEM_KINDS.items()]
         self.app.push_screen(ChoiceMenu("Show", choices, chosen={self.asked.kind}), self._filter)
 
@@ -130,7 +123,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
             self.change(kind=convert(kind, ProblemKind))
 
     def action_dataset(self) -> None:
-        """Choose a data set, or all of them."""
         self.in_background(partial(problems.datasets, self.project), self._ask_dataset, group="code-datasets")
 
     def _ask_dataset(self, names: list[str]) -> None:
@@ -146,7 +138,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
             self.change(dataset=value.removeprefix(_EVERY_SET) or None)
 
     def action_choose_run(self) -> None:
-        """Choose whose outcomes are counted."""
         if not self.runs:
             self.notify("Nothing has been run yet: a starts a suite of tests.", markup=False)
             return
@@ -157,7 +148,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         self.app.push_screen(ChoiceMenu("Count the outcomes of", choices, chosen=chosen), self._count_run)
 
     def action_start(self) -> None:
-        """Choose a suite of tests to run, and fill in the form that starts it."""
         named = self.asked.dataset
         choose_suite(self, *([] if named is None else [Condition("dataset", "=", named)]))
 
@@ -167,7 +157,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
             self.change(run=run, beside=_beside(run, self.runs))
 
     def cleared(self) -> bool:
-        """The search goes before the filters."""
         found = super().cleared()
         if not found and (self.asked.kind != "all" or self.asked.dataset is not None):
             self.change(kind="all", dataset=None)
@@ -175,7 +164,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         return found
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
-        """Outcomes of all tests and what can be learnt from, as the export writes them."""
         return {
             "Save what came of the tests: fill in the export …": partial(choose_export, self),
             "Save a training file (sft, pairs): the export …": self.workbench.open_training_file,
@@ -184,7 +172,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
     # -- opening -----------------------------------------------------------------------------------
 
     def opened(self, row: int) -> None:
-        """Open the problem."""
         from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
         run = self.asked.run
@@ -198,14 +185,12 @@ class CodeScreen(CatalogScreen, LiveScreen):
         )
 
     def action_rankings(self) -> None:
-        """Show rankings against truth, with the problem under the cursor."""
         from workbench.app.tui.screens.code_rankings import CodeRankingsScreen
 
         if (question := self.table.selected_id) is not None:
             self.app.push_screen(CodeRankingsScreen(question, self.table.order))
 
     def action_tests(self) -> None:
-        """List the tests of all problems, as the run that is counted found them."""
         from workbench.app.tui.screens.code_tests import CodeTestsScreen
 
         if self.asked.run is None:
@@ -214,7 +199,6 @@ class CodeScreen(CatalogScreen, LiveScreen):
         self.app.push_screen(CodeTestsScreen(self.asked.run, self.asked.dataset))
 
     def action_rounds(self) -> None:
-        """Show evolutions, at the problem under the cursor."""
         from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
 
         self.app.push_screen(CodeRoundsScreen(self.table.selected_id))
@@ -247,10 +231,10 @@ def _whole_percent(share: float | None) -> str:
 
 
 def _columns(beside: SuiteRun | None, *, several: bool, wide: bool) -> Columns[ProblemRow]:
-    """The columns; that of another suite where one has been run, and of data sets where there are several.
+    """Return the columns, including one for another suite that was run, and one for data sets if there are several.
 
     Args:
-        wide: There is room for solutions and for how many of them were run, each in a column.
+        wide: Show solutions and executed solutions in a column each.
     """
     return (
         word("problem", lambda row: row.task_id, key="task_id", room=(12 if wide else 13, 24)),

@@ -1,4 +1,4 @@
-"""Two solutions of a problem: what differs in their code, and the tests that tell them apart."""
+"""Two solutions of a problem: the differences in their code, and the tests that distinguish them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Comparing:
         self.marked: int | None = None
 
     def take(self, solution: int) -> tuple[int, int] | None:
-        """Mark a solution, or let the marked one go; on a second one give both, in the order they were named."""
+        """Mark or unmark a solution; return both, in the order they were named, when a second one is given."""
         before = self.marked
         self.marked = solution if before is None else None
         return None if before in (None, solution) else (before, solution)
@@ -76,8 +76,8 @@ class CodeDiffScreen(WorkbenchScreen):
 
     Attributes:
         whole: Show every line, not only those near a change.
-        every: List every test, not only those that tell the two apart.
-        rows: The comparison; None until it has come.
+        every: List every test, not only those that distinguish the two.
+        rows: The comparison; None until it has been loaded.
     """
 
     CSS_PATH = "code_diff.tcss"
@@ -102,7 +102,6 @@ class CodeDiffScreen(WorkbenchScreen):
         self._beside: bool | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame; the comparison comes later."""
         yield TitleBar(self.TITLE_TEXT, "reading …")
         yield Static("", id="code-diff-sides", markup=False)
         yield Reader(id="code-diff-code")
@@ -131,7 +130,7 @@ class CodeDiffScreen(WorkbenchScreen):
 
     @property
     def beside(self) -> bool:
-        """Whether both sides stand beside each other: as chosen, else where there is room."""
+        """Tell whether both sides are side by side: as chosen, else by the available room."""
         return self.has_class("-wide") if self._beside is None else self._beside
 
     def _draw(self) -> None:
@@ -141,7 +140,6 @@ class CodeDiffScreen(WorkbenchScreen):
             self.call_after_refresh(reader.jump, CHANGE)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Lay the sides out for another width."""
         if self.is_attached:
             self.call_after_refresh(self._draw)
 
@@ -188,27 +186,22 @@ class CodeDiffScreen(WorkbenchScreen):
     # -- actions -----------------------------------------------------------------------------------
 
     def action_change(self, step: int) -> None:
-        """Go to another change."""
         if not self.query_one(Reader).jump(CHANGE, step):
             self.notify("Nothing differs.", markup=False)
 
     def action_swap(self) -> None:
-        """Change the sides."""
         self.left, self.right = self.right, self.left
         self._open()
 
     def action_beside(self) -> None:
-        """Lay the sides out in the other way."""
         self._beside = not self.beside
         self._draw()
 
     def action_whole(self) -> None:
-        """Show all lines, or only those near a change."""
         self.whole = not self.whole
         self._draw()
 
     def action_every(self) -> None:
-        """List all tests, or only those that tell the two apart."""
         self.every = not self.every
         self._list()
 
@@ -230,13 +223,13 @@ def _read(project: Project, matrix: PassMatrix, pair: tuple[int, int], also: Col
 
 
 def diff_text(rows: Sequence[DiffLine], width: int, *, beside: bool, whole: bool = False) -> RenderedText:
-    """The rows for a reader of so many cells.
+    """Return the rows for a reader of this width.
 
     Args:
-        rows: As `diff_rows` makes them.
-        width: Cells of a line; each is exactly as wide where both sides stand beside each other.
-        beside: Both sides beside each other; else removed lines stand above added ones.
-        whole: All lines; else of a long stretch without a change only its ends.
+        rows: As `diff_rows` returns them.
+        width: Cells of a line; side by side, each line is exactly as wide.
+        beside: Both sides next to each other; else removed lines are above added ones.
+        whole: All lines; else only the ends of a long stretch without a change.
     """
     digits = len(str(max((side.number for row in rows for side in (row.left, row.right) if side), default=1)))
     lines: list[Line] = []
@@ -321,7 +314,7 @@ def _emphasised(side: DiffSide, style: StyleName) -> Iterator[Span]:
 
 
 def compare(screen: WorkbenchScreen, matrix: PassMatrix, comparing: Comparing, solution: int) -> None:
-    """What the key does: mark a solution, or open the comparison with the marked one."""
+    """Mark a solution, or open the comparison with the marked one."""
     pair = comparing.take(solution)
     if pair is not None:
         screen.app.push_screen(CodeDiffScreen(matrix, *pair))

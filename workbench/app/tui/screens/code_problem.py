@@ -40,7 +40,7 @@ class TestDecision(Struct, frozen=True):
     """A decision on one test.
 
     Attributes:
-        before: Why it was set apart before; "" where it was not.
+        before: Why it was set apart before; "" if it was not.
     """
 
     __test__ = False
@@ -52,7 +52,6 @@ class TestDecision(Struct, frozen=True):
 
     @property
     def was_apart(self) -> bool:
-        """Whether it was set apart before."""
         return bool(self.before)
 
 
@@ -61,19 +60,19 @@ class CodeProblemScreen(LiveScreen):
 
     Args:
         question: Row id of the problem.
-        suite: The suite to begin with.
-        run: The run to begin with.
+        suite: The initial suite.
+        run: The initial run.
         neighbours: Row ids of the problems ``[`` and ``]`` go to, in order.
-        solution: The completion to begin at.
-        test: The position of the test to begin at.
+        solution: The initial completion.
+        test: The position of the initial test.
 
     Attributes:
-        matrix: What is shown; None until it has come.
-        laid: How it is laid out.
-        by_rate: Columns stand by pass rate.
-        folded: Letters of the clusters that are folded.
-        verdicts: Whether other verifiers' verdicts stand beside gold.
-        comparing: The solution that waits for another one to be compared with.
+        matrix: The shown matrix; None until it has been loaded.
+        laid: Its layout.
+        by_rate: Columns are sorted by pass rate.
+        folded: Letters of the folded clusters.
+        verdicts: Whether other verifiers' verdicts are shown next to gold.
+        comparing: The solution that waits to be compared with another one.
     """
 
     CSS_PATH = "code_problem.tcss"
@@ -136,7 +135,6 @@ class CodeProblemScreen(LiveScreen):
         self._decided: list[TestDecision] = []
 
     def compose(self) -> ComposeResult:
-        """The frame; the matrix comes later."""
         yield TitleBar(self.TITLE_TEXT, "reading …")
         yield Static("", id="code-problem-caption", markup=False)
         yield PassGrid(id="code-problem-grid")
@@ -147,13 +145,12 @@ class CodeProblemScreen(LiveScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """The cursor belongs to the grid."""
         self.query_one(PassGrid).focus()
 
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> tuple[tuple[object, ...], PassMatrix]:
-        """The matrix; who is shown it has seen gold and outcomes of its solutions."""
+        """Return the matrix; showing it counts as a look at gold and outcomes of its solutions."""
         asked = self._asked
         matrix = read_matrix(self.project, self.question, suite=self._suite, run=self._run)
         unseen = [one.id for one in matrix.solutions if one.id not in self._revealed]
@@ -167,7 +164,6 @@ class CodeProblemScreen(LiveScreen):
         return self.question, self._suite, self._run
 
     def show(self, data: tuple[tuple[object, ...], PassMatrix]) -> None:
-        """Fill the grid; the cursor stays with its solution and test."""
         asked, matrix = data
         if asked == self._asked:
             self.matrix = matrix
@@ -206,7 +202,6 @@ class CodeProblemScreen(LiveScreen):
 
     @property
     def chosen(self) -> MatrixSolution | None:
-        """The solution under the cursor."""
         key = self.query_one(PassGrid).row_key
         solutions = () if self.matrix is None else self.matrix.solutions
         return next((one for one in solutions if one.id == key), None)
@@ -228,18 +223,15 @@ class CodeProblemScreen(LiveScreen):
         self.query_one("#code-problem-solution", Reader).show(texts.text_of(*about))
 
     def on_screen_resume(self) -> None:
-        """Another solution may be marked."""
         self._lay_out()
 
     def on_resize(self, event: events.Resize) -> None:
-        """The texts stand beside each other, or in one."""
         if self.is_attached:
             self.call_after_refresh(self._lay_out)
 
     # -- what is shown -----------------------------------------------------------------------------
 
     def action_next_suite(self, step: Literal[1, -1]) -> None:
-        """Show another suite, by the run that comes first."""
         if self.matrix is not None and len(self.matrix.suites) < 2:
             self.notify("The problem has no other suite of tests.", markup=False)
         elif self.matrix is not None:
@@ -247,7 +239,6 @@ class CodeProblemScreen(LiveScreen):
             self.read_again()
 
     def action_next_run(self) -> None:
-        """Show the outcomes of another run."""
         if self.matrix is None or self.matrix.run is None or len(self.matrix.runs) < 2:
             self.notify("No other run has outcomes of this suite.", markup=False)
             return
@@ -256,17 +247,14 @@ class CodeProblemScreen(LiveScreen):
         self.read_again()
 
     def action_start(self) -> None:
-        """Fill in the form that starts this suite."""
         if self.matrix is not None and self.matrix.suite:
             start_suite(self, self.matrix.suite, *self._this(self.matrix))
 
     def action_retry(self) -> None:
-        """Run the problem's solutions again."""
         if self.matrix is not None:
             run_again(self, self.matrix, Condition("question_id", "=", self.matrix.problem.task_id))
 
     def action_export(self) -> None:
-        """Fill in the export for this problem's outcomes."""
         if self.matrix is not None:
             choose_export(self, *self._this(self.matrix))
 
@@ -277,7 +265,6 @@ class CodeProblemScreen(LiveScreen):
     # -- tests that count for nobody -----------------------------------------------------------------
 
     def action_exclude(self) -> None:
-        """Ask why, then set the test under the cursor apart; one that is set apart counts again."""
         matrix, position = self.matrix, self.query_one(PassGrid).column_key
         if matrix is None or position is None:
             return
@@ -300,7 +287,6 @@ class CodeProblemScreen(LiveScreen):
         self._store(test, reason)
 
     def action_undo(self) -> None:
-        """Take the last decision on a test back that was made here."""
         if not self._decided:
             self.notify("No test was set apart here.", markup=False)
             return
@@ -308,7 +294,7 @@ class CodeProblemScreen(LiveScreen):
         self._store(last, last.before if last.was_apart else None)
 
     def _store(self, test: TestDecision, reason: str | None) -> None:
-        """Write the decision; a reason sets the test apart, None lets it count again."""
+        """Store the decision; a reason sets the test apart, None lets it count again."""
         args = self.project, test.question, test.suite, test.position
         work: Callable[[], bool] = (
             partial(count_again, *args, by=coordinator_name())
@@ -325,12 +311,10 @@ class CodeProblemScreen(LiveScreen):
         self.read_again()
 
     def action_columns(self) -> None:
-        """Order the tests in the other way."""
         self.by_rate = not self.by_rate
         self._lay_out()
 
     def action_fold(self) -> None:
-        """Fold the cluster under the cursor, or open it; the cursor goes to its first solution."""
         grid, chosen = self.query_one(PassGrid), self.chosen
         if self.laid is None or chosen is None or self.matrix is None:
             return
@@ -341,7 +325,6 @@ class CodeProblemScreen(LiveScreen):
             self._lay_out()
 
     def action_fold_all(self) -> None:
-        """Fold every cluster, or open them where all are folded."""
         if self.laid is None or self.matrix is None:
             return
         every, chosen = view.fold_all(self.laid), self.chosen
@@ -353,17 +336,14 @@ class CodeProblemScreen(LiveScreen):
         self._lay_out()
 
     def action_verdicts(self) -> None:
-        """Show or hide other verifiers' verdicts."""
         self.verdicts = not self.verdicts
         self._lay_out()
 
     def action_panes(self) -> None:
-        """Show or hide the texts."""
         panes = self.query_one("#code-problem-panes")
         panes.display = not panes.display
 
     def action_go(self, step: int) -> None:
-        """Open a neighbour."""
         beside = self.neighbour(self._neighbours, self.question, step, "problem")
         if beside is not None:
             self.question, self.comparing = beside, Comparing()
@@ -374,12 +354,10 @@ class CodeProblemScreen(LiveScreen):
 
     @property
     def order(self) -> list[int]:
-        """Row ids of the solutions, as they stand in the grid."""
         return [row.key for row in self.query_one(PassGrid).rows]
 
     @on(PassGrid.Opened)
     def action_open_solution(self) -> None:
-        """Open the solution under the cursor, at the test under the cursor."""
         from workbench.app.tui.screens.code_solution import CodeSolutionScreen
 
         if self.matrix is not None and (solution := self.chosen) is not None:
@@ -387,26 +365,22 @@ class CodeProblemScreen(LiveScreen):
             self.app.push_screen(CodeSolutionScreen(self.matrix, solution.id, self.order, test, self.comparing))
 
     def action_item(self) -> None:
-        """Open the solution as an item."""
         from workbench.app.tui.screens.item import ItemScreen
 
         if (solution := self.chosen) is not None:
             self.app.push_screen(ItemScreen(solution.id, self.order))
 
     def action_rankings(self) -> None:
-        """Show the solutions with the scores and ranks that verifiers give them."""
         from workbench.app.tui.screens.code_rankings import CodeRankingsScreen
 
         self.app.push_screen(CodeRankingsScreen(self.question, self._neighbours))
 
     def action_rounds(self) -> None:
-        """Show the evolution of the problem's tests."""
         from workbench.app.tui.screens.code_rounds import CodeRoundsScreen
 
         self.app.push_screen(CodeRoundsScreen(self.question))
 
     def action_diff(self) -> None:
-        """Mark a solution, or compare the marked one with this."""
         if self.matrix is not None and (solution := self.chosen) is not None:
             compare(self, self.matrix, self.comparing, solution.id)
             self._lay_out()

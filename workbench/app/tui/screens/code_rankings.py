@@ -1,4 +1,4 @@
-"""Rankings: how verifiers rank and score solutions against what tests say of them, in all and on one problem."""
+"""Rankings: how verifiers rank and score solutions compared with test results, overall and on one problem."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ Here verifiers that score solutions, such as judges, are held against the order 
 
 
 class CodeRankingsScreen(WorkbenchScreen):
-    """Figures of the verifiers above the solutions of one problem.
+    """Metrics of the verifiers above the solutions of one problem.
 
     Args:
         question: The problem whose solutions are ranked.
         neighbours: Row ids of the problems ``[`` and ``]`` go to, in order.
 
     Attributes:
-        report: The figures; None until they have come.
-        ranked: The problem; None until it has come.
+        report: The metrics; None until they have been loaded.
+        ranked: The problem; None until it has been loaded.
         k: How many solutions of each problem are measured and shown; None for all.
-        by: By whose scores the solutions stand: a verifier, or truth.
+        by: The order of the solutions: by a verifier's scores, or by truth.
     """
 
     CSS_PATH = "code_rankings.tcss"
@@ -108,7 +108,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         self._compared: RankedVerifiers | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame; figures and solutions come later."""
         yield TitleBar(self.TITLE_TEXT, "reading …")
         yield Static("", id="code-rankings-notes", markup=False)
         yield VirtualTable(id="code-rankings-figures")
@@ -161,7 +160,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         table.show_records(figure_columns(wide=wide), enumerate(self.report.rows))
 
     def on_resize(self, event: events.Resize) -> None:
-        """Other columns at another width."""
         if self.is_attached:
             self.call_after_refresh(self._fill_figures)
 
@@ -188,7 +186,6 @@ class CodeRankingsScreen(WorkbenchScreen):
         self.query_one("#code-rankings-problem", Static).update(f"{said}\n{figures}")
 
     def trouble(self, error: BaseException | None) -> None:
-        """What is missing for figures stands in their place."""
         if isinstance(error, UsageError):
             self.say("no figures yet")
             self.set_class(True, "empty")
@@ -199,25 +196,21 @@ class CodeRankingsScreen(WorkbenchScreen):
     # -- actions -----------------------------------------------------------------------------------
 
     def action_selected(self) -> None:
-        """Measure and show the solutions that selection would keep, or all again."""
         self.k = SELECTED if self.k is None else None
         self._measure()
 
     def action_next_order(self, step: int) -> None:
-        """Sort the solutions by another verifier's scores."""
         if self.ranked is not None:
             self.by = following(self.by, (BY_TRUTH, *self.ranked.verifiers)[::step])
             self._fill_problem()
 
     def action_go(self, step: int) -> None:
-        """Show a neighbour."""
         beside = self.neighbour(self._neighbours, self.question, step, "problem")
         if beside is not None:
             self.question = beside
             self._open()
 
     def action_open_solution(self) -> None:
-        """Open the solution under the cursor."""
         self.query_one("#code-rankings-solutions", VirtualTable).action_open()
 
     @on(RowSelected, "#code-rankings-solutions")
@@ -239,7 +232,7 @@ def _seen(project: Project, ranked: RankedProblem, also: Collection[str]) -> Ran
 
 
 def figure_columns(*, wide: bool) -> Columns[RankingRow]:
-    """A verifier's figures on a data set; with intervals where there is room."""
+    """Return a verifier's metrics on a data set; with intervals if there is room."""
 
     def with_interval(key: str, title: str) -> Column[RankingRow]:
         return text(
@@ -267,7 +260,6 @@ def _figure(row: RankingRow, key: str, *, wide: bool) -> str:
 
 
 def notes(report: RankingReport) -> str:
-    """What the figures are over."""
     lacking = _counts(report.lacking)
     missing = [
         *(f"{printable(one.verifier)} left out: {one.judged:,} of {one.solutions:,} judged" for one in report.partial),
@@ -302,14 +294,12 @@ def _counts(found: Mapping[str, int]) -> str:
 
 
 def intervals(row: RankingRow) -> str:
-    """A verifier's figures with their 95 % intervals."""
     return f"{printable(row.verifier)}, 95 %: " + " · ".join(
         f"{title} {_figure(row, key, wide=True)}" for key, title in FIGURES.items()
     )
 
 
 def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
-    """How well verifiers rank the solutions of one problem."""
     found = (
         f"{printable(row.verifier)} {number(row.spearman)}"
         for row in report.problems
@@ -322,7 +312,7 @@ def on_problem(report: RankingReport, problem: ScoredProblem) -> str:
 
 
 def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolution]:
-    """True score and rank, then each verifier's; the order they stand in is marked."""
+    """Return true score and rank, then each verifier's; the sort column is marked."""
 
     def score(name: str) -> Column[ScoredSolution]:
         title, room = f"{'▼' if name == by else ''}{name}", (7, max(7, min(16, len(name) + 1)))
@@ -348,8 +338,6 @@ def solution_columns(verifiers: Sequence[str], by: str) -> Columns[ScoredSolutio
 
 
 def in_order(problem: ScoredProblem, by: str) -> list[ScoredSolution]:
-    """The solutions, the best first."""
-
     def place(one: ScoredSolution) -> tuple[bool, float]:
         rank = one.rank if by == BY_TRUTH else one.ranks.get(by)
         return rank is None, rank or 0.0

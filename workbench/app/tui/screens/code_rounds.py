@@ -1,4 +1,4 @@
-"""Evolution: how suites of tests grow harder round by round, and how solutions fare against them."""
+"""Evolution: how suites of tests grow harder round by round, and how solutions perform on them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NONE_YET: Final = "No evolution yet: Code evolve, by ctrl+p, grows a suite of t
 
 
 class GrownProblem(NamedTuple):
-    """A problem, by its row id, and how its tests and its solutions fare from round to round, as far as is known."""
+    """A problem, by its row id, and the known metrics of its tests and solutions by round."""
 
     question: int
     task_id: str
@@ -53,11 +53,11 @@ class GrownProblem(NamedTuple):
 
 
 class Grown(NamedTuple):
-    """What has been read of an evolution.
+    """The data of an evolution.
 
     Attributes:
-        names: All evolutions there are.
-        shown: Which of them this is.
+        names: All evolutions.
+        shown: The shown one.
         problems: Row ids of its problems.
     """
 
@@ -71,11 +71,11 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     """Rounds with bars above a table of the problems, the steps or the models.
 
     Args:
-        question: The problem to begin at.
+        question: The initial problem.
 
     Attributes:
-        found: What is shown; None until it has come, or where there is none.
-        listed: What stands below.
+        found: The shown data; None until it has been loaded, or if there is none.
+        listed: The lower table.
     """
 
     CSS_PATH = "code_rounds.tcss"
@@ -98,7 +98,6 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         self._wanted: EvolutionName | None = None
 
     def above(self) -> Iterator[Widget]:
-        """The chart, and what is listed below it."""
         yield Static(id="code-rounds-caption", markup=False)
         yield VerticalScroll(Static(markup=False), id="code-rounds-chart", can_focus=False)
         yield Static(id="code-rounds-tabs", markup=False)
@@ -106,11 +105,9 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     # -- reading and showing -----------------------------------------------------------------------
 
     def read(self) -> Grown | None:
-        """The evolution's figures; slow where it has many problems."""
         return _read(self.project, self._wanted, self._question)
 
     def show(self, data: Grown | None) -> None:
-        """Fill the chart and the table."""
         before, self.found = self.found, data
         if data is None:
             self.say(printable(self.project.path.name))
@@ -140,13 +137,11 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     # -- actions -----------------------------------------------------------------------------------
 
     def action_next_list(self, step: int) -> None:
-        """List something else."""
         self.listed = following(self.listed, get_args(Listed)[::step])
         if self.found is not None:
             self._list(self.found)
 
     def action_next_evolution(self) -> None:
-        """Show another evolution."""
         if self.found is None or len(self.found.names) < 2:
             self.notify("There is no other evolution.", markup=False)
             return
@@ -154,7 +149,6 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
         self.read_again()
 
     def opened(self, row: int) -> None:
-        """Open the problem."""
         from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
         if self.found is not None and self.listed == "problems":
@@ -183,7 +177,7 @@ def _problems(project: Project, shown: EvolutionName, questions: Sequence[int]) 
 
 
 def _chart(report: EvolutionReport) -> str:
-    """The rounds, a line each: tests, and pass@1 as a bar; round 0 is what it began with."""
+    """Return one line per round: tests, and pass@1 as a bar; round 0 is the initial suite."""
     lines = [f"{'round':>5} {'problems':>8} {'tests':>6} {'each':>5}  {'pass@1':<{_BAR + 7}} {'alike %':>7}  left out"]
     for row in report.rounds:
         share = row.pass_at.get(_FIRST_K)
@@ -218,7 +212,7 @@ def _by_round(found: ProblemEvolution | None, said: Callable[[ProblemRound], str
 
 
 def _perfect(found: ProblemEvolution | None) -> str:
-    """pass@1 from round to round."""
+    """Return pass@1 by round."""
     solutions = 0 if found is None else len(found.solutions)
     return _by_round(found, lambda one: percent(one.perfect / solutions if solutions and one.kept else None, 0))
 

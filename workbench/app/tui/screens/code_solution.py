@@ -1,4 +1,4 @@
-"""One solution of a code problem: its code, the tests it fails, and why it fails the one under the cursor."""
+"""One solution of a code problem: its code, the tests it fails, and the reason for the one under the cursor."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ class ReadCode(NamedTuple):
 
 
 class CodeSolutionScreen(WorkbenchScreen):
-    """Code above the failing tests and the evidence of one of them; on a wide terminal beside them.
+    """Code above the failing tests and the evidence of one of them; on a wide terminal next to them.
 
     Args:
         matrix: The problem with its outcomes.
         completion: Row id of the solution.
         order: Row ids of the solutions ``[`` and ``]`` go to, in order.
-        test: Position of the test to begin at.
-        comparing: Which solution is marked.
+        test: Position of the initial test.
+        comparing: The marked solution.
 
     Attributes:
         completion: Row id of the solution now shown.
@@ -96,7 +96,6 @@ class CodeSolutionScreen(WorkbenchScreen):
         self._line: int | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame; the code comes later."""
         yield TitleBar(self.TITLE_TEXT, "…")
         yield Static("", id="code-solution-facts", markup=False)
         with Container(id="code-solution-panes"):
@@ -106,18 +105,15 @@ class CodeSolutionScreen(WorkbenchScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read; the cursor belongs to the tests."""
         self.query_one(VirtualTable).focus()
         self._open()
 
     @property
     def solution(self) -> MatrixSolution:
-        """The solution that is shown."""
         return next(one for one in self.matrix.solutions if one.id == self.completion)
 
     @property
     def chosen(self) -> int | None:
-        """Position of the test under the cursor."""
         return self.query_one(VirtualTable).selected_id if self._listed else None
 
     @property
@@ -200,18 +196,15 @@ class CodeSolutionScreen(WorkbenchScreen):
             reader.scroll_to(y=top, animate=False, force=True)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Cut the code to another width."""
         if self.is_attached:
             self.call_after_refresh(self._draw_code)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Where panes are stacked, evidence is tall while it has the focus."""
         self.set_class(event.widget.id == "code-solution-evidence", "evidence")
 
     # -- actions -----------------------------------------------------------------------------------
 
     def action_go_test(self, step: int) -> None:
-        """Move the cursor among the tests, wherever the focus is."""
         self.query_one(VirtualTable).action_move(step)
 
     @on(RowSelected)
@@ -219,29 +212,24 @@ class CodeSolutionScreen(WorkbenchScreen):
         self.query_one("#code-solution-evidence", Reader).focus()
 
     def action_every(self) -> None:
-        """List all tests, or only those it fails."""
         self.every = not self.every
         self._list()
 
     def action_go(self, step: int) -> None:
-        """Open a neighbour; the test stays where it fails there too."""
         beside = self.neighbour(self._order, self.completion, step, "solution")
         if beside is not None:
             self.completion = beside
             self._open()
 
     def action_item(self) -> None:
-        """Open the solution as an item."""
         from workbench.app.tui.screens.item import ItemScreen
 
         self.app.push_screen(ItemScreen(self.completion, self._order))
 
     def action_retry(self) -> None:
-        """Run the solution again."""
         run_again(self, self.matrix, Condition("completion_id", "=", self.solution.key))
 
     def action_diff(self) -> None:
-        """Mark the solution, or compare the marked one with it."""
         compare(self, self.matrix, self._comparing, self.completion)
 
 

@@ -1,4 +1,4 @@
-"""Tests of all code problems in one list: which every solution passes, which none does, which count for nobody."""
+"""Tests of all code problems in one list: passed by every solution, by none, or set apart."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def _columns(*, several: bool) -> Columns[TestFigures]:
 
 
 class CodeTestsScreen(TableScreen, LiveScreen):
-    """Figures over solutions: looking at them is no reveal; opening the problem is.
+    """Metrics over solutions: looking at them is no reveal; opening the problem is.
 
     Args:
-        run: Whose outcomes are counted, and of which suite.
+        run: The run and suite of the outcomes.
         dataset: Only tests of this data set.
     """
 
@@ -60,13 +60,11 @@ class CodeTestsScreen(TableScreen, LiveScreen):
         self._tests: list[TestFigures] = []
 
     def read(self) -> list[TestFigures]:
-        """The tests of the suite, in the order of import."""
         found = suite_figures(self.project, run=self._run.run)
         tests = [test for figures in found if figures.suite == self._run.suite for test in figures.tests]
         return [test for test in tests if self._dataset in (None, test.dataset)]
 
     def show(self, data: list[TestFigures]) -> None:
-        """List them; the one under the cursor stays under it."""
         table, at = self.table, self.table.cursor or 0
         self._tests = data
         table.show_records(_columns(several=len({test.dataset for test in data}) > 1), enumerate(data))
@@ -78,16 +76,13 @@ class CodeTestsScreen(TableScreen, LiveScreen):
         self.say(f"{counted(len(data), 'test')} of {printable(self._run.suite)} · {none:,} by none, {every:,} by all")
 
     def action_again(self) -> None:
-        """Count anew."""
         self.read_again()
 
     def action_open_row(self) -> None:
-        """Open the problem of the test under the cursor."""
         if (row := self.table.selected_id) is not None:
             self.opened(row)
 
     def opened(self, row: int) -> None:
-        """Open the problem, at the test."""
         from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
         test = self._tests[row]

@@ -1,4 +1,4 @@
-"""Combine: verifiers that pick, that predict gold, and what is trained with them."""
+"""Combine: verifiers that pick, that predict gold, and results of training with them."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ Task = Literal["best-of", "estimate", "downstream"]
 
 
 class CombinedQuery(FigureQuery, frozen=True, kw_only=True):
-    """What is asked for.
+    """The request.
 
     Attributes:
-        verifiers: Who picks; empty for all that have a complete run.
-        sizes: Of how many completions one is picked; empty for 1, 2, 4 ...
-        subject: Whose accuracy is estimated; None for the first one.
-        predictors: Whose verdicts predict gold; empty for all others.
+        verifiers: Verifiers that pick; empty for all that have a complete run.
+        sizes: Numbers of completions to pick from; empty for 1, 2, 4 ...
+        subject: The verifier whose accuracy is estimated; None for the first one.
+        predictors: Verifiers whose verdicts predict gold; empty for all others.
         path: The file of downstream scores; empty for none yet.
-        by: What rows are grouped by; None for all items only.
+        by: Property to group rows by; None for all items only.
     """
 
     task: Task = "best-of"
@@ -79,10 +79,10 @@ class CombinedView(NamedTuple):
 
 
 def subject_of(wanted: CombinedQuery, names: tuple[str, ...]) -> str:
-    """Whose accuracy is estimated.
+    """Return the verifier whose accuracy is estimated.
 
     Raises:
-        UsageError: Nobody's can be.
+        UsageError: There is none.
     """
     if not names:
         raise UsageError("No verifier has a complete run.", "Start one in Verifiers & runs.")
@@ -154,8 +154,8 @@ class CombineScreen(FilterScreen, FigureScreen):
     """One question's tables, one at a time, and everything about the row under the cursor.
 
     Attributes:
-        found: What was counted last; None until it has come, and where it can't be counted.
-        place: Which of its tables is shown.
+        found: The newest result; None until it has been computed, or if it can't be.
+        place: Index of the shown table.
     """
 
     CSS_PATH = "combine.tcss"
@@ -192,14 +192,12 @@ class CombineScreen(FilterScreen, FigureScreen):
         self.change()
 
     def on_resize(self, event: events.Resize) -> None:
-        """More words where there is room."""
         self.set_class(event.size.height >= TALL, "tall")
         self.set_class(event.size.height < SHORT, "short")
 
     # -- reading and showing -----------------------------------------------------------------------
 
     def count(self, asked: CombinedQuery) -> None:
-        """Count what is asked for now."""
         self.asked = asked
         self._tell(_COUNTING)
         self.while_asked(partial(read, self.project, asked), self._show, group=_READ)
@@ -213,7 +211,6 @@ class CombineScreen(FilterScreen, FigureScreen):
             self.refresh_bindings()
 
     def _fill(self, found: CombinedView, *, begin: bool) -> None:
-        """The table that is shown; the cursor stays, or begins where it matters most."""
         sheet = found.sheets[self.place]
         self.put("caption", _caption(sheet, self.place, len(found.sheets)), layout=False)
         table = self.table
@@ -237,7 +234,6 @@ class CombineScreen(FilterScreen, FigureScreen):
         return {task: next(iter(keys), "") for task, keys in shown.items()}
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """What can't be counted leaves a reason, and no figures of something else."""
         error = event.worker.error
         if event.worker.group != _READ or event.state is not WorkerState.ERROR or error is None:
             return
@@ -248,14 +244,12 @@ class CombineScreen(FilterScreen, FigureScreen):
             event.prevent_default()  # It is said here: no notice.
 
     def highlighted(self, row: int) -> None:
-        """Everything about a row."""
         sheet = self.sheet
         if sheet is not None and row < len(sheet.table.rows):
             self.put_detail(_words(sheet, row))
 
     @property
     def sheet(self) -> CombinedTable | None:
-        """The table that is shown."""
         return None if self.found is None else self.found.sheets[self.place]
 
     def _tell(self, remark: str = "") -> None:
@@ -271,43 +265,36 @@ class CombineScreen(FilterScreen, FigureScreen):
     # -- which question, which table ---------------------------------------------------------------
 
     def action_task(self, task: Task) -> None:
-        """Ask another question."""
         if task != self.asked.task:
             self.asked = structs.replace(self.asked, task=task)
             self._clear()
             self.change()
 
     def action_next_table(self) -> None:
-        """Show the next table of the same figures."""
         if self.found is not None:
             self.place = (self.place + 1) % len(self.found.sheets)
             self._fill(self.found, begin=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Some keys belong to some of the questions."""
         if action == "next_table":
             return self.found is not None and len(self.found.sheets) > 1
         return self.asked.task in _ONLY_FOR.get(action, get_args(Task))
 
     def action_save(self) -> None:
-        """Copy or save the table that is shown."""
         if self.found is not None:
             report = self.found.report
             name = combined_name(report, self.place)
             share(self, name, partial(combined_as, report, self.place), lambda: report)
 
     def action_again(self) -> None:
-        """Count anew."""
         self.change()
 
     # -- who ---------------------------------------------------------------------------------------
 
     def action_choose_verifiers(self) -> None:
-        """Choose who takes part."""
         self._with_names(self._ask_verifiers)
 
     def action_choose_subject(self) -> None:
-        """Choose whose accuracy is estimated."""
         self._with_names(self._ask_subject)
 
     def _with_names(self, then: Callable[[tuple[str, ...]], None]) -> None:
@@ -347,27 +334,22 @@ class CombineScreen(FilterScreen, FigureScreen):
     # -- how ---------------------------------------------------------------------------------------
 
     def action_next_group(self, step: int) -> None:
-        """Break down by the next property; after the last one by none."""
         self.change(by=following(self.asked.by, (None, *self.groups_of_items)[::step]))
 
     # -- what is typed -----------------------------------------------------------------------------
 
     def action_sizes(self) -> None:
-        """Ask for the sizes."""
         text = ",".join(map(str, self.asked.sizes))
         self.ask("sizes", "best of", text, hint="1,2,4  (empty: 1, 2, 4, 8 …)")
 
     def action_file(self) -> None:
-        """Ask for the file."""
         hint = 'lines of {"verifier": …, "benchmark": …, "score": …}, or CSV'
         self.ask("file", "file", self.asked.path, hint=hint)
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        """Count only items for which conditions hold."""
         self.change(conditions=conditions)
 
     def answered(self, asked: str, text: str) -> bool:
-        """Take sizes, or a file."""
         if asked == "sizes":
             self.change(sizes=read_sizes(text) if text else ())
         elif asked == "file":
@@ -379,7 +361,7 @@ class CombineScreen(FilterScreen, FigureScreen):
 
 
 def without_baseline(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that look at the completion."""
+    """Return the verifiers that look at the completion."""
     return tuple(name for name in names if name != BASELINE)
 
 
@@ -396,7 +378,6 @@ def _head(text: str) -> Content:
 
 
 def _caption(sheet: CombinedTable, place: int, count: int) -> Content:
-    """What the table shows, and which of how many it is."""
     which = f"table {place + 1} of {count} · " if count > 1 else ""
     return Content(which + printable(sheet.table.caption))
 
@@ -438,7 +419,6 @@ def _has_standings(sheet: CombinedTable) -> bool:
 
 
 def _words(sheet: CombinedTable, place: int) -> Content:
-    """A row with all its figures, what they say, and the notes on the table."""
     table, left = sheet.table, sheet.table.left
     texts = [cell.text for cell in table.rows[place].cells]
     name = " · ".join(filter(None, texts[:left]))
@@ -454,7 +434,6 @@ def _words(sheet: CombinedTable, place: int) -> Content:
 
 
 def _nothing(text: str) -> tuple[tuple[TableColumn], tuple[TableRow]]:
-    """A table without figures, and why in a word or two."""
     return (TableColumn("nothing", ""),), (TableRow(0, (Cell(text, "dim"),)),)
 
 
@@ -465,7 +444,7 @@ def _trouble(error: BaseException) -> Content:
 
 
 def read(project: Project, wanted: CombinedQuery) -> CombinedView:
-    """Count.
+    """Compute the report.
 
     Raises:
         UsageError: See `best_of`, `estimate` and `downstream`.

@@ -1,4 +1,4 @@
-"""Two verifiers on the same items: who is right where, how sure that is, and the items behind every count."""
+"""Two verifiers on the same items: paired counts, their uncertainty, and the items behind every count."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from workbench.statistics.records.comparison import CompareReport
 
 
 class Pair(FigureQuery, frozen=True, kw_only=True):
-    """What is compared.
+    """The request.
 
     Attributes:
-        by: What wins and losses are counted by.
+        by: Property to group wins and losses by.
         words: The items, for people.
-        conditions: The same for the database.
+        conditions: The items, as conditions.
     """
 
     a: str
@@ -43,16 +43,16 @@ class Pair(FigureQuery, frozen=True, kw_only=True):
 
 
 class CompareScreen(TableScreen, FigureScreen):
-    """The paired table, the figures and a sentence above the items of one quadrant, or wins and losses by group.
+    """The paired table, the metrics and a sentence above the items of one quadrant, or wins and losses by group.
 
     Args:
-        pair: What to compare first; None for the first two verifiers on all items.
-        verifiers: The names A and B can become; none for all that can be compared.
+        pair: The initial comparison; None for the first two verifiers on all items.
+        verifiers: The possible names of A and B; none for all that can be compared.
 
     Attributes:
-        shown: What the lower table shows.
-        found: The comparison and its items; None until they have come.
-        report: Its figures.
+        shown: The content of the lower table.
+        found: The comparison and its items; None until loaded.
+        report: Its metrics.
     """
 
     CSS_PATH = "compare.tcss"
@@ -107,7 +107,6 @@ class CompareScreen(TableScreen, FigureScreen):
         self.report: CompareReport | None = None
 
     def above(self) -> Iterator[Widget]:
-        """Figures beside the paired table."""
         yield Static(id="compare-verdict", markup=False)
         yield Static(id="compare-head", markup=False)
         yield Horizontal(
@@ -134,7 +133,6 @@ class CompareScreen(TableScreen, FigureScreen):
     # -- reading and showing -----------------------------------------------------------------------
 
     def count(self, asked: Pair) -> None:
-        """Compare the two that are asked for now."""
         self.asked = asked
         self.say("reading …")
         self.while_asked(partial(self._read, asked), self._show, group="compare")
@@ -149,7 +147,6 @@ class CompareScreen(TableScreen, FigureScreen):
         )
 
     def _show(self, found: PairedComparison) -> None:
-        """All figures and the lower table."""
         assert self.asked is not None
         self.found, self.report = found, found.report
         self.say(printable(self.project.path.name))
@@ -160,7 +157,6 @@ class CompareScreen(TableScreen, FigureScreen):
         self.fill()
 
     def trouble(self, error: BaseException | None) -> None:
-        """What can't be compared leaves no figures of something else behind."""
         super().trouble(error)
         self.found = self.report = None
         pair = self.asked
@@ -170,7 +166,6 @@ class CompareScreen(TableScreen, FigureScreen):
         self.table.show_records(view.ITEM_COLUMNS, ())
 
     def fill(self) -> None:
-        """The lower table and the line above it."""
         if self.found is None:
             return
         report = self.found.report
@@ -182,13 +177,11 @@ class CompareScreen(TableScreen, FigureScreen):
 
     @property
     def item_here(self) -> int | None:
-        """The item under the cursor; groups are none."""
         return None if self.shown == "groups" else self.table.selected_id
 
     # -- what is listed ----------------------------------------------------------------------------
 
     def opened(self, row: int) -> None:
-        """Open the item, or the group."""
         from workbench.app.tui.screens.item import ItemScreen
 
         if self.found is None or self.asked is None:
@@ -211,12 +204,10 @@ class CompareScreen(TableScreen, FigureScreen):
         self.app.push_screen(CompareScreen(narrower, self.verifiers))
 
     def action_next_tab(self, step: int) -> None:
-        """List other items, or the groups."""
         self.shown = following(self.shown, tuple(view.TABS)[::step])
         self.fill()
 
     def action_groups(self) -> None:
-        """Show wins and losses by group; where they stand there already, by the next property."""
         if self.asked is None:
             return
         if self.shown != "groups":
@@ -228,7 +219,7 @@ class CompareScreen(TableScreen, FigureScreen):
     # -- what is compared --------------------------------------------------------------------------
 
     def action_pick(self, side: Literal["a", "b"]) -> None:
-        """Choose a verifier from a list; the other one of the two changes places with it."""
+        """Choose a verifier from a list; choosing the other side's verifier swaps the two."""
         if self.asked is not None:
             choices = [Choice(name, printable(name)) for name in self.verifiers]
             menu = ChoiceMenu(f"{side.upper()} is", choices, chosen={getattr(self.asked, side)})
@@ -243,20 +234,17 @@ class CompareScreen(TableScreen, FigureScreen):
         self.change(a=a, b=b)
 
     def action_next_verifier(self, step: int = 1) -> None:
-        """Compare A with the verifier after B, or before."""
         if self.asked is not None:
             others = tuple(name for name in self.verifiers if name != self.asked.a)[::step]
             self.change(b=following(self.asked.b, others))
 
     def action_swap(self) -> None:
-        """Make A of B and B of A; the listed items stay."""
         if self.asked is not None:
             if self.shown in ("only_a", "only_b"):
                 self.shown = "only_b" if self.shown == "only_a" else "only_a"
             self.change(a=self.asked.b, b=self.asked.a)
 
     def action_family(self) -> None:
-        """Compare all of them on these items."""
         from workbench.app.tui.screens.family import FamilyQuery, FamilyScreen
 
         if self.asked is not None:
@@ -265,7 +253,6 @@ class CompareScreen(TableScreen, FigureScreen):
             self.app.push_screen(FamilyScreen(asked, self.verifiers))
 
     def action_export(self) -> None:
-        """Copy or save the figures."""
         if self.report is not None:
             report = self.report
             share(self, comparison_name(report), partial(comparison_as, report), lambda: report)

@@ -36,7 +36,6 @@ class ConfirmScreen(ModalScreen[bool]):
         self._title, self._text = title, text
 
     def compose(self) -> ComposeResult:
-        """Lay out; the safe answer has the focus."""
         with Vertical(id="confirm-box") as box:
             box.border_title = Content(self._title)
             with VerticalScroll(can_focus=self._text.count("\n") >= _MANY_LINES):
@@ -46,7 +45,6 @@ class ConfirmScreen(ModalScreen[bool]):
                 yield Button(Content("y  Yes"), id="confirm-yes", variant="error", compact=True)
 
     def on_descendant_focus(self) -> None:
-        """Say what enter would answer."""
         box, at = self.query_one("#confirm-box"), self.focused
         box.border_subtitle = f"enter: {_ENTER[at.id]}" if isinstance(at, Button) and at.id in _ENTER else ""
 
@@ -56,5 +54,4 @@ class ConfirmScreen(ModalScreen[bool]):
         self.dismiss(event.button.id == "confirm-yes")
 
     def action_answer(self, yes: bool) -> None:
-        """Answer by key."""
         self.dismiss(yes)

@@ -1,4 +1,4 @@
-"""Conflicts by kind: which two answers stand against each other, and how often."""
+"""Conflicts by kind: which two answers conflict, and how often."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _COLUMNS: Columns[ConflictClass] = (
 
 
 class ConflictsScreen(TableScreen, PersonScreen):
-    """Counts only: what people said of which item is read when a kind is opened."""
+    """Counts only: the labels of an item are read when a kind is opened."""
 
     TITLE_TEXT = "Conflicts by kind"
     PREFIX, EMPTY = "conflicts", "There is no conflict for {name} to settle."
@@ -70,20 +70,16 @@ class ConflictsScreen(TableScreen, PersonScreen):
         self._kinds: list[ConflictClass] = []
 
     def heading(self) -> tuple[str, str]:
-        """Nothing is read before it is known for whom."""
         return self.TITLE_TEXT, "…"
 
     def begin(self, name: str) -> None:
-        """Count what the person may settle."""
         self._person = name
         self.action_reload()
 
     def nobody(self) -> None:
-        """Without people there are no conflicts."""
         self._show([])
 
     def on_screen_resume(self) -> None:
-        """Count again: some may have been settled."""
         if self._person:
             self.action_reload()
 
@@ -106,11 +102,9 @@ class ConflictsScreen(TableScreen, PersonScreen):
         )
 
     def opened(self, row: int) -> None:
-        """Show the conflicts of a kind."""
         self.app.push_screen(ConflictClassScreen(self._kinds[row].name, self._session()))
 
     def action_undo(self) -> None:
-        """Take the last decision back."""
         if self._person:
             self.in_background(lambda: self._session().undo(), self._undone, group="conflicts-undo")
 
@@ -134,12 +128,12 @@ _BOX = """
 
 
 class SettleMany(ModalScreen[str | None]):
-    """Returns the note that goes with every decision (it may be empty) at enter; escape returns None.
+    """Returns the note for every decision (it may be empty) at enter; escape returns None.
 
     Args:
-        count: How many conflicts are settled.
+        count: Number of conflicts to resolve.
         how: The decision in words.
-        needs_note: The decision says nothing without a note.
+        needs_note: The decision needs a note.
     """
 
     DEFAULT_CSS = f"""
@@ -172,7 +166,7 @@ class SettleMany(ModalScreen[str | None]):
 
 
 class LeftOutList(ModalScreen[None]):
-    """What was not settled, item by item."""
+    """Conflicts that were not resolved, item by item."""
 
     DEFAULT_CSS = f"""
     LeftOutList {{ align: center middle; }}
@@ -197,7 +191,7 @@ _NO_ANSWER = "∅ none found"
 
 
 class ConflictClassScreen(TableScreen):
-    """Items of one kind of conflict, in short; every one that is chosen gets a decision of its own.
+    """Items of one kind of conflict, in short; every selected one gets a decision of its own.
 
     Args:
         name: The kind's name.
@@ -233,15 +227,12 @@ class ConflictClassScreen(TableScreen):
         self._busy = False
 
     def heading(self) -> tuple[str, str]:
-        """They are of one kind."""
         return "Conflicts", "reading …"
 
     def on_screen_resume(self) -> None:
-        """Read: at first, and again when one was settled by itself."""
         self.action_reload()
 
     def action_reload(self) -> None:
-        """Read the conflicts of the kind."""
         self.in_background(self._read, self._show, group="conflict-class")
 
     def _read(self) -> OpenClass | None:
@@ -285,7 +276,6 @@ class ConflictClassScreen(TableScreen):
     # -- looking -----------------------------------------------------------------------------------
 
     def highlighted(self, row: int) -> None:
-        """Read the conflict under the cursor."""
         if self._opened is not None:
             read = partial(self._session.rows, self._opened, [row])
             self.in_background(read, self._show_detail, group="conflict-class-detail")
@@ -295,14 +285,12 @@ class ConflictClassScreen(TableScreen):
             self.put_detail(_detail(row))
 
     def opened(self, row: int) -> None:
-        """Open the conflict by itself."""
         if self._opened is not None:
             self.workbench.open_screen("adjudicate", (self._opened.kind.task, row))
 
     # -- selecting ---------------------------------------------------------------------------------
 
     def action_select(self) -> None:
-        """Select the item under the cursor, or not, and go on to the next."""
         table = self.table
         if self._opened is not None and not self._busy and table.selected_id is not None:
             self._selected ^= {table.selected_id}
@@ -311,7 +299,6 @@ class ConflictClassScreen(TableScreen):
             self._say()
 
     def action_select_all(self) -> None:
-        """Select every item that is listed, or none of them where all are selected."""
         if self._opened is not None and not self._busy:
             listed = set(self.table.order)
             self._selected = self._selected - listed if listed <= self._selected else self._selected | listed
@@ -321,7 +308,6 @@ class ConflictClassScreen(TableScreen):
     # -- settling ----------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what can settle this kind."""
         if self._opened is not None and action in ("settle", "unsuitable", "type"):
             return (action == "type") == (self._opened.kind.task == "type")
         return super().check_action(action, parameters)
@@ -332,12 +318,10 @@ class ConflictClassScreen(TableScreen):
         return self._opened is not None and not self._busy and bool(self._selected)
 
     def action_settle(self, verdict: LabelVerdict) -> None:
-        """Settle the selected with a verdict."""
         if self._ready():
             self._ask(Ruling(verdict=verdict), verdict_words(verdict))
 
     def action_unsuitable(self) -> None:
-        """Settle the selected as unsuitable, after asking why."""
         if self._ready():
             reasons = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
             self.app.push_screen(ChoiceMenu("Why are they unsuitable?", reasons), self._reason_chosen)
@@ -347,7 +331,6 @@ class ConflictClassScreen(TableScreen):
             self._ask(Ruling(verdict="unsuitable", reason=reason), verdict_words("unsuitable", reason))
 
     def action_type(self) -> None:
-        """Settle the selected with an answer type."""
         if self._ready():
             self.app.push_screen(TypePicker(prompt="Which answer type have they?"), self._type_chosen)
 
@@ -378,7 +361,6 @@ class ConflictClassScreen(TableScreen):
         self.action_reload()
 
     def action_undo(self) -> None:
-        """Take the last decision back, on however many it was taken."""
         if not self._busy:
             self._busy = True
             self.in_background(self._session.undo, self._undone, group="settling")
@@ -388,7 +370,6 @@ class ConflictClassScreen(TableScreen):
         self.action_reload()
 
     def trouble(self, error: BaseException | None) -> None:
-        """The keys are free again."""
         self._busy = False
         super().trouble(error)
 

@@ -1,4 +1,4 @@
-"""Counts: what stands in a column of a list, how often; a value that is opened becomes a condition on the list."""
+"""Counts: the values in a column of a list by frequency; an opened value becomes a condition on the list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BAR = 20
 
 
 class ValueCount(Struct, frozen=True):
-    """A value with its share of all rows, and of the most frequent one's."""
+    """A value with its share of all rows, and its frequency relative to the most frequent one."""
 
     said: str
     n: int
@@ -32,7 +32,7 @@ class CountsScreen(TableScreen):
     """The values of one column, the most frequent first.
 
     Args:
-        asked: Of which list and column.
+        asked: The list and the column.
     """
 
     CSS_PATH = "counts.tcss"
@@ -50,11 +50,9 @@ class CountsScreen(TableScreen):
         self._tallies: list[Tally] = []
 
     def heading(self) -> tuple[str, str]:
-        """Of which column."""
         return "Counts", f"{printable(self._column.title)} · counting …"
 
     def on_mount(self) -> None:
-        """Count in the background; who leaves ends it."""
         work = partial(tallied, self._asked.source, self._asked.column)
         self.in_background(work, self._show, group="counts", stops=True)
 
@@ -69,7 +67,6 @@ class CountsScreen(TableScreen):
         self.table.show_records(_COLUMNS, enumerate(lines))
 
     def opened(self, row: int) -> None:
-        """Back to the list, with the value as a condition."""
         table, value = self._asked.table, self._tallies[row].value
         self.app.pop_screen()
         table.add_condition(Condition(self._column.key, "=", value))

@@ -1,4 +1,4 @@
-"""Disagreements: the queues of items worth a look, each item with why, and the way to a decision."""
+"""Disagreements: queues of items worth a look, each with the reason, and the way to a decision."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ _UNDO = "queue-undo"
 
 
 class DisagreementsScreen(FilterScreen, FigureScreen):
-    """One queue in a table, read without opening its rows, and how far it is reviewed.
+    """One queue in a table, readable without opening its rows, and the progress of its review.
 
     Args:
-        asked: Which queue to begin with, and how; None for verifiers against gold.
+        asked: The initial queue and settings; None for verifiers against gold.
     """
 
     CSS_PATH = "disagreements.tcss"
@@ -123,13 +123,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     @property
     def desk(self) -> ReviewDesk:
-        """Where decisions are stored."""
         if self._desk is None:
             self._desk = ReviewDesk(self.project, coordinator_name())
         return self._desk
 
     def above(self) -> Iterator[Widget]:
-        """All queues, and which one this is."""
         yield QueueList(id="queue-list", markup=False)
         yield Static(id="queue-text", markup=False)
 
@@ -138,13 +136,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self.change()
 
     def on_resize(self, event: events.Resize) -> None:
-        """All queues are listed where there is room."""
         self.set_class(self.wide and event.size.height >= TALL, "tall")
         if self._detailed:
             self._show_detail(self._detailed)
 
     def fill(self) -> None:
-        """Words where there is room for them, else symbols."""
         if self.found is not None:
             self._list(self.found)
             self._count()
@@ -152,7 +148,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def count(self, asked: QueueRequest) -> None:
-        """Read what is asked for now; the counts of the queues go with the settings they share."""
         listed = {"queue": self.asked.queue, "hidden": self.asked.hidden, "against": self.asked.against}
         if structs.replace(asked, **listed) != self.asked:
             self.counts, self._must_count = {}, True
@@ -184,7 +179,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self.put("text", view.head(self.asked.queue, text, listed=self.has_class("tall")))
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """Where there is no such queue, no rows of another one are left behind."""
         if event.state is not WorkerState.ERROR:
             return
         if event.worker.group == _UNDO:
@@ -209,21 +203,18 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self.query_one(QueueList).show(self.asked.queue, counts)
 
     def on_screen_resume(self) -> None:
-        """Go to the item that was read last, and read what has become of the queue."""
         if self._opened is not None:
             self.table.jump_to_id(self._opened.completion)
             self._opened, self._must_count = None, True
             self.change()
 
     def action_again(self) -> None:
-        """Read the queue anew."""
         self._must_count = True
         self.change()
 
     # -- which queue -------------------------------------------------------------------------------
 
     def action_choose_queue(self) -> None:
-        """Ask which, with their counts."""
         if self.counts:
             self._ask_queue(self.counts)
         else:
@@ -247,14 +238,12 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.change(queue=event.queue)
 
     def action_next_split(self) -> None:
-        """The next size of the smaller side."""
         if self.found is not None:
             sizes = tuple(range(1, len(self.found.queue.verifiers) // 2 + 1))
             present = self.asked.k or sizes[-1]
             self.change(k=following(present, sizes) if present in sizes else sizes[0])
 
     def action_choose_verifiers(self) -> None:
-        """Ask who takes part."""
         self.in_background(partial(everybody, self.project), self._ask_verifiers, group="queue-verifiers")
 
     def _ask_verifiers(self, names: tuple[str, ...]) -> None:
@@ -266,7 +255,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.change(verifiers=chosen, k=None, against=self.asked.against if self.asked.against in chosen else "")
 
     def action_choose_against(self) -> None:
-        """Ask which verifier the rows are to be about."""
         if self.found is not None:
             choices = [Choice("", "all rows, whoever stands against")]
             choices += [Choice(name, printable(name)) for name in self.found.queue.verifiers]
@@ -278,18 +266,15 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.change(against=name)
 
     def cleared(self) -> bool:
-        """Who stands against goes before the filter."""
         if self.asked.against:
             self.change(against="")
             return True
         return super().cleared()
 
     def action_hide(self) -> None:
-        """Leave out what is reviewed, or list it again."""
         self.change(hidden=not self.asked.hidden)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is a k only where verifiers are split."""
         if action == "next_split":
             return self.asked.queue == "split"
         return super().check_action(action, parameters)
@@ -297,13 +282,11 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     # -- the filter --------------------------------------------------------------------------------
 
     def narrow(self, conditions: tuple[Condition, ...]) -> None:
-        """List only items for which conditions hold."""
         self.change(conditions=conditions)
 
     # -- rows --------------------------------------------------------------------------------------
 
     def highlighted(self, row: int) -> None:
-        """Read what stands behind the row."""
         if self.found is not None:
             self.in_background(partial(self.found.queue.rows, [row]), self._show_detail, group="queue-detail")
 
@@ -315,20 +298,17 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
         self.put_detail(view.detail(rows[0], names, reasons=self.reasons, width=room) if rows else view.NOTHING)
 
     def action_reasons(self) -> None:
-        """Say what is counted here, and why the item is in the queue; or no more."""
         self.reasons = not self.reasons
         if self.found is not None:
             self._say(self.found.queue.text if self.reasons else "")
         self._show_detail(self._detailed)
 
     def opened(self, row: int) -> None:
-        """Open the item with all evidence."""
         if self.found is not None:
             self._opened = ReviewItemScreen(row, self.desk, self.found.queue)
             self.app.push_screen(self._opened)
 
     def action_triage(self) -> None:
-        """Open what is listed as cards."""
         from workbench.app.tui.screens.triage import TriageScreen
         from workbench.measuring.reviewing.triage import of_queue
 
@@ -337,7 +317,6 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             self.app.push_screen(TriageScreen(lambda _: of_queue(found.queue, found.order)))
 
     def action_next_open(self) -> None:
-        """Go to the next item nobody has reviewed."""
         table = self.table
         place = self.desk.next_open(-1 if table.cursor is None else table.cursor)
         if place is None:
@@ -346,11 +325,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             table.jump_to_row(place + 1)
 
     def action_errors(self) -> None:
-        """Count the errors that have been marked."""
         self.app.push_screen(ErrorCountsScreen())
 
     def action_take_back(self) -> None:
-        """Take the decision on the row back, or the last one."""
         item = self.table.selected_id
         if item is not None and not self._undoing:
             self._undoing = True
@@ -387,12 +364,12 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
 
 class ReviewItemScreen(ItemScreen):
-    """The item screen on a queue: a decision brings the next item that nobody has reviewed.
+    """The item screen on a queue: a decision opens the next unreviewed item.
 
     Args:
-        completion: Row id of the item to begin with.
-        desk: Where decisions are stored.
-        queue: The queue the desk works through.
+        completion: Row id of the initial item.
+        desk: Stores decisions.
+        queue: The queue being reviewed.
     """
 
     TITLE_TEXT = "Review"
@@ -403,32 +380,28 @@ class ReviewItemScreen(ItemScreen):
         self._queue = queue
 
     def why(self, completion: int) -> str:
-        """Why the item stands in the queue."""
         return next((row.why for row in self._queue.rows([completion])), "")
 
     def erring(self, item: ItemDetail) -> list[ItemVerdict]:
-        """Those of the queue's verifiers, and one that is chosen by hand."""
         asked = (*self._queue.verifiers, self.chosen.verifier if self.chosen is not None else "")
         return [verdict for verdict in against_gold(item) if verdict.verifier in asked]
 
     def first_of(self, item: ItemDetail) -> Sequence[str]:
-        """Verdicts against gold come before those that agree with it, and verifiers of the queue before others."""
+        """Return verdicts against gold before those that agree with it, and verifiers of the queue before others."""
         against = [verdict.verifier for verdict in against_gold(item)]
         return sorted(against, key=lambda name: name not in self._queue.verifiers)
 
     def viewed(self, item: ItemDetail, view: View) -> View:
-        """One single decided verdict against gold is chosen by itself: it is what the item is about."""
+        """Choose the only decided verdict against gold, since the item is about it."""
         against = [verdict.verifier for verdict in against_gold(item) if verdict.verdict in DECIDED]
         against = [name for name in against if name in self._queue.verifiers]
         return view._replace(verifier=against[0]) if view.verifier is None and len(against) == 1 else view
 
     def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
-        """How far the queue is reviewed, before all else."""
         done = progress(len(self.desk.reviewed), len(self._queue))
         return [RemarkPiece(done), RemarkPiece(self._queue.name, 3), *super().title_parts(item)]
 
     def after_review(self, decision: ReviewDecision) -> None:
-        """Open the next item that nobody has reviewed."""
         place = self.desk.next_open(-1 if self._index is None else self._index)
         if place is None:
             self.notify("Every item of this queue is reviewed.", title="Done", markup=False)
@@ -466,22 +439,18 @@ class ErrorCountsScreen(WorkbenchScreen):
         self.lines: list[ErrorLine] = []
 
     def compose(self) -> ComposeResult:
-        """The frame; the counts come later."""
         yield TitleBar(self.TITLE_TEXT, "reading …")
         yield DataTable[Text](id="errors-table", fixed_columns=1, cell_padding=0)
         yield Static(id="errors-cell", markup=False)
         yield Footer(show_command_palette=False)
 
     def on_screen_resume(self) -> None:
-        """Count: at first, and again when an item was open."""
         self.action_again()
 
     def action_again(self) -> None:
-        """Count anew."""
         self.in_background(partial(error_lines, self.project, self.part), self._show, group="errors", stops=True)
 
     def action_next_part(self) -> None:
-        """Count by the next property."""
         self.part = following(self.part, _PARTS)
         self.action_again()
 
@@ -509,7 +478,6 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     @property
     def chosen(self) -> tuple[ErrorLine, ErrorCategory | None] | None:
-        """The line and the kind under the cursor."""
         place = self.query_one(DataTable).cursor_coordinate
         if not 0 <= place.row < len(self.lines) or place.column > len(self._columns):
             return None
@@ -522,7 +490,6 @@ class ErrorCountsScreen(WorkbenchScreen):
 
     @on(DataTable.CellSelected)
     def action_open_cell(self) -> None:
-        """Open the items behind the figure."""
         if self.chosen is not None:
             line, category = self.chosen
             part = None if line.group is None else self.part
@@ -536,7 +503,6 @@ class ErrorCountsScreen(WorkbenchScreen):
             self.notify("There is no such error.", markup=False)
 
     def action_export(self) -> None:
-        """Save or copy the table."""
         lines = self.lines
         name = f"errors-{self.part}" if self.part else "errors"
         share(self, name, lambda form: written([error_table(lines)], form), lambda: lines)

@@ -1,4 +1,4 @@
-"""Several verifiers side by side: who differs from whom, who can't be told apart, who errs with whom."""
+"""Several verifiers side by side: significant differences, indistinguishable pairs, and joint errors."""
 
 from __future__ import annotations
 
@@ -73,17 +73,16 @@ class FamilySheet:
         self._widest = max((abs(pair.difference) for pair in family.family), default=0.0) or 1.0
 
     def pair(self, a: str, b: str) -> FamilyPair | None:
-        """Their paired figures; None for a pair without items in common."""
+        """Return their paired metrics; None for a pair without common items."""
         return self._pairs.get(frozenset((a, b)))
 
     def judges(self, a: str, b: str) -> JudgePair | None:
-        """Their agreement and joint errors."""
         return self._judges.get(frozenset((a, b)))
 
     # -- the matrix --------------------------------------------------------------------------------
 
     def columns(self) -> list[MatrixColumn]:
-        """Columns carry the rows' numbers, and below them as much of the name as there is room for."""
+        """Return columns with the rows' numbers, and below them as much of the name as fits."""
         return [
             MatrixColumn(one.verifier, str(place), fit(one.verifier, _NAME).rstrip())
             for place, one in enumerate(self.members, 1)
@@ -91,7 +90,7 @@ class FamilySheet:
         ]
 
     def rows(self, measure: Measure) -> list[MatrixRow]:
-        """The verifiers by rank, each with its accuracy and letters."""
+        """Return the verifiers by rank, each with its accuracy and letters."""
         letters = max((len(one.letters) for one in self.members), default=0)
         return [
             MatrixRow(
@@ -105,7 +104,6 @@ class FamilySheet:
         ]
 
     def cell(self, row: FamilyMember, column: FamilyMember, measure: Measure) -> MatrixCell:
-        """What two verifiers are to each other."""
         a, b = row.verifier, column.verifier
         if a == b:
             return MatrixCell(_SELF)
@@ -124,13 +122,13 @@ class FamilySheet:
 
 
 class FamilyQuery(FigureQuery, frozen=True, kw_only=True):
-    """What is asked for.
+    """The request.
 
     Attributes:
-        verifiers: Who is compared; () for all that can be.
-        against: Whom all are compared with; None for all pairs.
+        verifiers: Verifiers to compare; () for all that can be.
+        against: The verifier that all are compared with; None for all pairs.
         words: The items, for people.
-        conditions: The same for the database.
+        conditions: The items, as conditions.
     """
 
     verifiers: tuple[str, ...] = ()
@@ -143,8 +141,8 @@ class FamilyScreen(FigureScreen):
     """A matrix of verifiers with a cursor on one pair, and everything about that pair below it.
 
     Args:
-        asked: What is asked for first.
-        verifiers: Who can be compared.
+        asked: The initial request.
+        verifiers: Verifiers that can be compared.
     """
 
     CSS_PATH = "family.tcss"
@@ -189,7 +187,6 @@ class FamilyScreen(FigureScreen):
     # -- reading and showing -----------------------------------------------------------------------
 
     def count(self, asked: FamilyQuery) -> None:
-        """Count what is asked for now."""
         self.asked = asked
         self.say("reading …")
         self.while_asked(partial(self._read, asked), self._show, group="family")
@@ -204,7 +201,6 @@ class FamilyScreen(FigureScreen):
         return FamilySheet(found, joint_errors(self.project, asked.verifiers or self.verifiers, **counting(asked)))
 
     def trouble(self, error: BaseException | None) -> None:
-        """What can't be compared leaves no figures of something else behind."""
         super().trouble(error)
         self.sheet = None
         self.say("these can't be compared")
@@ -234,7 +230,6 @@ class FamilyScreen(FigureScreen):
 
     @on(Matrix.Opened)
     def action_open_pair(self) -> None:
-        """Compare the two under the cursor."""
         from workbench.app.tui.screens.compare import CompareScreen, Pair
 
         matrix = self.query_one(Matrix)
@@ -249,13 +244,11 @@ class FamilyScreen(FigureScreen):
         self.app.push_screen(CompareScreen(pair, self.verifiers))
 
     def action_next_measure(self, step: int) -> None:
-        """Show something else of each pair."""
         self.measure = following(self.measure, get_args(Measure)[::step])
         if self.sheet is not None:
             self._show(self.sheet)
 
     def action_choose(self) -> None:
-        """Choose who is compared."""
         menu = ManyMenu("Compare", self.verifiers, self.asked.verifiers or self.verifiers)
         self.app.push_screen(menu, self._chosen)
 
@@ -269,20 +262,18 @@ class FamilyScreen(FigureScreen):
         self.change(verifiers=names, against=against)
 
     def action_against(self) -> None:
-        """Compare all with the verifier of the row under the cursor, or all with all again."""
         if self.sheet is not None:
             against = None if self.asked.against else self.query_one(Matrix).row_key
             self.change(against=against)
 
     def action_export(self) -> None:
-        """Copy or save the differences, or the errors in common."""
         if self.sheet is not None:
             report = self.sheet.family if self.measure == "difference" else self.sheet.errors
             share(self, comparison_name(report), partial(comparison_as, report), lambda: report)
 
 
 def turned(pair: FamilyPair, a: str, level: float) -> tuple[float, str]:
-    """The difference and what the tests say, as seen from one of the two."""
+    """Return the difference and the test results, as seen from one of the two."""
     difference, says = pair.difference, standing(pair, level)
     if pair.a == a:
         return difference, says
@@ -305,7 +296,6 @@ def _judged(judges: JudgePair, measure: Measure) -> MatrixCell:
 
 
 def caption(sheet: FamilySheet, words: str) -> Content:
-    """On what, counted how: two lines."""
     family = sheet.family
     uneven = "" if all(one.n == family.common for one in family.members) else " that count for all"
     return Content(
@@ -315,13 +305,12 @@ def caption(sheet: FamilySheet, words: str) -> Content:
 
 
 def legend(measure: Measure) -> Content:
-    """What the cells show, and on which scale."""
     scale = f" · {scale_words('0', '1')}" if measure in ("phi", "kappa") else ""
     return Content(MEASURES[measure] + scale)
 
 
 def together(sheet: FamilySheet) -> Content:
-    """Who can't be told apart, by their numbers, and which two err together least."""
+    """Return the indistinguishable verifiers, by number, and the two that err together least."""
     return Content(f"{_apart(sheet.family)}\n{printable(best_pair(sheet.errors))}")
 
 
@@ -334,7 +323,6 @@ def _apart(family: FamilyReport) -> str:
 
 
 def cell_sentence(sheet: FamilySheet, row: str | None, column: str | None) -> Content:
-    """Everything about the pair under the cursor, in four lines; of one verifier in one."""
     if row is None or column is None:
         return Content("")
     if row == column:

@@ -1,4 +1,4 @@
-"""Flags: what annotators ask the coordinator, oldest first, and the answers that go back to them."""
+"""Flags: annotators' questions to the coordinator, oldest first, and the answers."""
 
 from __future__ import annotations
 
@@ -51,11 +51,9 @@ class FlagsScreen(TableScreen, LiveScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> list[Flag]:
-        """The flags that are listed."""
         return coordinating.flags(self.project, "all" if self._every else "open")
 
     def show(self, data: list[Flag]) -> None:
-        """List them; the one under the cursor stays under it."""
         table, self._flags = self.table, data
         at = table.cursor or 0
         table.show_records(_COLUMNS, enumerate(data))
@@ -70,11 +68,9 @@ class FlagsScreen(TableScreen, LiveScreen):
         self.highlighted(0)
 
     def action_reload(self) -> None:
-        """Read again."""
         self.read_again()
 
     def action_hide(self) -> None:
-        """List answered flags, or leave them out."""
         self._every = not self._every
         self.read_again()
 
@@ -84,17 +80,14 @@ class FlagsScreen(TableScreen, LiveScreen):
         return self._flags[chosen] if chosen is not None and chosen < len(self._flags) else None
 
     def highlighted(self, row: int) -> None:
-        """Show the flag under the cursor in full."""
         self.put_detail(Content() if self._chosen is None else _detail(self._chosen))
 
     # -- answering ---------------------------------------------------------------------------------
 
     def opened(self, row: int) -> None:
-        """Answer the flag."""
         self.action_answer()
 
     def action_answer(self) -> None:
-        """Ask for the answer."""
         if (flag := self._chosen) is not None:
             self.ask_line(_title(flag), flag.completion, partial(self._answered, flag))
 
@@ -109,7 +102,6 @@ class FlagsScreen(TableScreen, LiveScreen):
         self.read_again()
 
     def action_open(self) -> None:
-        """Open the item."""
         if (flag := self._chosen) is not None:
             from workbench.app.tui.screens.item import ItemScreen
 

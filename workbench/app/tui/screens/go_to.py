@@ -24,7 +24,7 @@ from workbench.measuring.browsing import meant
 
 
 def matching(typed: str, places: Sequence[Destination]) -> list[Destination]:
-    """The places that may be meant: by their letter, else by how words of their names begin, the likeliest first."""
+    """Return the screens that may be meant: by their letter, else by beginnings of words, the likeliest first."""
     said = typed.strip().casefold()
     by_letter = [place for place in places if place.letter == typed.strip()]
     by_title = [place for place in places if place.title.casefold().startswith(said)]
@@ -33,21 +33,21 @@ def matching(typed: str, places: Sequence[Destination]) -> list[Destination]:
 
 
 def like(typed: str, places: Sequence[Destination]) -> list[Destination]:
-    """The places whose names are much like what was typed."""
+    """Return the screens whose names are similar to the typed text."""
     by_title = {place.title.casefold(): place for place in places}
     return [by_title[title] for title in get_close_matches(typed.strip().casefold(), by_title)]
 
 
 class GoToScreen(ModalScreen[str | list[int] | None]):
-    """Lists the screens that what is typed may mean; ends with a screen's name, or the row ids of items.
+    """Lists the screens that the typed text may mean; returns a screen's name, or the row ids of items.
 
     Args:
-        below: The screen one is on.
+        below: The screen below.
         places: The screens that the person may open.
         items: Whether they may open items.
 
     Attributes:
-        listed: The screens that what is typed may mean, the likeliest first.
+        listed: The matching screens, the likeliest first.
     """
 
     CSS_PATH = "go_to.tcss"
@@ -77,7 +77,6 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
             yield OptionList(markup=False)
 
     def on_mount(self) -> None:
-        """Every screen, until something is typed."""
         self.query_one(OptionList).can_focus = False
         self.set_focus(self.query_one(CompletingInput))
         self._list("")
@@ -106,7 +105,6 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         beside.display = bool(text)
 
     def action_move(self, step: int) -> None:
-        """Choose another of the screens that are listed."""
         listing = self.query_one(OptionList)
         if listing.highlighted is not None:
             listing.highlighted = min(max(listing.highlighted + step, 0), len(self.listed) - 1)

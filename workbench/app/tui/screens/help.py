@@ -1,4 +1,4 @@
-"""Help: the keys of the screen below, as they are now, and what each key means on whichever screen."""
+"""Help: the current keys of the screen below, and the meaning of each key on all screens."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WIDGETS: dict[str, type[Widget]] = {"In a table": VirtualTable, "In a matrix": 
 
 
 class HelpLine(NamedTuple):
-    """One line of help: keys as a person knows them, and what they do."""
+    """One line of help: keys as people know them, and their action."""
 
     keys: str
     text: str
@@ -44,7 +44,7 @@ class HelpScreen(ModalScreen[None]):
     """The keys of a screen in groups: its own, those that work everywhere, those of its tables and texts.
 
     Attributes:
-        of_every_key: The table of keys and their meanings is shown in their place.
+        of_every_key: The table of all keys and their meanings is shown instead.
     """
 
     CSS_PATH = "help.tcss"
@@ -71,24 +71,20 @@ class HelpScreen(ModalScreen[None]):
         return Content(f"Keys · {of}")
 
     def action_turn(self) -> None:
-        """Change between the screen's keys and all of them."""
         self.of_every_key = not self.of_every_key
 
     def watch_of_every_key(self) -> None:
-        """Show the other ones from their beginning."""
         self.query_one("#help-box").border_title = self._title()
         self.query_one("#help-keys", Static).update(self.content())
         self.query_one(VerticalScroll).scroll_home(animate=False)
 
     def on_resize(self) -> None:
-        """Wrap the lines anew."""
         self.query_one("#help-keys", Static).update(self.content())
 
     def _width(self) -> int:
         return min(_BOX_WIDTH, self.app.size.width) - _AROUND
 
     def content(self) -> Content:
-        """All groups as text."""
         parts = []
         for title, lines in every_key(self.below.workbench) if self.of_every_key else self.groups():
             parts.append(Content.styled(title, "bold $text-accent"))
@@ -108,7 +104,6 @@ class HelpScreen(ModalScreen[None]):
         return Content("\n").join(parts)
 
     def groups(self) -> Iterator[tuple[str, list[HelpLine]]]:
-        """Titles and lines, with the keymap in force."""
         own = [self._line(action.id, action.keys, action.help) for action in self.below.own_actions()]
         if own := [line for line in own if line.keys]:
             yield "This screen", own
@@ -129,7 +124,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 def every_key(app: WorkbenchApp) -> Iterator[tuple[str, list[HelpLine]]]:
-    """What each key means, where no keymap has moved it."""
+    """Yield the meaning of each key, unless a keymap has moved it."""
 
     def line(meaning: Meaning) -> HelpLine:
         return HelpLine(" ".join(app.shown_keys("", meaning.keys)), meaning.text)

@@ -1,4 +1,4 @@
-"""History: a person's own labels and decisions in force, newest first; each opens again for a correction."""
+"""History: a person's own labels and decisions in force, newest first; each can be opened and corrected."""
 
 from __future__ import annotations
 
@@ -50,28 +50,23 @@ class HistoryScreen(PersonScreen):
         self._entries: list[Entry] = []
 
     def compose(self) -> ComposeResult:
-        """The frame; the labels come by themselves."""
         yield TitleBar("History", "…")
         yield OptionList(markup=False, id="history-list")
         yield Static(_EMPTY, id="history-empty", markup=False)
         yield Footer(show_command_palette=False)
 
     def begin(self, name: str) -> None:
-        """Read the person's labels."""
         self._person = name
         self.action_reload()
 
     def nobody(self) -> None:
-        """Without people there are no labels."""
         self._show([])
 
     def on_screen_resume(self) -> None:
-        """Read again: a label may have been corrected."""
         if self._person:
             self.action_reload()
 
     def action_reload(self) -> None:
-        """Read the list."""
         self.in_background(partial(self._read, self._person), self._show, group="history")
 
     def _read(self, name: str) -> list[Entry]:
@@ -99,7 +94,6 @@ class HistoryScreen(PersonScreen):
         self._open(event.option_index)
 
     def action_open(self) -> None:
-        """Open the highlighted label."""
         highlighted = self.query_one(OptionList).highlighted
         if highlighted is not None:
             self._open(highlighted)

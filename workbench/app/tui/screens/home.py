@@ -1,4 +1,4 @@
-"""Home: what is open, the most pressing first, how accurate verifiers are, and the way to every other screen."""
+"""Home: open tasks, the most pressing first, the accuracy of verifiers, and the way to every other screen."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ _HINTS = {
 
 
 class Seen(NamedTuple):
-    """What Home has read: everything for the coordinator, only their own for an annotator.
+    """The data of Home: everything for the coordinator, only their own for an annotator.
 
     Attributes:
-        facts: What the briefing is made from; None for an annotator.
-        matters: What is open as far as counts tell; all that there is for an annotator.
+        facts: The source of the briefing; None for an annotator.
+        matters: Open tasks known from counts; for an annotator, all tasks.
     """
 
     facts: ProjectFacts | None = None
@@ -72,10 +72,10 @@ class Seen(NamedTuple):
 
 
 class Late(NamedTuple):
-    """What takes long to measure.
+    """Data that takes long to measure.
 
     Attributes:
-        version: The state of the database that it is of.
+        version: The state of the database that was measured.
     """
 
     version: int | None
@@ -84,13 +84,13 @@ class Late(NamedTuple):
 
 
 class HomeScreen(LiveScreen):
-    """What is open, in sentences, beside a menu of the other screens; counts are below.
+    """Open tasks, in sentences, next to a menu of the other screens; counts are below.
 
-    Sentences that take figures which are measured come after the others, from a thread that rests ten times as long
-    as it works, and only while Home is in sight.
+    Sentences with measured metrics come after the others, from a thread that rests ten times as long
+    as it works, and only while Home is visible.
 
     Attributes:
-        matters: What is open, as it is listed.
+        matters: Open tasks, as listed.
     """
 
     CSS_PATH = "home.tcss"
@@ -137,7 +137,6 @@ class HomeScreen(LiveScreen):
         self._watch: Watch | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame and the menu; sentences and counts come later."""
         person = self.workbench.annotator
         yield TitleBar(self.TITLE_TEXT, self._who())
         with Vertical(id="home-menu-box"):
@@ -156,7 +155,6 @@ class HomeScreen(LiveScreen):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Enter opens the most pressing matter."""
         self.query_one("#home-briefing").focus()
 
     def _who(self) -> str:
@@ -171,12 +169,10 @@ class HomeScreen(LiveScreen):
         return found
 
     def _screens(self) -> list[Action]:
-        """Only the screens this person may open."""
         allowed = {f"home.{name}" for name in self.workbench.screen_names}
         return [action for action in self.ACTIONS if action.id in allowed]
 
     def own_actions(self) -> tuple[Action, ...]:
-        """The screens this person may open, and what is open now."""
         numbered = zip((action for action in self.ACTIONS if "matter" in action.id), self.matters, strict=False)
         start = (action for action in self.ACTIONS if action.id == "home.start" and not self.workbench.annotator)
         matters = (action._replace(help=printable(one.sentence)) for action, one in numbered)
@@ -190,7 +186,6 @@ class HomeScreen(LiveScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> Seen:
-        """Count; an annotator's Home reads nothing of others."""
         person = self.workbench.annotator
         if person is not None:
             from workbench.labelling.waiting import own_work
@@ -207,12 +202,10 @@ class HomeScreen(LiveScreen):
         return Seen(facts=facts, matters=matters(facts, late=False))
 
     def must_read(self) -> bool:
-        """A run at work is looked at again and again: its process may have died."""
         facts = self._seen.facts
         return facts is not None and any(run.state in ACTIVE for run in facts.runs)
 
     def show(self, data: Seen) -> None:
-        """Fill in what counts tell; what is measured follows."""
         self._seen, self._seen_of = data, self._version
         if data.facts is not None:
             counts = data.facts.counts
@@ -250,18 +243,15 @@ class HomeScreen(LiveScreen):
         self._measure_after = now + _RESTS * (now - self._measure_began)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """What could not be measured is measured once something has changed; what was broken off, on coming back."""
         if event.worker.group == _LATE and event.state in (WorkerState.ERROR, WorkerState.CANCELLED):
             self._rest()
             if event.state is WorkerState.CANCELLED:
                 self._measured = None
 
     def on_screen_suspend(self) -> None:
-        """Whoever works on another screen is not to be slowed down."""
         self.workers.cancel_group(self, _LATE)
 
     def on_screen_resume(self) -> None:
-        """Go on with what was broken off."""
         self._measure()
 
     @property
@@ -271,7 +261,6 @@ class HomeScreen(LiveScreen):
     # -- what is shown -----------------------------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
-        """Two columns of panels where there is room, and bars and sentences of the panels' width."""
         self.set_class(event.size.width >= WIDE, "wide")
         self.call_after_refresh(self._redraw)
 
@@ -355,7 +344,6 @@ class HomeScreen(LiveScreen):
         self.action_open_matter(event.option_index + 1)
 
     def action_open_matter(self, number: int) -> None:
-        """Go where a matter is dealt with."""
         if number <= len(self.matters):
             self._open(self.matters[number - 1])
 

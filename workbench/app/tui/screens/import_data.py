@@ -1,4 +1,4 @@
-"""Import: a file, which of its columns is what, what would be taken and what refused; then the import itself."""
+"""Import: a file, the mapping of its columns, accepted and rejected rows; then the import itself."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ _ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
-    """What is to be read, and how.
+    """The file to import, and how.
 
     Attributes:
-        columns: Our field -> their column; "" for a field that is not to be read.
+        columns: Our field -> their column; "" for a field that is not read.
         graders: Verifier -> the column of its verdicts.
-        keep_equal: Rows without ids that say the same are items of their own.
+        keep_equal: Equal rows without ids are separate items.
     """
 
     path: Path
@@ -78,16 +78,16 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
         return plan_import([self.path], columns=self.columns, graders=self.graders, keep_equal=self.keep_equal)
 
     def preview(self, project: Project) -> ImportReport:
-        """What would become of the file's rows; runs in a thread."""
+        """Return the fate of the file's rows without importing them; runs in a thread."""
         return preview_import(project, self._plans(), dataset=self.dataset, progress=lambda _: heed())
 
     def store(self, project: Project, read: Callable[[int], None]) -> ImportReport:
-        """Import it; runs in a thread."""
+        """Import the file; runs in a thread."""
         return import_files(project, self._plans(), dataset=self.dataset, progress=read)
 
     @property
     def typed(self) -> dict[str, str]:
-        """The same as the verb's own form has it."""
+        """Return the request as values of the verb's own form."""
         return {
             "files": shlex.quote(str(self.path)),
             "map": shlex.join(f"{field}={column}" for field, column in self.columns.items()),
@@ -98,18 +98,18 @@ class ImportRequest(Struct, frozen=True, kw_only=True):
 
 
 class _Given(NamedTuple):
-    """A column that a field gave to another one."""
+    """A column that was moved from one field to another."""
 
     column: str
     to: str
 
 
 class ImportScreen(FormScreen):
-    """Fields above, what would become of the rows below; nothing is written before it is asked for.
+    """Fields above, the fate of the rows below; nothing is written before it is asked for.
 
     Attributes:
-        look: What the file's beginning tells; None before there is a file.
-        report: What would become of its rows, as the fields stand; None while that is not known.
+        look: Findings from the file's beginning; None before there is a file.
+        report: The fate of its rows with the current fields; None while unknown.
     """
 
     CSS_PATH = "import_data.tcss"
@@ -136,7 +136,6 @@ class ImportScreen(FormScreen):
         self._bytes = 0
 
     def compose(self) -> ComposeResult:
-        """The file's name; the rest comes when it has been looked at."""
         yield TitleBar(self.TITLE_TEXT, _ABOUT)
         with VerticalScroll(id="import-fields", can_focus=False):
             yield option_field(FormField(name=_FILE, about="", is_path=True))
@@ -147,7 +146,6 @@ class ImportScreen(FormScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Begin with the file."""
         self._field(_FILE).line.focus()
         self.take_up([self._field(_FILE)])
         if left := self._field(_FILE).value:
@@ -160,7 +158,6 @@ class ImportScreen(FormScreen):
         return self.query_one(f"#option-{name}", OptionField)
 
     def action_pick(self) -> None:
-        """Pick it from a tree."""
         typed = Path(self._field(_FILE).value or self.project.path.parent).expanduser().absolute()
         folder = typed if typed.is_dir() else typed.parent
         self.app.push_screen(FilePicker(folder if folder.is_dir() else Path.cwd()), self._picked)
@@ -182,7 +179,7 @@ class ImportScreen(FormScreen):
             self.focus_next()
 
     def _named(self, typed: str, found: list[str]) -> None:
-        """Take what was typed, or the only name that it begins; several are said."""
+        """Accept the typed name, or its only completion; list several."""
         if self._field(_FILE).value != typed:
             return
         if len(found) > 1:
@@ -194,7 +191,7 @@ class ImportScreen(FormScreen):
             self._picked(Path(found[0] if found else typed))
 
     def _look_at(self, path: Path, *, goes_on: bool = True) -> None:
-        """Look into a file, and go on to its columns unless the file's name is to be seen first."""
+        """Inspect a file, and go on to its columns unless the file's name is to be seen first."""
         self._path, self.look, self.report = path, None, None
         self.complain("")
         # What was said of the columns of another file is none of this one's.
@@ -274,10 +271,10 @@ class ImportScreen(FormScreen):
         self._later = self.set_timer(_SETTLE_S, self.action_preview)
 
     def request(self) -> ImportRequest:
-        """What is asked for.
+        """Return the request.
 
         Raises:
-            OptionError: There is no file, or a field that must have a column has none.
+            OptionError: There is no file, or a required field has no column.
         """
         if self._path is None or self.look is None:
             raise OptionError("There is no file yet.", option=_FILE, wrong="Name a file.")
@@ -309,7 +306,6 @@ class ImportScreen(FormScreen):
         return bool(columns) and not (pool and not any(columns[name] for name in ("completion", "gold", "model")))
 
     def action_preview(self) -> None:
-        """Read what would be taken and refused."""
         if self._path is None or self.look is None:
             return
         self.complain("")
@@ -329,7 +325,6 @@ class ImportScreen(FormScreen):
         self.query_one("#import-preview Static", Static).update(import_view.preview(report))
 
     def action_page(self, way: int) -> None:
-        """Scroll the preview by what is in sight of it."""
         box = self.query_one("#import-preview")
         box.scroll_relative(y=way * max(box.scrollable_content_region.height - 1, 1), animate=False)
 
@@ -337,7 +332,6 @@ class ImportScreen(FormScreen):
         self.query_one("#import-preview Static", Static).update(printable(text))
 
     def trouble(self, error: BaseException | None) -> None:
-        """What is wrong with the file, without the command line's words for it."""
         self._rest()
         if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
             self._show("")
@@ -349,11 +343,9 @@ class ImportScreen(FormScreen):
 
     @property
     def is_importing(self) -> bool:
-        """Whether rows are being stored."""
         return self._progress is not None
 
     def action_store(self) -> None:
-        """Import the file."""
         if self.is_importing:
             return
         self.complain("")
@@ -390,7 +382,6 @@ class ImportScreen(FormScreen):
         self.workbench.action_go_back()
 
     def action_back(self) -> None:
-        """Stop the import, else leave."""
         if self.is_importing:
             self.workers.cancel_group(self, _IMPORT)
             self._rest()
@@ -399,7 +390,6 @@ class ImportScreen(FormScreen):
             self.workbench.action_go_back()
 
     def action_command(self) -> None:
-        """Show and copy the command line that does the same."""
         from workbench.app.tui.screens.verb import show_command
 
         try:

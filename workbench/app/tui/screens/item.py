@@ -112,14 +112,14 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
 class ItemScreen(Reviewing):
     """Question, reference, completion and evidence in four panes.
 
-    On a narrow terminal they stand one above the other and the one in focus is tall.
+    On a narrow terminal they are stacked and the focused one is tall.
 
     Args:
         completion: Row id of the item.
         neighbours: Row ids of the items ``[`` and ``]`` go to, in order.
-        first: Whose verdicts come first; the first of them is chosen: its final answers are marked in the texts.
-            Without one, or without a verdict of it, they are marked as the workbench itself finds them.
-        search: A text by which the items were found: each opens where it stands, the next key goes on.
+        first: Verifiers whose verdicts come first; the first of them is chosen: its final answers are marked in the
+            texts. Without one, or without a verdict of it, workbench's own extraction is marked.
+        search: The text by which the items were found: each opens at the hit, the next key goes on.
 
     Attributes:
         completion: Row id of the item now shown.
@@ -146,7 +146,6 @@ class ItemScreen(Reviewing):
         self._desk: ReviewDesk | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame; the item comes later."""
         yield TitleBar(self.TITLE_TEXT, "…")
         yield Static(markup=False, id="item-facts")
         yield Static(markup=False, id="item-card")
@@ -158,12 +157,10 @@ class ItemScreen(Reviewing):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read the item once the panes have their widths."""
         self._pane("completion").focus()
         self.call_after_refresh(self._open_first)
 
     def on_resize(self) -> None:
-        """Lay the evidence out for another width once the panes have it."""
         self.call_after_refresh(self._show_evidence)
 
     def _pane(self, name: str) -> Reader:
@@ -171,16 +168,13 @@ class ItemScreen(Reviewing):
 
     @property
     def item_here(self) -> int:
-        """The item that is shown."""
         return self.completion
 
     @property
     def chosen(self) -> ItemVerdict | None:
-        """The verdict whose final answers are marked in the texts."""
         return None if self._shown is None else verdict_of(self._shown.item, self._shown.view.verifier)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Where panes are stacked, the one last in focus is tall; the others go back to what matters in them."""
         if not isinstance(event.widget, Reader) or event.widget.has_class("tall"):
             return
         for pane in self.query(Reader):
@@ -227,15 +221,15 @@ class ItemScreen(Reviewing):
         return made._replace(reviews=tuple(reviews_of(self.project, completion)), why=self.why(completion))
 
     def first_of(self, item: ItemDetail) -> Sequence[str]:
-        """Whose verdicts come first; called in a thread."""
+        """Return the verifiers whose verdicts come first; called in a thread."""
         return self._first
 
     def viewed(self, item: ItemDetail, view: View) -> View:
-        """How an item is shown where it is asked for in this way; called in a thread, too."""
+        """Return the view of an item for a requested view; called in a thread, too."""
         return view
 
     def why(self, completion: int) -> str:
-        """Why the item is here; called in a thread."""
+        """Return why the item is here; called in a thread."""
         return ""
 
     def _show(self, found: ReadyItem) -> None:
@@ -261,7 +255,7 @@ class ItemScreen(Reviewing):
         self._read_ahead(1)
 
     def _go_to_found(self, found: ReadyItem) -> None:
-        """Go to the text by which the item was found; where only the stored text has it, that one is shown."""
+        """Go to the text by which the item was found; if only the stored text has it, show that one."""
         small = self._search.lower()  # with capitals a reader would look for these alone
         holding = [pane for pane in map(self._pane, reversed(TEXTS)) if pane.find(small)]
         if holding:
@@ -302,7 +296,6 @@ class ItemScreen(Reviewing):
         return self._neighbours[self._index + step]
 
     def action_go(self, step: int) -> None:
-        """Open a neighbour."""
         beside = self._beside(step)
         if beside is None:
             self.notify("There is no item further on." if step > 0 else "This is the first item.", markup=False)
@@ -311,7 +304,6 @@ class ItemScreen(Reviewing):
         self._open(beside)
 
     def title_parts(self, item: ItemDetail) -> list[RemarkPiece]:
-        """Which item it is, and where in the list."""
         place = "" if self._index is None else f"{self._index + 1:,} of {len(self._neighbours):,}"
         names = (item.completion_id, item.dataset, f"question {item.question_id}")
         named = (RemarkPiece(printable(name), rank) for name, rank in zip(names, (0, 5, 4), strict=True))
@@ -331,32 +323,27 @@ class ItemScreen(Reviewing):
 
     @property
     def desk(self) -> ReviewDesk:
-        """Where decisions are stored."""
         if self._desk is None:
             self._desk = ReviewDesk(self.project, coordinator_name())
         return self._desk
 
     @property
     def item_shown(self) -> ItemDetail | None:
-        """The item on the screen; None while the next one is on its way."""
+        """Return the item on the screen; None while the next one is loading."""
         return None if self._shown is None or self._shown.item.id != self.completion else self._shown.item
 
     def decided_on(self) -> tuple[int, bool] | None:
-        """The item in sight."""
         item = self.item_in_sight
         return None if item is None else (item.id, item.state == "excluded")
 
     def after_decision(self, completion: int) -> None:
-        """Read the item again if it is still there."""
         if completion == self.completion:
             self.in_background(self._reader_of(completion, revealing=False), self._show, group="item-open")
 
     def after_review(self, decision: ReviewDecision) -> None:
-        """Show what stands decided now."""
         self.after_decision(decision.completion)
 
     def after_taking_back(self, decision: ReviewDecision) -> None:
-        """Show the item again; another one is opened."""
         if decision.completion == self.completion:
             self.after_decision(decision.completion)
         else:
@@ -364,7 +351,6 @@ class ItemScreen(Reviewing):
             self._open(decision.completion)
 
     def show_review(self) -> None:
-        """Why the item is here, what stands decided of it, the note that waits, and what was stored last."""
         if self._shown is not None:
             text = review_lines(self._shown.why, self._shown.reviews, self.review_note, self.review_said)
             line = self.query_one("#item-review", Static)
@@ -372,17 +358,14 @@ class ItemScreen(Reviewing):
             line.update(text)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is a conflict to settle only where people differ."""
         if action == "adjudicate":
             return self._shown is not None and self._shown.item.state == "conflict"
         return super().check_action(action, parameters)
 
     def action_adjudicate(self) -> None:
-        """Open the conflict; it is a person's to settle, who has not labelled the item."""
         self.workbench.open_screen("adjudicate", ("correctness", self.completion))
 
     def on_screen_resume(self) -> None:
-        """The conflict may have been settled."""
         if self._shown is not None and self._shown.item.state == "conflict":
             self.after_decision(self.completion)
 
@@ -395,15 +378,12 @@ class ItemScreen(Reviewing):
             self.in_background(partial(ready, self._shown.item, view, widths), self._show, group="item-open")
 
     def action_raw(self) -> None:
-        """Rendered or stored texts."""
         self._change_view(self._view._replace(raw=not self._view.raw))
 
     def action_think(self) -> None:
-        """Open or fold thoughts."""
         self._change_view(self._view._replace(fold=not self._view.fold))
 
     def action_choose(self, step: int) -> None:
-        """Choose another verdict, or none."""
         if self._shown is None:
             return
         names = [None, *(verdict.verifier for verdict in self._shown.item.verdicts)]
@@ -414,7 +394,6 @@ class ItemScreen(Reviewing):
         self._change_view(self._view._replace(verifier=names[(present + step) % len(names)]))
 
     def action_transcript(self) -> None:
-        """Show the calls behind the chosen verdict; the only one with calls needs no choice."""
         from workbench.app.tui.screens.transcript import TranscriptScreen
 
         verdicts = () if self._shown is None else self._shown.item.verdicts
@@ -427,7 +406,6 @@ class ItemScreen(Reviewing):
             self.notify("No model server was asked for this verdict.", markup=False)
 
     def action_what_if(self) -> None:
-        """Try other options of the chosen verdict's verifier; without one, ask whose."""
         verdicts = () if self._shown is None else self._shown.item.verdicts
         if self.chosen is not None or len(verdicts) == 1:
             self._what_if((self.chosen or verdicts[0]).verifier)
@@ -444,13 +422,11 @@ class ItemScreen(Reviewing):
             self.app.push_screen(WhatIfScreen(verifier, self.completion))
 
     def action_answer(self) -> None:
-        """Scroll to the final answers; a text in which none was found shows its end."""
         for name in ("reference", "completion"):
             if not self._pane(name).jump("answer"):
                 self._pane(name).action_bottom()
 
     def action_answer_of(self, name: str) -> None:
-        """Go to the final answer in one pane."""
         pane = self._pane(name)
         pane.focus()
         self.call_after_refresh(self._jump_to_answer, pane)
@@ -460,7 +436,6 @@ class ItemScreen(Reviewing):
             self.notify("No final answer is marked here.", markup=False)
 
     def action_code(self) -> None:
-        """Open the code problem, at this solution."""
         open_problem(self, self.completion)
 
     # -- find, write, leave ------------------------------------------------------------------------
@@ -469,13 +444,11 @@ class ItemScreen(Reviewing):
         return self.focused if isinstance(self.focused, Reader) else self._pane("completion")
 
     def action_find(self) -> None:
-        """Ask for a text to find in the pane in focus."""
         pane = self._focused_pane().id or "item-completion"
         self.query_one(PromptBar).ask(pane, f"/ {pane.removeprefix('item-')}", hint="text to find")
 
     @on(PromptBar.Typed)
     def _typed(self, event: PromptBar.Typed) -> None:
-        """Every letter goes to the hit; enter only closes the line."""
         self.query_one(f"#{event.asked}", Reader).find(event.text)
 
     @on(PromptBar.Submitted)
@@ -491,7 +464,6 @@ class ItemScreen(Reviewing):
         event.reader.border_subtitle = f"hit {event.number} of {event.total}" if event.total else ""
 
     def action_find_next(self, step: int) -> None:
-        """Go to another hit."""
         self._focused_pane().find_next(step)
 
     def _close_prompt(self, pane: Reader) -> None:
@@ -499,7 +471,6 @@ class ItemScreen(Reviewing):
         pane.focus()
 
     def action_write(self) -> None:
-        """Write the item to a file."""
         if self._shown is not None:
             item = self._shown.item
             self.in_background(lambda: browsing.write_item(self.project, item), self._written, group="item-write")
@@ -508,7 +479,6 @@ class ItemScreen(Reviewing):
         self.notify(str(path), title="Written", markup=False)
 
     def action_back(self) -> None:
-        """Close the line, else leave."""
         prompt = self.query_one(PromptBar)
         if prompt.asking:
             self._close_prompt(self.query_one(f"#{prompt.asking}", Reader))
@@ -517,7 +487,7 @@ class ItemScreen(Reviewing):
 
 
 def open_problem(screen: WorkbenchScreen, completion: int) -> None:
-    """Open the pass matrix at a solution; an item that is none is told so."""
+    """Open the pass matrix at a solution; for an item that is not code, show a notice."""
     screen.in_background(
         partial(problem_of, screen.project, completion), partial(_open, screen, completion), group="code"
     )

@@ -1,4 +1,4 @@
-"""The pool of questions, source by source: what is out and why, what has a type, what was drawn."""
+"""The pool of questions by source: exclusions with reasons, types, and draws."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PoolScreen(TableScreen, LiveScreen):
     """The table of sources, and the one under the cursor in words.
 
     Attributes:
-        status: What is shown; None until it has come, and where there is no question.
+        status: The shown counts; None until loaded, or if there is no question.
     """
 
     CSS_PATH = "pool.tcss"
@@ -44,17 +44,14 @@ class PoolScreen(TableScreen, LiveScreen):
         self.status: PoolStatus | None = None
 
     def read(self) -> PoolStatus:
-        """Count."""
         return pool_status(self.project, Scope())
 
     def show(self, data: PoolStatus) -> None:
-        """Fill the table; all sources together stand last."""
         self.status = data
         self.say(f"{printable(self.project.path.name)} · {counted(data.questions, 'question')}")
         self.fill()
 
     def fill(self) -> None:
-        """List the sources."""
         if self.status is not None:
             self.table.show_records(_columns(self.status.total, wide=self.wide), enumerate(self._lines))
             self.highlighted(self.table.selected_id or 0)
@@ -64,7 +61,6 @@ class PoolScreen(TableScreen, LiveScreen):
         return () if self.status is None else (*self.status.sources, self.status.total)
 
     def trouble(self, error: BaseException | None) -> None:
-        """Why there is nothing to count."""
         if isinstance(error, UsageError):
             self.say("no questions")
             self.put("words", Content(printable(without_command(error))))
@@ -72,14 +68,12 @@ class PoolScreen(TableScreen, LiveScreen):
             super().trouble(error)
 
     def highlighted(self, row: int) -> None:
-        """Tell of a source in words."""
         if self.status is not None and row < len(self._lines):
             whole = row == len(self._lines) - 1
             text = _words(self._lines[row], whole=whole, stale=self.status.stale)
             self.put("words", text)
 
     def opened(self, row: int) -> None:
-        """Show the source in Browse."""
         from workbench.app.tui.screens.browse import BrowseScreen
 
         if self.status is None:
@@ -90,7 +84,7 @@ class PoolScreen(TableScreen, LiveScreen):
 
 
 def _columns(total: SourceStatus, *, wide: bool) -> Columns[SourceStatus]:
-    """Numbers of a source's questions, and in a wide terminal its licence; all sources together have none."""
+    """Return the counts of a source's questions, and in a wide terminal its licence; the total has none."""
 
     def number(heading: str, value: Callable[[SourceStatus], int], room: int = 5) -> Column[SourceStatus]:
         return column(heading, value, compact_count, room=room)
@@ -128,11 +122,11 @@ def _licence(licence: str | None) -> Cell:
 
 
 def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
-    """Why questions are out, who says their types, and what was drawn.
+    """Return exclusions with reasons, the origin of types, and draws, in words.
 
     Args:
-        whole: Of the whole pool.
-        stale: Duplicates of a question that is out itself, of all sources.
+        whole: It is the whole pool.
+        stale: Duplicates of a question that is itself excluded, over all sources.
     """
     lines = [
         f"{counted(one.questions, 'question')}, {one.left:,} in"

@@ -1,4 +1,4 @@
-"""Quarantine: the rows that imports have refused, each with its place, the field at fault and what to do."""
+"""Quarantine: rows that imports rejected, each with its place, the field at fault and what to do."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class QuarantineScreen(TableScreen, LiveScreen):
     """The row under the cursor is shown below the list, with the reason in full.
 
     Attributes:
-        refused: The rows, the newest import's first.
+        refused: The rejected rows, the newest import's first.
     """
 
     CSS_PATH = "quarantine.tcss"
@@ -43,11 +43,9 @@ class QuarantineScreen(TableScreen, LiveScreen):
         self.refused: list[RefusedRow] = []
 
     def read(self) -> list[RefusedRow]:
-        """All that stand there."""
         return refused_rows(self.project)
 
     def show(self, data: list[RefusedRow]) -> None:
-        """List them."""
         self.refused = data
         self.table.show_records(_COLUMNS, enumerate(data))
         self.set_class(not data, "empty")
@@ -57,11 +55,9 @@ class QuarantineScreen(TableScreen, LiveScreen):
         self.highlighted(0)
 
     def action_reload(self) -> None:
-        """Read again."""
         self.read_again()
 
     def highlighted(self, row: int) -> None:
-        """Show the row under the cursor, and why it was refused."""
         at = self.table.selected_id
         self.put_detail(Content() if at is None or at >= len(self.refused) else _detail(self.refused[at]))
 

@@ -1,4 +1,4 @@
-"""A form that lets recorded replies stand for a model server, for as long as the app lives."""
+"""A form that serves recorded replies in place of a model server, for as long as the app runs."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _LIFE: Final = (
 
 
 class ReplayScreen(FormScreen):
-    """A file, and where it is served.
+    """A file, and the port that serves it.
 
     Args:
-        then: Takes the server, when this screen has gone; None: it stays.
-        port: What stands there to begin with.
+        then: Called with the server once this screen has closed; None: it stays.
+        port: The initial port.
     """
 
     CSS_PATH = "replay.tcss"
@@ -67,7 +67,6 @@ class ReplayScreen(FormScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Show what is served."""
         self.query(OptionField).first().line.focus()
         self._show_served()
 
@@ -81,7 +80,6 @@ class ReplayScreen(FormScreen):
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is not served can't be stopped."""
         if action == "stop":
             return any(self.workbench.replays)
         return super().check_action(action, parameters)
@@ -91,7 +89,6 @@ class ReplayScreen(FormScreen):
         self.complete(self.query_one(f"#option-{_FILE}", OptionField), self.action_serve)
 
     def action_serve(self) -> None:
-        """Serve what stands in the fields."""
         values = {field.option: field.value for field in self.query(OptionField)}
         self.in_background(partial(self._serve, values[_FILE], values[_PORT]), self._served, group="replay")
 
@@ -116,7 +113,6 @@ class ReplayScreen(FormScreen):
             self._then(server)
 
     def action_stop(self) -> None:
-        """End all that is served."""
         self.in_background(self.workbench.replays.stop, lambda _: self._show_served(), group="replay")
 
 

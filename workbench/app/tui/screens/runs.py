@@ -1,4 +1,4 @@
-"""Verifiers & runs: start, watch, pause, cancel, resume. The work itself goes on in another process."""
+"""Verifiers & runs: start, watch, pause, cancel, resume. The work itself runs in another process."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from workbench.runs.verifying import run_info
 
 
 class RunDetailScreen(LiveScreen):
-    """The facts of one run, kept up to date while it goes on."""
+    """The facts of one run, kept up to date while it is active."""
 
     CSS_PATH = "run_detail.tcss"
     TITLE_TEXT = "Run"
@@ -58,18 +58,15 @@ class RunDetailScreen(LiveScreen):
         yield Footer()
 
     def read(self) -> tuple[RunInfo, RunCosts]:
-        """Count the run's verdicts."""
         info = run_info(self.project, self.run_number)
         return info, run_costs(self.project, info)
 
     def show(self, data: tuple[RunInfo, RunCosts]) -> None:
-        """Fill in the facts."""
         self._info, costs = data
         text = run_view.details(self._info, costs, str(runner_log(self.project)))
         self.query_one("#run-detail Static", Static).update(text)
 
     def must_read(self) -> bool:
-        """A process may die without writing anything."""
         return self._info is not None and self._info.state in ACTIVE
 
 
@@ -82,12 +79,12 @@ _NO_RUNS = "No verifier has been run yet. Start one: it runs in a process of its
 class RunsScreen(TableScreen, LiveScreen):
     """A table of runs that follows the database, and the run under the cursor in words.
 
-    Runs come without counts by word, quickly; those are counted apart, one run at a time.
+    Runs load quickly without counts by word; those are counted separately, one run at a time.
 
     Args:
-        run: Which run the cursor begins on; None for the newest.
+        run: The initial run; None for the newest.
         starting: A verifier is to be started.
-        offer: Which one, and with what; None: it is asked for.
+        offer: The verifier and its options; None: ask for it.
     """
 
     CSS_PATH = "runs.tcss"
@@ -117,7 +114,6 @@ class RunsScreen(TableScreen, LiveScreen):
         self._count_after = self._count_began = 0.0
 
     def on_mount(self) -> None:
-        """Ask for the verifier at once, where one is to be started; nothing stays of trials that were broken off."""
         self.in_background(partial(take_out_broken_off, self.project), lambda _: None, group="trials")
         if self._starting:
             self.start(self._to_begin)
@@ -125,17 +121,14 @@ class RunsScreen(TableScreen, LiveScreen):
     # -- reading -----------------------------------------------------------------------------------
 
     def read(self) -> list[RunInfo]:
-        """All runs, the newest first."""
         if self._watch is None:
             self._watch = verifying.Watch(self.project)
         return self._watch.runs()[::-1]
 
     def must_read(self) -> bool:
-        """A process may die without writing anything."""
         return any(run.state in ACTIVE for run in self.runs)
 
     def show(self, data: list[RunInfo]) -> None:
-        """Fill the table; cursor, scroll and focus stay."""
         self.runs = data
         active = sum(run.state in ACTIVE for run in data)
         self.say(f"{printable(self.project.path.name)} · {counted(len(data), 'run')}, {active} at work")
@@ -146,7 +139,6 @@ class RunsScreen(TableScreen, LiveScreen):
         self._count_next()
 
     def fill(self) -> None:
-        """List the runs."""
         runs = ((run.run, run_view.with_counts(run, self._counted)) for run in self.runs)
         self.table.show_records(run_view.columns(wide=self.wide), runs)
         self._describe()
@@ -158,13 +150,11 @@ class RunsScreen(TableScreen, LiveScreen):
 
     @property
     def chosen(self) -> RunInfo | None:
-        """The run under the cursor."""
         selected = self.table.selected_id
         found = next((run for run in self.runs if run.run == selected), None)
         return found or (self.runs[0] if self.runs else None)
 
     def highlighted(self, row: int) -> None:
-        """Tell of the run under the cursor."""
         self._describe()
 
     # -- counting by word --------------------------------------------------------------------------
@@ -194,18 +184,15 @@ class RunsScreen(TableScreen, LiveScreen):
         self._count_next()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A count that failed is over; another one may start later."""
         if event.worker.group == "counts" and event.state is WorkerState.ERROR:
             self._counting, self._count_after = False, time.monotonic() + _AFTER_FAILURE_S
 
     # -- actions -----------------------------------------------------------------------------------
 
     def action_start(self) -> None:
-        """Ask which verifier to start."""
         self.start(None)
 
     def start(self, offer: StartOffer | None) -> None:
-        """Set up what is offered; None: ask which verifier."""
         self._to_begin = offer
         self.in_background(partial(verifying.kinds, self.project), self._choose, group="kinds")
 
@@ -266,17 +253,14 @@ class RunsScreen(TableScreen, LiveScreen):
         )
 
     def action_pause(self) -> None:
-        """Pause the run under the cursor."""
         if (run := self.chosen) is not None:
             self._do(lambda _: verifying.pause(self.project, run.run))
 
     def action_resume(self) -> None:
-        """Go on with the run under the cursor."""
         if (run := self.chosen) is not None:
             self._do(lambda trust: verifying.resume(self.project, run.run, trust=trust))
 
     def action_retry(self) -> None:
-        """Judge the items of the run under the cursor again that failed or had no more time."""
         if (run := self.chosen) is not None:
             self._do(
                 lambda trust: verifying.resume(
@@ -285,7 +269,6 @@ class RunsScreen(TableScreen, LiveScreen):
             )
 
     def action_cancel(self) -> None:
-        """Stop the run under the cursor, after a question."""
         run = self.chosen
         if run is None:
             return
@@ -301,7 +284,7 @@ class RunsScreen(TableScreen, LiveScreen):
         self.app.push_screen(ConfirmScreen("Cancel this run?", text), answered)
 
     def _do(self, ask: Callable[[bool], RunInfo]) -> None:
-        """Ask something of the runner; ``ask`` is told whether the person trusts what the run wants to use."""
+        """Ask the runner for an action; ``ask`` is called with whether the person trusts what the run needs."""
         trusting(self, ask, self._done, group="ask")
 
     def _done(self, run: RunInfo) -> None:
@@ -312,11 +295,9 @@ class RunsScreen(TableScreen, LiveScreen):
         self.read_again()
 
     def opened(self, row: int) -> None:
-        """Show the run in full."""
         self.action_details()
 
     def action_transcript(self) -> None:
-        """Show the calls of a run that writes texts; verdicts have theirs item by item."""
         run = self.chosen
         if run is not None and run.writes:
             self.app.push_screen(WrittenScreen(run.run))
@@ -324,6 +305,5 @@ class RunsScreen(TableScreen, LiveScreen):
             self.notify("It has verdicts: T on an item shows the calls of each.", markup=False)
 
     def action_details(self) -> None:
-        """Show the run under the cursor in full."""
         if (run := self.chosen) is not None:
             self.app.push_screen(RunDetailScreen(run.run))

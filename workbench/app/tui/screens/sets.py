@@ -1,4 +1,4 @@
-"""Sets: what is frozen, how far people are with it, what it is short of; and the way to build and publish more."""
+"""Sets: frozen sets, their labelling progress, shortfalls; and the way to build and publish more."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from workbench.measuring.judged import BASELINE, everybody
 
 
 class SetDiffScreen(TableScreen):
-    """A row for each item that differs.
+    """One row per item that differs.
 
     Args:
         old, new: Names of sets with their versions.
 
     Attributes:
-        found: What differs; None until it has come.
+        found: The differences; None until loaded.
     """
 
     CSS_PATH = "set_diff.tcss"
@@ -61,11 +61,9 @@ class SetDiffScreen(TableScreen):
         self.found: SetDiff | None = None
 
     def heading(self) -> tuple[str, str]:
-        """What is compared."""
         return self.TITLE_TEXT, printable(f"{self._old} → {self._new}")
 
     def on_mount(self) -> None:
-        """Compare."""
         self.put("caption", "reading …")
         work = partial(set_diff, self.project, self._old, self._new)
         self.in_background(work, self._show, group="set-diff", stops=True)
@@ -76,7 +74,6 @@ class SetDiffScreen(TableScreen):
         self.table.show_records(view.DIFF_COLUMNS, enumerate(view.differing(found)))
 
     def opened(self, row: int) -> None:
-        """Show the item in Browse."""
         from workbench.app.tui.screens.browse import BrowseScreen
 
         if self.found is None:
@@ -97,7 +94,7 @@ class SetsScreen(TableScreen, LiveScreen):
 
     Attributes:
         sets: All sets, in the order they were frozen.
-        detail: The one that is shown in full; None until it has come.
+        detail: The set shown in full; None until loaded.
     """
 
     CSS_PATH = "sets.tcss"
@@ -134,11 +131,9 @@ class SetsScreen(TableScreen, LiveScreen):
     # -- reading and showing -----------------------------------------------------------------------
 
     def read(self) -> list[SetLine]:
-        """All sets."""
         return every_set(self.project)
 
     def show(self, data: list[SetLine]) -> None:
-        """Fill the table, the newest set on top."""
         self.sets = data
         self.say(f"{printable(self.project.path.name)} · {counted(len(data), 'set')}")
         self.fill()
@@ -149,11 +144,9 @@ class SetsScreen(TableScreen, LiveScreen):
         self._read_detail()
 
     def fill(self) -> None:
-        """List the sets."""
         self.table.show_records(view.columns(wide=self.wide), [*enumerate(self.sets)][::-1])
 
     def go_to(self, name: str) -> None:
-        """Put the cursor on a set, now or when it has been read."""
         place = next((place for place, line in enumerate(self.sets) if line.full_name == name), None)
         self._arrive_at = name if place is None else None
         if place is not None:
@@ -161,14 +154,12 @@ class SetsScreen(TableScreen, LiveScreen):
 
     @property
     def chosen(self) -> SetLine | None:
-        """The set under the cursor."""
         selected = self.table.selected_id
         if not self.sets:
             return None
         return self.sets[-1 if selected is None else selected]
 
     def highlighted(self, row: int) -> None:
-        """Read the set under the cursor."""
         self._read_detail()
 
     def _read_detail(self) -> None:
@@ -179,12 +170,10 @@ class SetsScreen(TableScreen, LiveScreen):
         self.in_background(partial(set_detail, self.project, line.full_name), self._show_detail, group=_DETAIL)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A detail that could not be read is no longer on its way."""
         if event.worker.group == _DETAIL and event.state is WorkerState.ERROR:
             self._reading_of = None
 
     def action_again(self) -> None:
-        """Read everything anew."""
         self.detail = self._reading_of = None
         self.read_again()
 
@@ -205,31 +194,26 @@ class SetsScreen(TableScreen, LiveScreen):
     # -- what is in a set --------------------------------------------------------------------------
 
     def opened(self, row: int) -> None:
-        """List the items of the set."""
         self.action_items()
 
     def action_items(self) -> None:
-        """List the items of the set under the cursor."""
         from workbench.app.tui.screens.browse import BrowseScreen
 
         if (line := self.chosen) is not None:
             self.app.push_screen(BrowseScreen(_in_set(line)))
 
     def action_accuracy(self) -> None:
-        """Show accuracy on the set under the cursor."""
         from workbench.app.tui.screens.accuracy import AccuracyScreen
 
         if (line := self.chosen) is not None:
             self.app.push_screen(AccuracyScreen(_in_set(line)))
 
     def action_pool(self) -> None:
-        """Show the pool of questions."""
         from workbench.app.tui.screens.pool import PoolScreen
 
         self.app.push_screen(PoolScreen())
 
     def action_diff(self) -> None:
-        """Compare with the version before; where there is none, with a set that is chosen."""
         line = self.chosen
         if line is not None and line.version > 1:
             self._diff(f"{line.name}@{line.version - 1}")
@@ -237,7 +221,6 @@ class SetsScreen(TableScreen, LiveScreen):
             self.action_diff_other()
 
     def action_diff_other(self) -> None:
-        """Choose the set to compare with."""
         line = self.chosen
         others = [one.full_name for one in self.sets[::-1] if one is not line]
         if not others:
@@ -252,7 +235,6 @@ class SetsScreen(TableScreen, LiveScreen):
     # -- building and publishing -------------------------------------------------------------------
 
     def action_build(self) -> None:
-        """Choose what to build."""
         choices = [Choice(kind, f"{kind}: {about}") for kind, about in KINDS.items()]
         self.app.push_screen(ChoiceMenu("Build", choices, wide=True), self._choose_judges)
 
@@ -276,7 +258,6 @@ class SetsScreen(TableScreen, LiveScreen):
         self.read_again()
 
     def action_publish(self) -> None:
-        """Ask where the set under the cursor is to be published."""
         finished = [line for line in self.sets[::-1] if line.kind in PUBLISHABLE]
         line = self.chosen
         if line is None or line not in finished:
@@ -296,19 +277,19 @@ _WAITING = "Nothing was frozen: items still wait for labels, see above."
 
 
 class Freeze(Protocol):
-    """Freezes what is planned; called in a thread."""
+    """Freezes a planned set; called in a thread."""
 
     def __call__(self, *, new_version: bool) -> SetReport:
-        """Raises `UsageError` where a set of that name differs and no new version is asked for."""
+        """Freeze it; raise `UsageError` if a set of that name differs and no new version is requested."""
 
 
 class SetPlanScreen(WorkbenchScreen):
     """The report of a dry run; enter freezes it.
 
     Args:
-        report: What the set would be.
+        report: The planned set.
         freeze: Freezes it.
-        then: Takes the report of the set that was frozen, when this screen has gone.
+        then: Called with the report of the frozen set once this screen has closed.
     """
 
     CSS_PATH = "set_plan.tcss"
@@ -333,7 +314,6 @@ class SetPlanScreen(WorkbenchScreen):
         yield Footer(show_command_palette=False)
 
     def action_freeze(self, new_version: bool) -> None:
-        """Freeze what is shown."""
         self.say("freezing …")
         self.in_background(partial(self._freeze, new_version=new_version), self._frozen, group="freeze")
 
@@ -345,7 +325,6 @@ class SetPlanScreen(WorkbenchScreen):
         self._then(report)
 
     def trouble(self, error: BaseException | None) -> None:
-        """Why it was not frozen."""
         if isinstance(error, WorkbenchError):
             self._complain(without_command(error))
         else:
@@ -359,11 +338,11 @@ class SetPlanScreen(WorkbenchScreen):
 
 
 class BuildSetScreen(FormScreen):
-    """One field an option; nothing is written before its plan has been seen.
+    """One field per option; nothing is written before its plan has been seen.
 
     Args:
-        form: What is asked.
-        then: Takes the report of the set that was frozen.
+        form: The form.
+        then: Called with the report of the frozen set.
     """
 
     CSS_PATH = "build_set.tcss"
@@ -386,13 +365,11 @@ class BuildSetScreen(FormScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Begin at the first field."""
         self.take_up(self.query(OptionField))
         self.query(OptionField).first().line.focus()
 
     @on(Input.Submitted)
     def action_plan(self) -> None:
-        """Show what would be frozen."""
         self.say("planning …")
         typed = self.values()
         work = partial(build, self.project, self.form.kind, typed, dry_run=True)
@@ -410,7 +387,6 @@ class BuildSetScreen(FormScreen):
         self._then(report)
 
     def trouble(self, error: BaseException | None) -> None:
-        """Nothing is planned any more."""
         self._rest()
         super().trouble(error)
 
@@ -426,7 +402,7 @@ _YES: Final = "yes"
 
 
 class PublishSetScreen(FormScreen):
-    """One field an option; enter writes the folder.
+    """One field per option; enter writes the folder.
 
     Args:
         name: The set to publish.
@@ -465,13 +441,11 @@ class PublishSetScreen(FormScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Begin at the first field."""
         self.take_up(self.query(OptionField))
         self.query(OptionField).first().line.focus()
 
     @on(Input.Submitted)
     def action_write(self) -> None:
-        """Write the folder."""
         typed = self.values()
         if self._writing:
             return
@@ -490,7 +464,6 @@ class PublishSetScreen(FormScreen):
         written.display = True
 
     def trouble(self, error: BaseException | None) -> None:
-        """Nothing is written any more."""
         self._tell(writing=False)
         super().trouble(error)
 
@@ -499,7 +472,6 @@ class PublishSetScreen(FormScreen):
         self.say("writing …" if writing else _ABOUT)
 
     def action_back(self) -> None:
-        """Leave; who leaves while a folder is being written would not hear what became of it."""
         if self._writing:
             self.notify("The folder is being written.", markup=False)
         else:

@@ -1,4 +1,4 @@
-"""Starting a verifier: choose it, fill in what it asks, try it on a few items, then judge the rest."""
+"""Starting a verifier: choose it, fill in its options, try it on a few items, then judge the rest."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ from workbench.runs.trying import TRIED, VerifierTrial, try_out
 
 
 class ChosenVerifier(NamedTuple):
-    """A kind, and the name under which it is to run: the kind's own, or one of its configurations'."""
+    """A kind, and the name to run it under: the kind's own, or one of its configurations'."""
 
     kind: VerifierInfo
     name: str
 
     @property
     def is_configured(self) -> bool:
-        """Whether its options stand in workbench.toml or the database."""
+        """Tell whether its options are in workbench.toml or the database."""
         return self.name != self.kind.name
 
 
@@ -64,7 +64,7 @@ _ASKED_FOR: Final = "llm-judge"
 
 
 def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
-    """The default, the project's own verifiers, a judge, then every kind; those that can't be used come last."""
+    """Return the default, the project's own verifiers, a judge, then every kind; unusable ones come last."""
     own = [
         ChosenVerifier(kind, name)
         for kind in kinds
@@ -80,10 +80,10 @@ _MOVES: Final = {"up": "cursor_up", "down": "cursor_down", "pageup": "page_up", 
 
 
 class StartRunScreen(ModalScreen[ChosenVerifier | None]):
-    """Ends with a verifier, or None. What is typed narrows the list.
+    """Returns a verifier, or None. Typing narrows the list.
 
     Attributes:
-        listed: What the list shows.
+        listed: The shown verifiers.
     """
 
     CSS_PATH = "start_run.tcss"
@@ -107,7 +107,6 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """List them all."""
         self.query_one(Input).focus()
         self._list("")
 
@@ -125,7 +124,6 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
         self._describe()
 
     async def on_key(self, event: events.Key) -> None:
-        """The arrows move in the list while a text is typed."""
         if event.key in _MOVES:
             event.stop()
             await self.query_one(OptionList).run_action(_MOVES[event.key])
@@ -142,7 +140,6 @@ class StartRunScreen(ModalScreen[ChosenVerifier | None]):
     @on(OptionList.OptionSelected)
     @on(Input.Submitted)
     def action_choose(self) -> None:
-        """End with the one under the cursor."""
         place = self.query_one(OptionList).highlighted
         if place is not None and self.listed[place].kind.broken is None:
             self.dismiss(self.listed[place])
@@ -164,11 +161,11 @@ def _option(one: ChosenVerifier) -> Option:
 
 
 class StartRequest(Struct, frozen=True, kw_only=True):
-    """What is to be run.
+    """The verifier to run.
 
     Attributes:
-        asks_server: Its verifier asks a model server.
-        in_batches: Its calls are asked together.
+        asks_server: It calls a model server.
+        in_batches: Its calls are sent in batches.
     """
 
     kind: str
@@ -189,19 +186,19 @@ _BATCHES = {
 
 
 class StartOffer(NamedTuple):
-    """A kind or name of a verifier, and what its form is filled with to begin with: options, and its ``name``."""
+    """A kind or name of a verifier, and the initial values of its form: options, and its ``name``."""
 
     kind: str
     values: Mapping[str, str]
 
 
 class SetUpRunScreen(ServerTestScreen):
-    """One field an option, as the verifier declares them; nothing runs before it is asked for.
+    """One field per option, as the verifier declares them; nothing runs before it is asked for.
 
     Args:
         chosen: The verifier.
-        then: Takes what is to be run, when this screen has gone.
-        filled: What stands in the fields to begin with, by name.
+        then: Called with the request once this screen has closed.
+        filled: Initial values of the fields, by name.
     """
 
     CSS_PATH = "set_up_run.tcss"
@@ -231,7 +228,6 @@ class SetUpRunScreen(ServerTestScreen):
         self._sections: list[OptionSection] = []
 
     def compose(self) -> ComposeResult:
-        """Which items and under which name; then its own options."""
         yield TitleBar(f"Start {printable(self.chosen.name)}", self._about)
         with VerticalScroll(id="set-up-run", can_focus=False):
             about = "which items: conditions such as type=A state=final; empty: all"
@@ -266,11 +262,9 @@ class SetUpRunScreen(ServerTestScreen):
 
     @property
     def asks_server(self) -> bool:
-        """Whether a model server is asked."""
         return self.chosen.kind.isolation == "served"
 
     def on_mount(self) -> None:
-        """Read what it asks; a configuration has its options already."""
         if not self.chosen.is_configured:
             work = partial(configuring.form_of, self.chosen.kind.name)
             self.in_background(work, self._show_sections, group="set-up-form")
@@ -293,7 +287,6 @@ class SetUpRunScreen(ServerTestScreen):
             section.show_used(values)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """A server is tested where one is asked; what has its options already is not saved anew."""
         if action in ("test", "replay") and not self.asks_server:
             return False
         return not self.chosen.is_configured if action == "save" else super().check_action(action, parameters)
@@ -308,10 +301,10 @@ class SetUpRunScreen(ServerTestScreen):
         return next((field.value for field in found), "")
 
     def request(self, project: Project) -> StartRequest:
-        """What is asked for; runs in a thread.
+        """Return the request; runs in a thread.
 
         Raises:
-            OptionError: The conditions or an option can't be read.
+            OptionError: The conditions or an option can't be parsed.
         """
         try:
             conditions = browsing.read_conditions(self._typed(_WHERE), browsing.names(project)["verdict:"])
@@ -334,7 +327,6 @@ class SetUpRunScreen(ServerTestScreen):
         )
 
     def trouble(self, error: BaseException | None) -> None:
-        """At its field, and without the command line's words."""
         self.say(self._about)
         if isinstance(error, WorkbenchError) and not isinstance(error, OptionError):
             self.complain(plain(str(error)))
@@ -348,7 +340,6 @@ class SetUpRunScreen(ServerTestScreen):
         self.focus_next()
 
     def action_start(self) -> None:
-        """Judge all the items."""
         self.in_background(partial(self.request, self.project), self._start, group="set-up")
 
     def _start(self, request: StartRequest) -> None:
@@ -356,7 +347,6 @@ class SetUpRunScreen(ServerTestScreen):
         self._then(request)
 
     def action_try(self) -> None:
-        """Judge a few."""
         self.complain("")
         self.say(f"trying it on {TRIED} items …")
         trusting(self, partial(_tried, self, self.project), self._show_trial, group="set-up-try")
@@ -367,11 +357,9 @@ class SetUpRunScreen(ServerTestScreen):
             self.app.push_screen(TrialScreen(self.chosen.name, trial, self.action_start))
 
     def action_test(self) -> None:
-        """Ask the server what it can do."""
         self.ask_server(self.chosen.name, self._options())
 
     def action_save(self) -> None:
-        """Keep it in workbench.toml."""
         name, kind, options = self._typed(_NAME), self.chosen.kind.name, self._options()
         work = partial(configuring.save, self.project, name, kind, options)
         self.in_background(work, partial(self._saved, name), group="set-up-save")
@@ -391,7 +379,7 @@ def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> ShownTrial:
 
 
 class ShownTrial(NamedTuple):
-    """What came of a trial, and the items it was about."""
+    """The results of a trial, and its items."""
 
     trial: VerifierTrial
     items: list[ItemDetail]
@@ -402,8 +390,8 @@ class TrialScreen(WorkbenchScreen):
 
     Args:
         name: The verifier.
-        shown: What came of it.
-        then: Has all the items judged, when this screen has gone.
+        shown: The results.
+        then: Starts judging all items, once this screen has closed.
     """
 
     CSS_PATH = "trial.tcss"
@@ -425,11 +413,9 @@ class TrialScreen(WorkbenchScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """The text is scrolled."""
         self.query_one("#trial").focus()
 
     def action_start(self) -> None:
-        """Judge all of them."""
         self.workbench.action_go_back()
         self._then()
 
@@ -449,7 +435,7 @@ def _right(shown: ShownTrial) -> str:
 
 
 def trial_text(shown: ShownTrial) -> Content:
-    """Of each item the question, the verdict beside gold, both final answers, and what the verdict rests on."""
+    """Return, for each item, the question, the verdict with gold, both final answers, and the verdict's evidence."""
     trial = shown.trial
     parts = [Content.styled(f"! {printable(trial.message)}", "$text-warning")] if trial.message else []
     short = ends([one.line.completion_id for one in trial.evidence])

@@ -1,4 +1,4 @@
-"""A judge's template as text: edited, previewed on an item, kept as a file beside the database."""
+"""A judge's template as text: edited, previewed on an item, saved next to the database."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _PAUSE_S: Final = 0.3
 
 
 class TemplateScreen(FormScreen):
-    """The text, and below it what it would ask or what is wrong with it.
+    """The text, and below it the resulting request or the error.
 
     Args:
         kind: The kind of verifier.
         options: Its options.
-        verifier: What it is called.
-        item: What it is previewed on to begin with; None for the first item.
-        then: Given the name of the file that it was kept as.
+        verifier: Its name.
+        item: The initial item of the preview; None for the first item.
+        then: Called with the name of the saved file.
     """
 
     CSS_PATH = "template.tcss"
@@ -73,19 +73,17 @@ class TemplateScreen(FormScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read the template to begin with."""
         self.editor.read_only = True
         work = partial(own_templates.draft_of, self.project, self._kind, self._options, self._verifier)
         self.in_background(work, self._show, group="template")
 
     @property
     def editor(self) -> TextEditor:
-        """What is written in."""
         return self.query_one(TextEditor)
 
     @property
     def draft(self) -> TemplateDraft | None:
-        """The template as it stands there; None until it was read."""
+        """Return the current template; None until it was read."""
         return None if self._draft is None else structs.replace(self._draft, text=self.editor.text)
 
     def _show(self, draft: TemplateDraft) -> None:
@@ -120,7 +118,6 @@ class TemplateScreen(FormScreen):
         shape.display = bool(said)
 
     def trouble(self, error: BaseException | None) -> None:
-        """What is wrong stands in the place of what it would ask."""
         if isinstance(error, WorkbenchError):
             self._put_shape("")
         super().trouble(error)
@@ -128,7 +125,6 @@ class TemplateScreen(FormScreen):
     # -- actions -----------------------------------------------------------------------------------
 
     def action_preview(self) -> None:
-        """Show the requests about the item."""
         if (draft := self.draft) is not None:
             look = partial(self._preview, draft, self.workbench.names_worked_under)
             work = partial(look, None if self._item is None else self._item.id)
@@ -144,7 +140,6 @@ class TemplateScreen(FormScreen):
             self.app.push_screen(PreviewScreen(look, calls, self._item.completion_id if self._item else ""))
 
     def action_save(self) -> None:
-        """Ask for a file's name."""
         if self._draft is not None:
             self.ask_line(_FILE, self._verifier, self._save, self._draft.file)
 
@@ -159,8 +154,6 @@ class TemplateScreen(FormScreen):
         self._then(file)
 
     def action_back(self) -> None:
-        """Leave, after a question where something would be lost."""
-
         def answered(leave: bool | None) -> None:
             if leave:
                 self.workbench.action_go_back()

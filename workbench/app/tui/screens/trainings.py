@@ -1,4 +1,4 @@
-"""Trainings that are watched: what the verifier accepts by step, wordings that rise, and what looks alike."""
+"""Watched trainings: acceptance by step, phrasings that rise, and near-duplicates."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TrainingsScreen(TableScreen, LiveScreen):
     """One training at a time, as one of three lists.
 
     Attributes:
-        found: All trainings; None until they have come.
+        found: All trainings; None until loaded.
     """
 
     CSS_PATH = "trainings.tcss"
@@ -58,22 +58,18 @@ class TrainingsScreen(TableScreen, LiveScreen):
 
     @property
     def training(self) -> TrainingReport | None:
-        """The one that is shown."""
         reports = [] if self.found is None else self.found.trainings
         return reports[self._place % len(reports)] if reports else None
 
     @property
     def listed(self) -> Sequence[Any]:
-        """The rows that are shown."""
         report = self.training
         return () if report is None else (report.steps, report.wordings, report.alike)[self._list]
 
     def read(self) -> Trainings:
-        """What is seen of all of them."""
         return watched(self.project)
 
     def show(self, data: Trainings) -> None:
-        """List the present one's."""
         self.found = data
         self.set_class(not data.trainings, "empty")
         report = self.training
@@ -89,7 +85,6 @@ class TrainingsScreen(TableScreen, LiveScreen):
         self.highlighted(0)
 
     def highlighted(self, row: int) -> None:
-        """Show what the row stands for."""
         rows = self.listed
         one = rows[row] if row < len(rows) else None
         if one is None:
@@ -100,7 +95,6 @@ class TrainingsScreen(TableScreen, LiveScreen):
             self.put_detail(Content(printable(one.example)))
 
     def opened(self, row: int) -> None:
-        """Show what is behind the row in Browse, or the completions that look alike, one by one."""
         report = self.training
         if report is None or row >= len(self.listed):
             return
@@ -115,17 +109,14 @@ class TrainingsScreen(TableScreen, LiveScreen):
         self.app.push_screen(BrowseScreen(Condition("dataset", "=", report.training)))
 
     def action_list(self) -> None:
-        """Show the next list."""
         self._list = (self._list + 1) % len(_LISTS)
         if self.found is not None:
             self.show(self.found)
 
     def action_next(self) -> None:
-        """Show the next training."""
         self._place += 1
         if self.found is not None:
             self.show(self.found)
 
     def action_reload(self) -> None:
-        """Read again."""
         self.read_again()

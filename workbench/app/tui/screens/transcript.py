@@ -1,4 +1,4 @@
-"""How a verdict of a model server came about: its calls in order, and the one under the cursor in full."""
+"""The calls behind a model server's verdict in order, and the one under the cursor in full."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ class CallsScreen(FindingScreen):
         self._raw = False
 
     def compose(self) -> ComposeResult:
-        """The frame; the calls come later."""
         yield TitleBar(self.TITLE_TEXT, "reading …")
         yield Static(id="transcript-facts", markup=False)
         with Container(id="transcript-panes"):
@@ -59,11 +58,11 @@ class CallsScreen(FindingScreen):
 
     @abstractmethod
     def call(self, row: int) -> CallShown:
-        """The call of a row; read in a thread."""
+        """Return the call of a row; runs in a thread."""
 
     @abstractmethod
     def title_of(self, row: int, call: CallShown) -> str:
-        """What stands above it."""
+        """Return the title above the call."""
 
     @on(RowHighlighted)
     def _highlighted(self, event: RowHighlighted) -> None:
@@ -74,7 +73,6 @@ class CallsScreen(FindingScreen):
         self.reader.focus()
 
     def show_call(self, row: int) -> None:
-        """Show the call of a row in full."""
         self.in_background(partial(self._text_of, row, raw=self._raw), self._show_text, group="call")
 
     def _text_of(self, row: int, *, raw: bool) -> tuple[str, RenderedText]:
@@ -90,15 +88,12 @@ class CallsScreen(FindingScreen):
         self.call_after_refresh(reader.jump, REPLY)
 
     def action_go(self, step: int) -> None:
-        """Move the cursor, wherever the focus is."""
         self.query_one(VirtualTable).action_move(step)
 
     def action_reply(self) -> None:
-        """Go to the reply."""
         self.reader.jump(REPLY)
 
     def action_raw(self) -> None:
-        """Read or raw."""
         self._raw = not self._raw
         if (row := self.query_one(VirtualTable).selected_id) is not None:
             self.show_call(row)
@@ -122,8 +117,8 @@ class TranscriptScreen(CallsScreen):
     Args:
         run: The run of the verdict.
         item: Row id of the item.
-        only: Places of the calls to show, from 0; None for all of them.
-        about: What those calls have in common, for the title.
+        only: Indexes of the calls to show, from 0; None for all of them.
+        about: The common feature of those calls, for the title.
     """
 
     TITLE_TEXT = "Transcript"
@@ -166,21 +161,17 @@ class TranscriptScreen(CallsScreen):
             self.reader.set_title("No call: nothing was asked for this verdict")
 
     def call(self, row: int) -> CallShown:
-        """It has been read already."""
         return self._calls[row]
 
     def title_of(self, row: int, call: CallShown) -> str:
-        """Its place among all calls, and its step."""
         return f"{row + 1} of {len(self._transcript.calls) if self._transcript else 0} · {call.step}"
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is a tree where there was a search."""
         if action == "tree":
             return self._transcript is not None and transcripts.is_search(self._transcript.trace)
         return super().check_action(action, parameters)
 
     def action_tree(self) -> None:
-        """Show the search."""
         if self._transcript is not None:
             self.app.push_screen(SearchTreeScreen(self.run_number, self.item))
 
@@ -227,7 +218,7 @@ def _votes(found: Transcript) -> str:
 
 
 class WrittenScreen(CallsScreen):
-    """The calls by which texts were written: tests, solutions, refined problems, completions.
+    """The calls that wrote texts: tests, solutions, refined problems, completions.
 
     Args:
         run: The run that wrote them.
@@ -262,11 +253,10 @@ class WrittenScreen(CallsScreen):
             self.reader.set_title("No call: this run has asked for nothing itself")
 
     def call(self, row: int) -> CallShown:
-        """Read now: a large pool's replies don't fit into memory."""
+        """Read the call now: a large pool's replies don't fit into memory."""
         return transcripts.written_call(self.project, row)
 
     def title_of(self, row: int, call: CallShown) -> str:
-        """Its place among all calls, and who was asked."""
         return f"{self._places[row] + 1} of {len(self._places)} · {printable(call.model)}"
 
 
@@ -316,7 +306,6 @@ class SearchTreeScreen(WorkbenchScreen):
         self.search: TreeSearch | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame; the search comes later."""
         yield TitleBar(self.TITLE_TEXT, "reading …")
         yield Static(id="search-facts", markup=False)
         with Container(id="search-panes"):
@@ -369,7 +358,6 @@ class SearchTreeScreen(WorkbenchScreen):
             self._open(self.search.rollouts[event.row_id].calls, f"rollout {event.row_id + 1}")
 
     def action_calls(self) -> None:
-        """Open what the cursor is on."""
         table = self.query_one(VirtualTable)
         if self.focused is table:
             table.action_open()

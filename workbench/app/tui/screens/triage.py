@@ -1,4 +1,4 @@
-"""Triage: the wrong verdicts of a cell or a queue as cards, one key for the cause, and the next one at once."""
+"""Triage: the wrong verdicts of a cell or a queue as cards, one key for the cause, and the next card at once."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _NAME_IT = "What is the cause called?"
 
 
 class _Read(NamedTuple):
-    """What is known once a scope is open."""
+    """The data of an opened scope."""
 
     scope: TriageScope
     tally: TriageTally
@@ -54,10 +54,10 @@ class _Read(NamedTuple):
 
 
 class _Finished(NamedTuple):
-    """Something that is stored.
+    """Something that was stored.
 
     Attributes:
-        items: What it is about.
+        items: Its items.
         show: The item to go back to; None to stay.
     """
 
@@ -74,20 +74,20 @@ class _Job(NamedTuple):
 
 
 class TriageScreen(InSight):
-    """Cards of wrong verdicts; a digit stores the cause and brings the next card, which is read already.
+    """Cards of wrong verdicts; a digit stores the cause and shows the next card, which is already loaded.
 
-    A card that is left counts as decided only when its cause is stored: until then the tally doesn't have it, and where
+    A card that was left counts as decided only when its cause is stored: until then the tally excludes it, and if
     it can't be stored the card comes back.
 
     Args:
-        scope_of: What is triaged; None for the cell where the most accurate verifier is weakest.
+        scope_of: Returns the scope; None for the cell where the most accurate verifier is weakest.
 
     Attributes:
-        scope: What is triaged; None until it is known.
+        scope: The scope; None until it is known.
         case: The case on the screen.
-        picked: A cause is given to all open cases that are like it.
-        elsewhere: Who has open cases on all items, once every case here is read.
-        closing: The paragraph and the table stand in the card's place.
+        picked: A cause is given to all similar open cases.
+        elsewhere: Verifiers with open cases on all items, once every case here is read.
+        closing: The paragraph and the table are shown in the card's place.
     """
 
     CSS_PATH = "triage.tcss"
@@ -145,17 +145,14 @@ class TriageScreen(InSight):
         self._storing = False
 
     def compose(self) -> ComposeResult:
-        """The frame; the first card comes when it is read."""
         yield TitleBar(self.TITLE_TEXT, "reading …")
         yield Static("", id="triage-card", markup=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read what is triaged, and its first open case."""
         self.in_background(self._begin, self._begun, group="triage")
 
     def on_resize(self) -> None:
-        """Other lines at another size."""
         self.call_after_refresh(self._draw)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -212,7 +209,7 @@ class TriageScreen(InSight):
 
     @property
     def alike(self) -> list[TriageCase]:
-        """The open cases known so far that are like the one on the screen, it first."""
+        """Return the known open cases similar to the one on the screen, which comes first."""
         case = self.case
         if case is None or not self._is_open(case.id):
             return []
@@ -220,7 +217,6 @@ class TriageScreen(InSight):
         return [case, *(one for one in others if one.likeness == case.likeness and self._is_open(one.id))]
 
     def _show_next(self) -> None:
-        """Show the next open case; the summary where none is left."""
         place = next(self._open_places(), None)
         if place is None:
             self.action_summary(closing=True)
@@ -253,17 +249,14 @@ class TriageScreen(InSight):
         return items
 
     def tells(self, group: str) -> bool:
-        """Looks are recorded again."""
         return group != _LOOKS
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Where the table stands in the card's place, nothing can be done to a case."""
         if self.closing and action in _OF_A_CASE:
             return False
         return super().check_action(action, parameters)
 
     def action_go(self, step: int) -> None:
-        """Go to another case of the list, marked or not."""
         place = self._place if self.closing and step < 0 else self._place + step
         if 0 <= place < len(self._items):
             self.said = ""
@@ -272,7 +265,6 @@ class TriageScreen(InSight):
             self.notify("There is no case further on." if step > 0 else "This is the first case.", markup=False)
 
     def action_choose_verifier(self) -> None:
-        """Choose another verifier, whose errors on all items are read."""
         self.in_background(partial(triage.verifiers, self.project), self._ask_verifier, group="verifiers")
 
     def _ask_verifier(self, found: Sequence[AccuracyRow]) -> None:
@@ -297,7 +289,6 @@ class TriageScreen(InSight):
         return self.alike if self.picked else [self.case]
 
     def action_pick(self) -> None:
-        """Give the next cause to all cases that are like this one, or to this one only."""
         if len(self.alike) > 1 and not self.closing:
             self.picked = not self.picked
             self._draw()
@@ -305,7 +296,6 @@ class TriageScreen(InSight):
             self.notify("No other open case is like this one.")
 
     def action_give(self, digit: int) -> None:
-        """Store a cause, and show the next card meanwhile."""
         if self.is_decision():
             self._give(KEYED[digit - 1], self._cases_meant)
 
@@ -322,7 +312,6 @@ class TriageScreen(InSight):
         return _Finished(f"saved: {cause.name} · {what} · z takes it back", tuple(one.id for one in cases))
 
     def action_other(self) -> None:
-        """Choose a cause without a digit, or name one."""
         if cases := self._cases_meant:
             self.in_background(
                 partial(triage.own_causes, self.project), partial(self._ask_other, cases), group="causes"
@@ -347,7 +336,6 @@ class TriageScreen(InSight):
         self.app.push_screen(ChoiceMenu(f"The cause of {counted(len(cases), 'case')}", choices, wide=True), chosen)
 
     def action_send_back(self) -> None:
-        """Ask why gold is in doubt, then have people label the item anew."""
         if cases := self._cases_meant[:1]:
             self.ask_line(_WHY_ANEW, cases[0].id, partial(self._send_back, cases[0]))
 
@@ -389,7 +377,6 @@ class TriageScreen(InSight):
             return None
 
     def on_unmount(self) -> None:
-        """What came as the last of them ended is stored all the same."""
         if self._looked_at:
             looks = partial(self._reveal, self.project, tuple(self._looked_at), self.workbench.names_worked_under)
             self.workbench.run_worker(looks, thread=True, exit_on_error=False)
@@ -416,7 +403,6 @@ class TriageScreen(InSight):
         self._draw()
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """What could not be stored comes back; what waits behind it is stored."""
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
             job, self._job, self._storing = self._job, None, False
             self.said = "That could not be stored."
@@ -428,7 +414,6 @@ class TriageScreen(InSight):
     # -- taking back -------------------------------------------------------------------------------
 
     def action_take_back(self) -> None:
-        """Take back the cause that was given last, for all cases it was given to."""
         if self.scope is not None:
             self._put(_Job((), self._undo))
 
@@ -446,28 +431,24 @@ class TriageScreen(InSight):
     # -- leaving, and what it has come to ----------------------------------------------------------
 
     def action_open_item(self) -> None:
-        """Open the item with all its texts; it takes every decision there."""
         from workbench.app.tui.screens.item import ItemScreen
 
         if self.case is not None and self.scope is not None and not self.closing:
             self.app.push_screen(ItemScreen(self.case.id, self._items, self.scope.verifiers))
 
     def action_what_if(self) -> None:
-        """Try other options of the verifier that errs: which verdicts would they change?"""
         from workbench.app.tui.screens.what_if import WhatIfScreen
 
         if self.case is not None and self.case.erring and not self.closing:
             self.app.push_screen(WhatIfScreen(self.case.erring[0].verifier, self.case.id))
 
     def on_screen_resume(self) -> None:
-        """Something may have been decided on the item."""
         if self.case is not None:
             self._cases.pop(self.case.id, None)
             self._read((self.case.id,), group="triage-case")
             self._work_on()
 
     def action_summary(self, *, closing: bool | None = None) -> None:
-        """The paragraph and the table in the card's place, or the card again."""
         self.closing = not self.closing if closing is None else closing
         if not self.closing and self.case is None:
             self._show_next()
@@ -485,8 +466,6 @@ class TriageScreen(InSight):
         self._draw()
 
     def action_elsewhere(self) -> None:
-        """Go on with the verifier that has the most open cases."""
-
         def found(others: Sequence[OpenCases]) -> None:
             if others:
                 self._change_to(others[0].verifier)
@@ -496,14 +475,12 @@ class TriageScreen(InSight):
         self.in_background(partial(triage.open_cases, self.project), found, group="triage-elsewhere", stops=True)
 
     def action_export(self) -> None:
-        """Save or copy the table."""
         tally = self.tally
         if tally is not None:
             table = partial(triage.triage_table, tally)
             share(self, "triage", lambda form: written([table()], form), partial(triage.triage_lines, tally))
 
     def action_back(self) -> None:
-        """Back to the card while one is left, else to the screen before."""
         if self.closing and self.tally is not None and next(self._open_places(), None) is not None:
             self.action_summary(closing=False)
         else:

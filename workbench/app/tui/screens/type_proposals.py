@@ -1,4 +1,4 @@
-"""Answer types told without a model, for questions that have none: accepted one by one, or all at once."""
+"""Answer types derived without a model, for questions that have none: accepted one by one, or all at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COLUMNS: Columns[_Offered] = (
 
 
 class TypeProposalsScreen(TableScreen):
-    """Nothing is stored before it is asked for; what is stored then counts everywhere.
+    """Nothing is stored before it is asked for; a stored type then counts everywhere.
 
     Attributes:
         offered: The questions, in the order of import.
@@ -61,7 +61,6 @@ class TypeProposalsScreen(TableScreen):
         self.offered: list[_Offered] = []
 
     def on_mount(self) -> None:
-        """Read what is told."""
         self.put("said", "Nothing is stored yet.")
         self.in_background(partial(proposed_types, self.project), self._arrived, group="types", stops=True)
 
@@ -82,7 +81,6 @@ class TypeProposalsScreen(TableScreen):
         self.fill()
 
     def fill(self) -> None:
-        """List them."""
         taken = sum(one.taken for one in self.offered)
         left = len(self.offered) - taken
         stay = f", {left:,} {'stays' if left == 1 else 'stay'} without a type" if left else ""
@@ -94,17 +92,14 @@ class TypeProposalsScreen(TableScreen):
         self.fill()
 
     def action_take(self) -> None:
-        """Take the proposal under the cursor, or leave it."""
         row = self.table.selected_id
         if row is not None and self.offered:
             self._change(row, self.offered[row].subtype, taken=not self.offered[row].taken)
 
     def opened(self, row: int) -> None:
-        """Choose another type."""
         self.action_choose()
 
     def action_choose(self) -> None:
-        """Choose another type for the question under the cursor."""
         row = self.table.selected_id
         if row is None or not self.offered:
             return
@@ -118,7 +113,6 @@ class TypeProposalsScreen(TableScreen):
         self.app.push_screen(ChoiceMenu("Which type is the answer?", choices, about=about), chosen)
 
     def action_accept(self) -> None:
-        """Settle those that are taken."""
         settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]
         if not settled:
             self.notify("No type is taken.", markup=False)

@@ -1,4 +1,4 @@
-"""Validity: what each verifier's verdicts follow besides correctness, a sentence at a time."""
+"""Validity: what each verifier's verdicts follow besides correctness, one sentence per finding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from workbench.tables.table import Columns, column, text, word
 
 
 class ValidityScreen(TableScreen, FigureScreen):
-    """The findings as a table, and what the chosen one means in words below it.
+    """The findings as a table, and the meaning of the chosen one below it.
 
     Args:
         verifiers: Only these; all that have a complete run by default.
@@ -48,7 +48,6 @@ class ValidityScreen(TableScreen, FigureScreen):
         self.change()
 
     def count(self, asked: FigureQuery) -> None:
-        """Check against the gold that is asked for now."""
         self.asked = asked
         self.say("reading …")
         self.while_asked(partial(validity, self.project, self.verifiers, gold=asked.gold), self._show, group="validity")
@@ -60,7 +59,6 @@ class ValidityScreen(TableScreen, FigureScreen):
         self.fill()
 
     def fill(self) -> None:
-        """List the findings."""
         findings = self._shown()
         self.table.show_records(_COLUMNS, findings)
         if not findings:
@@ -75,7 +73,6 @@ class ValidityScreen(TableScreen, FigureScreen):
         ]
 
     def highlighted(self, row: int) -> None:
-        """Say what a finding means."""
         if self.report is not None and row < len(self.report.findings):
             finding = self.report.findings[row]
             self.put_detail(_words(finding, self.report))
@@ -83,7 +80,6 @@ class ValidityScreen(TableScreen, FigureScreen):
     # -- actions -----------------------------------------------------------------------------------
 
     def action_show_all(self) -> None:
-        """Every check, or only what stands out."""
         self.only_standing_out = not self.only_standing_out
         self.fill()
 
@@ -139,7 +135,6 @@ def _words(finding: ValidityFinding, report: ValidityReport) -> Content:
 
 
 def _nothing(report: ValidityReport | None) -> str:
-    """Why the table is empty."""
     if report is None or not report.findings:
         return "No verifier has a complete run yet: start one in Verifiers & runs."
     return "Nothing stands out. Press h for every check."

@@ -1,4 +1,4 @@
-"""A verb of the command line as a form, and what it says when it has run."""
+"""A verb of the command line as a form, and its output."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _RUN: Final = "verb"
 
 
 class VerbOutputScreen(FindingScreen):
-    """What a verb has said.
+    """The output of a verb.
 
     Args:
         title: The verb.
-        command: The command line that says the same.
-        ran: How it ended.
-        files: What it was to write.
-        do: Does it; None where it was no trial.
+        command: The equivalent command line.
+        ran: The result.
+        files: Files to be written.
+        do: Runs it; None if this was not a trial.
     """
 
     CSS_PATH = "verb_output.tcss"
@@ -68,7 +68,6 @@ class VerbOutputScreen(FindingScreen):
 
     @property
     def text(self) -> str:
-        """All that was said."""
         return f"{self.ran.out}{self.ran.err}"
 
     def compose(self) -> ComposeResult:
@@ -79,7 +78,6 @@ class VerbOutputScreen(FindingScreen):
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Show what was said."""
         self.reader.focus()
         text = self.text or "It is done; there is nothing to say."
         lines = text[:_SHOWN].rstrip("\n").split("\n")
@@ -95,17 +93,14 @@ class VerbOutputScreen(FindingScreen):
         return self.workbench.shown_keys(action.id, action.keys)[0]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only what was tried is yet to be done."""
         return self._do is not None if action == "run" else super().check_action(action, parameters)
 
     def action_run(self) -> None:
-        """Do what was only tried."""
         if self._do is not None:
             self.app.pop_screen()
             self._do()
 
     def action_save(self) -> None:
-        """Write what was said, whole, beside the database."""
         if self._file is not None:
             self._saved(self._file)
             return
@@ -120,11 +115,9 @@ class VerbOutputScreen(FindingScreen):
         self.notify(str(path.absolute()), title="Written", markup=False)
 
     def action_copy(self) -> None:
-        """Copy what was said, whole."""
         copy_text(self, self.text)
 
     def action_command(self) -> None:
-        """Show the command line that says the same, and copy it."""
         show_command(self, self._command)
 
 
@@ -132,11 +125,11 @@ _ENDINGS: Final = {3: "done, but some were refused", 130: "stopped", -2: "stoppe
 
 
 class VerbScreen(FormScreen):
-    """One field an option; what is wrong stands at its field.
+    """One field per option; errors are shown at their field.
 
     Args:
         verb: The verb.
-        begin: What stands in fields to begin with, by option.
+        begin: Initial values of fields, by option.
     """
 
     CSS_PATH = "verb.tcss"
@@ -161,14 +154,12 @@ class VerbScreen(FormScreen):
         self._clock: Timer | None = None
 
     def compose(self) -> ComposeResult:
-        """The frame; fields come once the verb's module has been imported."""
         yield TitleBar(self.workbench.called(self.verb), self.verb.about)
         yield VerticalScroll(id="verb-form", can_focus=False)
         yield Static(classes="form-trouble", markup=False)
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
-        """Read what it asks for."""
         work = partial(_form, self.verb, self.project.path)
         self.in_background(work, self._show_fields, group="verb-form")
 
@@ -208,14 +199,12 @@ class VerbScreen(FormScreen):
         self._more = shown
 
     def action_more(self) -> None:
-        """Show the fields that few need, too, or leave those out in which nothing is said."""
         if self.form is not None:
             self._show_later(shown=not self._more)
             first = self.form.later[0] if self._more else self.form.fields[0].name
             self.query_one(f"#option-{first}", OptionField).line.focus()
 
     def complain_at(self, error: OptionError) -> bool:
-        """A field that is not shown is shown for what is wrong with it."""
         if self.form is not None and error.option in self.form.later:
             self._show_later(shown=True)
         return super().complain_at(error)
@@ -226,7 +215,6 @@ class VerbScreen(FormScreen):
             event.field.complain(self.form.wrong(event.field.option, text))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only some can be tried."""
         if action == "try":
             return self.form is not None and self.form.has_dry_run
         if action == "more":
@@ -237,11 +225,9 @@ class VerbScreen(FormScreen):
 
     @property
     def is_at_work(self) -> bool:
-        """Whether it is being done."""
         return self._began is not None
 
     def action_try(self) -> None:
-        """Show what it would do."""
         self._run(dry_run=True)
 
     @on(Input.Submitted)
@@ -253,7 +239,6 @@ class VerbScreen(FormScreen):
             self.action_run()
 
     def action_run(self) -> None:
-        """Do it."""
         self._run(dry_run=False)
 
     def _run(self, *, dry_run: bool) -> None:
@@ -306,12 +291,10 @@ class VerbScreen(FormScreen):
                 field.select()
 
     def trouble(self, error: BaseException | None) -> None:
-        """Nothing runs any more."""
         self._rest()
         super().trouble(error)
 
     def action_command(self) -> None:
-        """Show and copy the command line that does the same."""
         if self.form is None:
             return
         try:
@@ -320,7 +303,6 @@ class VerbScreen(FormScreen):
             self.trouble(error)
 
     def action_back(self) -> None:
-        """Stop what runs, else leave."""
         if self.is_at_work:
             self.workers.cancel_group(self, _RUN)
             self._rest()
@@ -334,6 +316,5 @@ def _form(verb: Verb, database: Path) -> VerbForm:
 
 
 def show_command(screen: FormScreen | FindingScreen, command: str) -> None:
-    """Show a command line that can be pasted, and copy it."""
     screen.notify(printable(command), title="The same as a command", timeout=20, markup=False)
     copy_text(screen, command)

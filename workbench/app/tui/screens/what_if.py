@@ -1,4 +1,4 @@
-"""What if a verifier had other options: fields to change, an item before and after, and which items flip."""
+"""What if a verifier had other options: fields to change, an item before and after, and changed verdicts."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ _FIRST: Final = (
 
 
 class WhatIfScreen(TableScreen, FormScreen):
-    """Fields on the left, an item before and after on the right, below them what flips; enter opens an item.
+    """Fields on the left, an item before and after on the right, changed verdicts below; enter opens an item.
 
     Args:
-        verifier: Whose newest run.
-        item: The item at hand, by row id: it is among those that servers are asked about first.
+        verifier: The verifier, by its newest run.
+        item: Row id of the current item: it is among those that servers are asked about first.
         basis: Protocol and gold, and which items.
     """
 
@@ -79,16 +79,16 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     @classmethod
     def of_cell(cls, cell: AccuracyCell, item: int | None = None) -> WhatIfScreen:
-        """The verifier of a cell of the accuracy table, on all of its items: what one type gains another loses."""
+        """Return a screen on the verifier of an accuracy cell, over all its items: a gain in one type may be a loss in
+        another.
+        """
         where = tuple(map(str, cell.conditions))
         return cls(cell.verifier, item, Basis(protocol=cell.protocol, gold=cell.gold, where=where))
 
     def heading(self) -> tuple[str, str]:
-        """Whose options."""
         return self.TITLE_TEXT, printable(self.verifier)
 
     def above(self) -> Iterator[Widget]:
-        """The fields, the item at hand, and what comes of it."""
         with Horizontal(id="what-if-above"):
             yield VerticalScroll(id="what-if-form", can_focus=False)
             yield VerticalScroll(Static(markup=False), id="what-if-item", can_focus=False)
@@ -96,7 +96,6 @@ class WhatIfScreen(TableScreen, FormScreen):
         yield Static(classes="form-trouble", markup=False)
 
     def on_mount(self) -> None:
-        """Read what can be changed, and the item."""
         self.in_background(partial(changeable, self.project, self.verifier), self._show_fields, group="what-if-form")
         if self.item is not None:
             self._read(self.item)
@@ -124,7 +123,6 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     @on(OptionField.Changed)
     def _hide_unused(self) -> None:
-        """Only what the chosen strategy uses is there."""
         assert self.form is not None
         values = {field.option: field.value for field in self.query(OptionField)}
         used = {option.name for option in self.form.options if option.is_used(values)}
@@ -143,7 +141,7 @@ class WhatIfScreen(TableScreen, FormScreen):
 
     @property
     def options(self) -> WhatIfOptions:
-        """What is asked for: the options that differ from the run's."""
+        """Return the options that differ from the run's."""
         assert self.form is not None
         typed = {field.option: field.value for field in self.query(OptionField)}
         before = self.form.values
@@ -155,13 +153,11 @@ class WhatIfScreen(TableScreen, FormScreen):
     # -- the template ------------------------------------------------------------------------------
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There is a template where a judge asks by one."""
         if action == "template":
             return self._field(TEMPLATE) is not None
         return super().check_action(action, parameters)
 
     def action_template(self) -> None:
-        """Edit the template; what is saved is tried."""
         assert self.form is not None
         try:
             changes = self.options.changes
@@ -180,7 +176,6 @@ class WhatIfScreen(TableScreen, FormScreen):
     # -- trying ------------------------------------------------------------------------------------
 
     def action_try(self) -> None:
-        """See what would change."""
         self._look()
 
     def _look(self, **more: object) -> None:
@@ -226,7 +221,6 @@ class WhatIfScreen(TableScreen, FormScreen):
         self.app.push_screen(ChoiceMenu(f"No stored reply on {counted(needed.items, 'item')}", choices), chosen)
 
     def trouble(self, error: BaseException | None) -> None:
-        """What went wrong ends the work."""
         self._working = False
         self.put("said", "")
         FormScreen.trouble(self, error)
@@ -234,7 +228,6 @@ class WhatIfScreen(TableScreen, FormScreen):
     # -- the item ----------------------------------------------------------------------------------
 
     def highlighted(self, row: int) -> None:
-        """Show the row's item, where somebody walks through the list."""
         if self.focused is self.table:
             self._read(row)
 
@@ -252,13 +245,11 @@ class WhatIfScreen(TableScreen, FormScreen):
             self.query_one("#what-if-item Static", Static).update(text)
 
     def opened(self, row: int) -> None:
-        """Open the item, the verifier's verdict chosen."""
         from workbench.app.tui.screens.item import ItemScreen
 
         self.app.push_screen(ItemScreen(row, self.table.order, (self.verifier,)))
 
     def action_export(self) -> None:
-        """Save or copy the figures by type; as CSV the items that flip."""
         if (found := self.found) is not None:
             named = partial(found.named, len(found.ids))
             share(self, "what-if", lambda form: what_if_as(named(), form), named)
@@ -266,7 +257,6 @@ class WhatIfScreen(TableScreen, FormScreen):
     # -- saving, leaving ---------------------------------------------------------------------------
 
     def action_save(self) -> None:
-        """Ask for a name, and start its run."""
         if self.form is not None:
             self.ask_line(_NAME, self.verifier, self._save)
 
@@ -289,7 +279,6 @@ class WhatIfScreen(TableScreen, FormScreen):
         )
 
     def action_back(self) -> None:
-        """Stop the work, else leave."""
         if self._working:
             self.workers.cancel_group(self, _WORK)
             self._working = False

@@ -1,4 +1,4 @@
-"""Who is let through: the right host or token, a body of a type and size that is taken, while there is room for it."""
+"""Access control: host or token, type and size of the body, and room for it."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _LONGEST = 1_000
 
 
 class RequestRefused(Exception):
-    """A request is not taken.
+    """A request is denied.
 
     Attributes:
-        status: The status of the answer.
+        status: HTTP status of the answer.
         error: What is wrong and what to do.
-        field: Where the body is wrong.
+        field: Field of the body that is wrong.
         closes: The connection can't be used any more.
     """
 
@@ -46,7 +46,6 @@ class RequestRefused(Exception):
 
 
 def refusal(refused: RequestRefused) -> web.Response:
-    """The answer to a request that is not taken."""
     document = RewardRefusal(error=refused.error[:_LONGEST], field=refused.field and refused.field[:_LONGEST])
     headers = {"Retry-After": str(RETRY_S)} if refused.status in (429, 503) else {}
     if refused.status == 401:
@@ -60,7 +59,7 @@ def refusal(refused: RequestRefused) -> web.Response:
 
 
 def wrong_body(error: Exception) -> RequestRefused:
-    """What is wrong with a body, by the exception it raised."""
+    """Translate an exception about a body into a refusal."""
     match error:
         case FieldError():
             return RequestRefused(400, error.message, error.field)
@@ -93,13 +92,13 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class RequestRules(Struct, frozen=True, kw_only=True):
-    """What requests have to keep to.
+    """The rules for requests.
 
     Attributes:
-        token: What they must bring as ``Authorization: Bearer``; None if they need none.
-        max_body: Bytes at most of a body.
-        in_flight: Bytes at most of the bodies of all requests that came and aren't answered, to whichever process.
-        hosts: Names the server answers to besides the address's own, in small letters.
+        token: The token expected in ``Authorization: Bearer``; None if none is needed.
+        max_body: Maximum size of a body in bytes.
+        in_flight: Maximum bytes of the bodies of all unanswered requests, over all processes.
+        hosts: Names the server answers to besides the address's own, in lower case.
     """
 
     address: Address
@@ -110,16 +109,16 @@ class RequestRules(Struct, frozen=True, kw_only=True):
 
 
 class RewardGate:
-    """Checks every request before anything else sees it, and knows how many are under way.
+    """Checks every request before anything else sees it, and counts unanswered requests.
 
     Args:
-        beside: This process among those that serve beside it; None where it serves alone.
+        beside: This process among several; None if it serves alone.
 
     Attributes:
-        rules: What they have to keep to.
-        in_flight: Bytes of the bodies of requests that came and aren't answered.
-        known: Connections on which the token was shown, or the right name where none is needed.
-        stopping: Nothing more is taken.
+        rules: The rules for requests.
+        in_flight: Bytes of the bodies of unanswered requests.
+        known: Connections that have shown the token, or the right host name if no token is needed.
+        stopping: No more requests are accepted.
     """
 
     def __init__(self, rules: RequestRules, beside: Beside | None = None) -> None:
@@ -134,7 +133,7 @@ class RewardGate:
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Let a request through to its handler; refuse it otherwise, and whatever goes wrong there."""
+        """Pass a request to its handler, or refuse it; handles every exception in the handler."""
         try:
             with self._one_more():
                 self._require_known(request)
@@ -149,7 +148,7 @@ class RewardGate:
 
     @asynccontextmanager
     async def body(self, request: web.Request) -> AsyncIterator[bytearray]:
-        """The body of a request that is taken, once all of it is there; it has its room until the context ends.
+        """Yield the complete body of an accepted request; its room is reserved until the context ends.
 
         Raises:
             Refused: It is of another type, too large or too slow, there is no room for it, or the server stops.
@@ -166,12 +165,11 @@ class RewardGate:
             self.take(-room.taken)
 
     def has_room(self, size: int) -> bool:
-        """Whether so many bytes more may be in flight."""
         others = 0 if self._beside is None else self._beside.held_by_others
         return others + self.in_flight + size <= self.rules.in_flight
 
     def take(self, size: int) -> None:
-        """Count so many bytes more as in flight."""
+        """Reserve bytes in flight."""
         self.in_flight += size
         if self._beside is not None:
             self._beside.hold(self.in_flight)
@@ -193,7 +191,7 @@ class RewardGate:
             raise RequestRefused(408, "The body did not come.", closes=True) from error
 
     async def until_idle(self) -> None:
-        """Wait until every request that was taken is answered."""
+        """Wait until every accepted request is answered."""
         await self._idle.wait()
 
     @contextmanager
@@ -227,14 +225,14 @@ class RewardGate:
 
 
 class _Room:
-    """What one request has of the bytes in flight: all it announces at once, or what has come."""
+    """One request's share of the bytes in flight: all it announces at once, or the bytes received so far."""
 
     def __init__(self, gate: RewardGate, announced: int) -> None:
         self._gate, self._announced = gate, announced
         self.taken = 0
 
     def require(self, size: int) -> None:
-        """Have room for so many bytes.
+        """Reserve room for the bytes.
 
         Raises:
             Refused: A body is never so large, or there is no room now.
@@ -252,7 +250,7 @@ class _Room:
 
 
 def name_of(host: str) -> str:
-    """The name in a Host header, without a port and in small letters; "" where it is none."""
+    """Return the name in a Host header, without a port and in lower case; "" if there is none."""
     found = _HOST.fullmatch(host.lower())
     return found["name"].rstrip(".") if found else ""
 

@@ -1,4 +1,4 @@
-"""Figures of the server in the text format that Prometheus reads."""
+"""The server's metrics in Prometheus text format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
 class Metrics:
-    """What the server counts.
+    """The server's counters.
 
     Args:
         verifier: Its name and version, as labels.
@@ -43,11 +43,10 @@ class Metrics:
         self._seconds = dict.fromkeys(_PATHS, 0.0)
 
     def requested(self, route: str, status: int) -> None:
-        """Count a request by its route and the status of its answer."""
         self._requests[route, status] += 1
 
     def judged(self, verdict: Verdict) -> None:
-        """Count an item by its verdict; those that took too much also by their reason, of a stack by their stage."""
+        """Count an item by its verdict; errors also by reason, and verdicts of a stack by stage."""
         word = verdict.outcome.word
         self._items[word] += 1
         if verdict.reason in ("timeout", "worker_died"):
@@ -58,7 +57,7 @@ class Metrics:
             self._forgeable += 1
 
     def took(self, seconds: float, *, fast: bool) -> None:
-        """Note how long a request took that was answered; fast are those whose items were all decided at once."""
+        """Record the time of an answered request; ``fast`` if all its items were decided at once."""
         path = _PATHS[0] if fast else _PATHS[1]
         self._buckets[path][bisect_left(_BOUNDS, seconds)] += 1
         self._seconds[path] += seconds
@@ -66,14 +65,14 @@ class Metrics:
     def text(
         self, *, waiting: int, in_flight: int, ready: bool, stages: StageTimes, nodes: Sequence[NodeUse] = ()
     ) -> str:
-        """All of them.
+        """Return all metrics as text.
 
         Args:
             waiting: Items that wait for a worker or a process for long texts.
-            in_flight: Bytes of requests that came and aren't answered.
-            ready: Whether items are taken.
-            stages: How long the stages of judging have taken.
-            nodes: What the nodes of a cluster have done, where they judge.
+            in_flight: Bytes of unanswered requests.
+            ready: Whether items are accepted.
+            stages: Time spent in the stages of judging.
+            nodes: Work of a cluster's nodes, if they judge.
         """
         name, version = map(_label, self._verifier)
         lines = [
@@ -129,12 +128,12 @@ class Metrics:
 
 
 def _label(text: str) -> str:
-    """A text as a label's value; half a character, which is no UTF-8, becomes a question mark."""
+    """Return a text as a label's value; lone surrogates become question marks."""
     return text.encode(errors="replace").decode().translate(_ESCAPES)
 
 
 def _of_nodes(nodes: Sequence[NodeUse]) -> list[str]:
-    """A figure of each node for each line of what nodes do; nothing where there is none."""
+    """Return one sample per node for each node metric; empty without nodes."""
     if not nodes:
         return []
     return [

@@ -1,4 +1,4 @@
-"""One server in several processes: all listen on one port (SO_REUSEPORT), and each speaks for all of them."""
+"""One server in several processes: all listen on one port (SO_REUSEPORT), and each answers for all of them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _SAME: Final = ("workbench_reward_info", "workbench_reward_ready")
 
 
 class ProcessState(Struct, frozen=True, kw_only=True):
-    """What a process says of itself.
+    """The state that a process publishes.
 
     Attributes:
-        figures: For Prometheus.
-        waiting: Items that wait.
+        figures: Metrics for Prometheus.
+        waiting: Number of waiting items.
     """
 
     figures: str
@@ -44,10 +44,10 @@ class ProcessState(Struct, frozen=True, kw_only=True):
 
 
 class Board:
-    """What each process says of itself, for all to read; a process that is replaced goes on in its slot.
+    """The states of all processes, readable by all; a replaced process continues in its slot.
 
     Args:
-        processes: How many there are.
+        processes: Number of processes.
     """
 
     def __init__(self, processes: int) -> None:
@@ -56,7 +56,6 @@ class Board:
         self._in_flight = mmap.mmap(-1, processes * _BYTES.size)
 
     def put(self, process: int, told: ProcessState) -> None:
-        """Leave what a process says."""
         data, at = msgspec.msgpack.encode(told), process * _SLOT
         if len(data) > _SLOT - _HEAD.size:
             data = msgspec.msgpack.encode(structs.replace(told, figures="", trouble=None))
@@ -67,15 +66,13 @@ class Board:
         _HEAD.pack_into(self._shared, at, version + 2, len(data))
 
     def all(self) -> list[ProcessState]:
-        """What all of them say that have said so."""
+        """Return the states of all processes that have published one."""
         return [told for process in range(self.processes) if (told := self._read(process)) is not None]
 
     def hold(self, process: int, size: int) -> None:
-        """Say how many bytes a process has in flight."""
         _BYTES.pack_into(self._in_flight, process * _BYTES.size, size)
 
     def held(self) -> int:
-        """Bytes that all of them have in flight."""
         return sum(size for (size,) in _BYTES.iter_unpack(self._in_flight[:]))
 
     def _read(self, process: int) -> ProcessState | None:
@@ -89,10 +86,10 @@ class Board:
 
 
 class Beside:
-    """One process of several, as it speaks for all of them.
+    """One process of several, which answers for all of them.
 
     Args:
-        number: Which one it is.
+        number: Its number.
     """
 
     def __init__(self, board: Board, number: int) -> None:
@@ -102,22 +99,19 @@ class Beside:
 
     @property
     def processes(self) -> int:
-        """How many there are."""
         return self._board.processes
 
     def tell(self, own: ProcessState) -> list[ProcessState]:
-        """Say how this one is; returns what all of them say."""
+        """Publish this process's state; return the states of all."""
         self._board.put(self._number, own)
         return self._board.all()
 
     def hold(self, size: int) -> None:
-        """Say how many bytes this one has in flight."""
         self._own = size
         self._board.hold(self._number, size)
 
     @property
     def held_by_others(self) -> int:
-        """Bytes that the others have in flight."""
         return self._board.held() - self._own
 
 
@@ -125,7 +119,7 @@ _WORST_FIRST: Final[tuple[Readiness, ...]] = ("stopping", "failed", "waiting", "
 
 
 def state_of(told: Sequence[ProcessState], processes: int) -> Readiness:
-    """How several processes are that stand for one server: as that one of them is that does least."""
+    """Combine the readiness of several processes: the least ready one counts."""
     states: set[Readiness] = {one.state for one in told}
     if len(told) < processes:
         states.add("starting")
@@ -133,7 +127,7 @@ def state_of(told: Sequence[ProcessState], processes: int) -> Readiness:
 
 
 def merged(texts: Sequence[str]) -> str:
-    """Figures of several processes as those of one: sums, in the order in which series come."""
+    """Merge the metrics of several processes into those of one server: sums, in the original order of series."""
     if len(texts) == 1:
         return texts[0]
     values: dict[str, float | None] = {}
@@ -160,14 +154,14 @@ def _place(line: str, heads: list[str]) -> int:
 
 
 class Crowd:
-    """The processes of a server, as the one that started them sees them.
+    """The processes of a server, as seen by their parent.
 
     Args:
-        run: Serves in a process of its own until SIGTERM; gets the address, its number, what to call when it listens,
-            and a descriptor that ends when the one that started it has.
+        run: Serves in a process of its own until SIGTERM; gets the address, its number, a callback for when it listens,
+            and a file descriptor that closes when the parent ends.
 
     Raises:
-        UsageError: The port can't be had.
+        UsageError: The port is not available.
     """
 
     def __init__(
@@ -192,7 +186,7 @@ class Crowd:
         """Serve until SIGINT or SIGTERM; a process that ends by itself is replaced.
 
         Raises:
-            VerifierError: One could not start.
+            VerifierError: A process could not start.
         """
         for number in range(self._processes):
             self._start(number)

@@ -1,4 +1,4 @@
-"""The server: where it listens, what it needs to run, and its end, at which everything accepted is answered."""
+"""The reward server: address, resources, and a shutdown that answers everything accepted."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ Body = TypeVar("Body")
 
 
 class Served(Struct, frozen=True, kw_only=True):
-    """What the server is made of.
+    """The parts of the server.
 
     Attributes:
-        probe: How the verifier was last probed; None if it never was.
-        cluster: Whose nodes run solutions; None where none do.
-        beside: This process among those that serve; None where it serves alone.
+        probe: The verifier's last probe; None if it was never probed.
+        cluster: The cluster whose nodes run solutions; None without one.
+        beside: This process among several; None if it serves alone.
     """
 
     judge: AnyJudge
@@ -80,7 +80,6 @@ class Served(Struct, frozen=True, kw_only=True):
     beside: Beside | None = None
 
     def told(self, gate: RewardGate) -> ProcessState:
-        """How this process is."""
         state = "stopping" if gate.stopping else self.judge.state
         figures = self.metrics.text(
             waiting=self.judge.waiting,
@@ -92,13 +91,12 @@ class Served(Struct, frozen=True, kw_only=True):
         return ProcessState(figures=figures, state=state, trouble=self.judge.trouble, waiting=self.judge.waiting)
 
     def told_by_all(self, gate: RewardGate) -> list[ProcessState]:
-        """How all are that serve."""
         own = self.told(gate)
         return [own] if self.beside is None else self.beside.tell(own)
 
 
 async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """Our own: one item, or a batch under ``items``."""
+    """Answer workbench's own shape: one item, or a batch under ``items``."""
     try:
         item = _read(body, RewardItem)
     except msgspec.ValidationError:
@@ -118,7 +116,7 @@ async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) 
 
 
 async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """TRL's: what its reward functions are called with."""
+    """Answer TRL's shape: the arguments of its reward functions."""
     request = _read(body, TrlRequest)
     columns = {name: value for name, value in structs.asdict(request).items() if value is not UNSET}
     if "tests" in columns:
@@ -129,7 +127,7 @@ async def trl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> 
 
 
 async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """verl's: one completion, or a batch under the plural names."""
+    """Answer verl's shape: one completion, or a batch under the plural names."""
     if "solution_strs" in _fields(body):
         batch = _read(body, VerlBatch)
         extras = None if batch.extra_infos is None else [_plain(extra) for extra in batch.extra_infos]
@@ -141,7 +139,7 @@ async def verl_shape(body: bytes | bytearray, judging: Judging, scale: Scale) ->
 
 
 async def openrlhf_shape(body: bytes | bytearray, judging: Judging, scale: Scale) -> Struct:
-    """OpenRLHF's: what it posts to a remote reward model."""
+    """Answer OpenRLHF's shape: requests to a remote reward model."""
     request = _read(body, OpenRlhfRequest)
     verdicts = await judging(frameworks.inputs(request.query, request.prompts, request.labels, "query"))
     return frameworks.rewards(verdicts, scale)
@@ -156,7 +154,7 @@ SHAPES: dict[str, Shape] = {
 
 
 def add_routes(application: web.Application, served: Served, gate: RewardGate) -> None:
-    """Add all routes; each has a path of its own, so that there is none to make up."""
+    """Add all routes; each has a fixed path, so none is built from input."""
     for path, shape in SHAPES.items():
         application.router.add_post(path, _judged(path, shape, served, gate))
 
@@ -228,7 +226,7 @@ _URGENCY = re.compile(r"(?:^|[,;\s])u=([0-7])(?:$|[,;\s])")
 
 
 def _asker(request: web.Request) -> Asker:
-    """Who asks: ``X-Client``, or the connection; and how urgently: ``Priority: u=0`` to ``u=7`` (RFC 9218)."""
+    """Return the client (``X-Client``, or the connection) and its priority (``Priority: u=0`` to ``u=7``, RFC 9218)."""
     peer = request.transport.get_extra_info("peername") if request.transport is not None else None
     urgency = _URGENCY.search(request.headers.get("Priority", ""))
     client = request.headers.get("X-Client") or str(peer)
@@ -245,10 +243,10 @@ async def _verdicts(judge: AnyJudge, items: Sequence[VerifierInput]) -> tuple[li
 
 
 def _read(given: Any, kind: type[Body]) -> Body:
-    """A body, or what stands in one; strings may have halves of characters, as tokenizers leave them.
+    """Decode a body, or a part of one; strings may hold lone surrogates, as tokenizers leave them.
 
     Raises:
-        msgspec.DecodeError: It is no such thing.
+        msgspec.DecodeError: It is invalid.
     """
     if not isinstance(given, (bytes, bytearray, Raw)):
         return msgspec.convert(given, kind)
@@ -261,7 +259,7 @@ def _read(given: Any, kind: type[Body]) -> Body:
 
 
 def _fields(body: bytes | bytearray) -> dict[str, Any]:
-    """The fields of a body, each to be read; errors as with `_read`."""
+    """Return the undecoded fields of a body; errors as for `_read`."""
     try:
         return msgspec.json.decode(body, type=dict[str, Raw])
     except msgspec.ValidationError:
@@ -350,7 +348,7 @@ class RewardServer:
     """A verifier that answers over HTTP.
 
     Attributes:
-        address: Where it listens, with the port it has got.
+        address: The address it listens on, with the actual port.
     """
 
     def __init__(
@@ -393,7 +391,6 @@ class RewardServer:
         self._listening: asyncio.Server | None = None
 
     async def start(self, listening: socket.socket) -> None:
-        """Take connections."""
         await self._runner.setup()
         loop = asyncio.get_running_loop()
         server = self._runner.server
@@ -402,18 +399,16 @@ class RewardServer:
         self._listening = await loop.create_server(connections, sock=listening)
 
     def tell(self) -> None:
-        """Tell the others how this one is."""
         self._served.told_by_all(self._gate)
 
     async def stop(self) -> None:
-        """Take nothing more, and answer what was accepted."""
+        """Accept nothing more, and answer what was accepted."""
         self._gate.stopping = True
         if self._listening is not None:
             self._listening.close()
         await self._gate.until_idle()
 
     async def end(self) -> None:
-        """Close all connections."""
         if self._listening is not None:
             self._listening.close()
         await self._runner.cleanup()
@@ -429,10 +424,10 @@ async def serving(
     timeout: float | None,
     beside: Beside | None = None,
 ) -> AsyncIterator[RewardServer]:
-    """A server that runs as long as the context; for the arguments and further errors see `judging`.
+    """Run a server as long as the context; for the arguments and further errors see `judging`.
 
     Raises:
-        UsageError: The port can't be had.
+        UsageError: The port is not available.
     """
     with listen(rules.address, shared=beside is not None) as listening:
         address = structs.replace(rules.address, port=listening.getsockname()[1])
@@ -461,11 +456,12 @@ def serve(
     """Serve until SIGINT or SIGTERM, then answer what was accepted; a second signal ends it at once.
 
     Args:
-        on_ready: Called with the address when connections are taken.
-        processes: How many serve on one port; by default one a core, `_FEW` at most, where each can judge by itself.
+        on_ready: Called with the address once connections are accepted.
+        processes: Number of processes on one port; by default one per core, at most `_FEW`, if each can judge by
+            itself.
 
     Raises:
-        UsageError: The port can't be had, or other machines could reach the server and need no token.
+        UsageError: The port is not available, or other machines could reach the server without a token.
     """
     if rules.address.is_open and rules.token is None:
         raise UsageError(

@@ -1,7 +1,8 @@
-"""The app in a browser: links and cookies, one app process a person, a socket between the two.
+"""The app in a browser: links and cookies, one app process per person, connected by a WebSocket.
 
-server: its start and end, and who is let in, how often. sessions: who is there. app_process: the app behind a page.
-pages: what a browser gets. addresses: where it is reached.
+server: its start and end, and access control with rate limits. sessions: people online. app_process: the app behind a
+page.
+pages: files for the browser. addresses: where the server is reached.
 
-Terminal, font and the form of the packets are textual-serve's; who may do what is decided here.
+Terminal, font and the packet format are textual-serve's; permissions are decided here.
 """

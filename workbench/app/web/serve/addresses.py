@@ -1,8 +1,8 @@
-"""Under which addresses the server is reached, and from which pages it may be spoken to.
+"""The server's addresses, and the pages that may talk to it.
 
 A foreign page in an annotator's browser can send requests to this server: by its address (its Origin is another), or
-under a name of its own that it lets point here (the Host is another: DNS rebinding). Both are told by what the browser
-says of itself, which a page can't change.
+under a name of its own that it lets point here (the Host is another: DNS rebinding). Both are recognised by headers
+that the browser sets and a page can't change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WILDCARDS = {"0.0.0.0", "::"}
 
 
 class Address(Struct, frozen=True):
-    """Where the server listens, and the URL people use where that is another.
+    """The address the server listens on, and the public URL if it differs.
 
     Attributes:
         public_url: ``https://name`` of a proxy before the server; empty without one.
@@ -32,7 +32,7 @@ class Address(Struct, frozen=True):
 
     @property
     def url(self) -> str:
-        """What people's links begin with."""
+        """Return the beginning of people's links."""
         if self.public_url:
             return self.public_url
         name = "127.0.0.1" if self.host in _WILDCARDS else self.host
@@ -40,16 +40,16 @@ class Address(Struct, frozen=True):
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers come over TLS."""
+        """Tell whether browsers connect over TLS."""
         return self.public_url.startswith("https:")
 
     @property
     def is_open(self) -> bool:
-        """Whether other machines reach the server itself."""
+        """Tell whether other machines can reach the server directly."""
         return not _is_loopback(self.host)
 
     def answers_to(self, host: str) -> bool:
-        """Whether a Host header names this server.
+        """Tell whether a Host header names this server.
 
         The port may be any: a tunnel (``ssh -L``) has its own.
         """
@@ -57,7 +57,7 @@ class Address(Struct, frozen=True):
         return (bool(self.public_url) and host == urlsplit(self.public_url).netloc) or self._is_own(host)
 
     def trusts(self, origin: str | None, host: str) -> bool:
-        """Whether a request to ``host`` comes from a page of this server: a missing or opaque Origin does not."""
+        """Tell whether a request to ``host`` comes from a page of this server: a missing or opaque Origin does not."""
         if not origin:
             return False
         if self.public_url and origin == self.public_url:
@@ -73,10 +73,10 @@ class Address(Struct, frozen=True):
 
 
 def public_url(text: str) -> str:
-    """A ``--public-url`` as browsers write an origin.
+    """Normalise a ``--public-url`` to the form in which browsers write an origin.
 
     Raises:
-        UsageError: It is no http or https URL, or has a path, which the pages would not be found under.
+        UsageError: It is not an http or https URL, or has a path, under which the pages would not be found.
     """
     try:
         parts = urlsplit(text.strip().lower())

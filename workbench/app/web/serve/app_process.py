@@ -1,4 +1,4 @@
-"""The app of one person, in a process of its own that speaks in packets instead of drawing on a terminal."""
+"""The app of one person, in a process of its own that exchanges packets instead of drawing on a terminal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Size(Struct, frozen=True):
 
 
 def environment(size: Size, ours: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What the app's process gets to know: the locale and where Python and the settings are; no keys of any service."""
+    """Return the environment of the app's process: locale, and paths of Python and the settings; no service keys."""
     kept = {name: value for name, value in ours.items() if name in _KEPT}
     return kept | {
         "TERM": "xterm-256color",
@@ -53,13 +53,13 @@ def environment(size: Size, ours: Mapping[str, str] = os.environ) -> dict[str, s
 
 
 class AppProcess:
-    """A running app: packets go in, packets come out.
+    """A running app that exchanges packets.
 
-    Its end of input is its sign to end, so that it also ends with a server that is killed.
+    The end of its input tells it to end, so that it also ends when the server is killed.
 
     Attributes:
         has_quit: The person has left the app.
-        has_drawn: It has opened.
+        has_drawn: The app has opened.
     """
 
     def __init__(self, process: Process) -> None:
@@ -70,7 +70,7 @@ class AppProcess:
 
     @classmethod
     async def start(cls, command: Sequence[str], size: Size) -> AppProcess:
-        """Start it, in a process group of its own.
+        """Start the app in a process group of its own.
 
         Raises:
             OSError: It can't be started.
@@ -81,7 +81,9 @@ class AppProcess:
         return cls(process)
 
     async def frames(self) -> AsyncIterator[bytes]:
-        """What the app draws, until its output ends; what else it asks of a browser (downloads, links) is left out."""
+        """Yield the app's drawing packets until its output ends; other requests to a browser (downloads, links) are
+        dropped.
+        """
         stdout = self._process.stdout
         assert stdout is not None
         with contextlib.suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
@@ -104,15 +106,12 @@ class AppProcess:
                     self.has_quit = True
 
     async def type(self, keys: bytes) -> None:
-        """Pass on what was typed."""
         await self._send(b"D", keys)
 
     async def resize(self, size: Size) -> None:
-        """Say that the terminal has another size."""
         await self._say({"type": "resize", "width": size.width, "height": size.height})
 
     async def focus(self, has_it: bool) -> None:
-        """Say that the page has the focus, or has lost it."""
         await self._say({"type": "focus" if has_it else "blur"})
 
     async def _say(self, message: dict[str, Any]) -> None:
@@ -126,12 +125,12 @@ class AppProcess:
             await stdin.drain()
 
     def hang_up(self) -> None:
-        """End its input: it does what was typed, and ends without giving back what it has claimed."""
+        """Close the app's input: it processes pending keys, and ends without releasing reserved items."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 
     async def ended(self) -> None:
-        """Wait for its end; what doesn't end within `GRACE_S` is killed, with what it has started."""
+        """Wait for its end; after `GRACE_S` it is killed with its children."""
         try:
             await asyncio.wait_for(self._process.wait(), GRACE_S)
         except TimeoutError:
@@ -195,13 +194,13 @@ class Pinged(Struct, frozen=True):
 
 
 def parse(text: str | None) -> KeysFrame | Resized | Focused | Pinged:
-    """A message of the page.
+    """Decode a message of the page.
 
     Args:
-        text: JSON such as ``["stdin", "a"]``; None for a frame that is no text.
+        text: JSON such as ``["stdin", "a"]``; None for a binary frame.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a valid message.
     """
     try:
         match msgspec.json.decode(text or ""):
@@ -226,10 +225,10 @@ def _cut(keys: str) -> str:
 
 
 def size_of(query: Mapping[str, str]) -> Size:
-    """The size a page asks for when it connects.
+    """Return the terminal size a page asks for when it connects.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a valid size.
     """
     return _size(*(int(query.get(name, "")[:5]) for name in ("width", "height")))
 

@@ -1,4 +1,4 @@
-"""The pages and what they load: a fixed list of files, and headers that keep everything else out."""
+"""The pages and their files: a fixed list, with headers that block everything else."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ HEADERS = {
 
 
 async def protect(_: web.Request, response: web.StreamResponse) -> None:
-    """Add the headers (a signal of aiohttp: it is sent for refusals too)."""
+    """Add the security headers (an aiohttp signal, also sent for refusals)."""
     for name, value in HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers["Server"] = HEADERS["Server"]
 
 
 def page(name: str, status: int = 200) -> web.Response:
-    """One of the pages; they are the same for everyone."""
+    """Return one of the pages; they are the same for everyone."""
     text = (_OWN / f"{name}.html").read_text(encoding="utf-8")
     return web.Response(text=text, status=status, content_type="text/html", charset="utf-8")
 
 
 def file(path: Path) -> web.FileResponse:
-    """One of the files; a browser may keep it for an hour."""
+    """Return one of the files; a browser may cache it for an hour."""
     return web.FileResponse(path, headers={"Cache-Control": "private, max-age=3600"})

@@ -1,4 +1,4 @@
-"""The server: routes, what it looks after while it runs, and its end."""
+"""The server: routes, periodic checks while it runs, and its end."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from workbench.labelling import tokens
 
 
 class Throttle:
-    """Counts failures by who had them, and remembers only so many.
+    """Counts failures by source, and remembers a limited number of sources.
 
     Args:
-        most: Failures within ``window_s`` after which someone has to wait.
-        size: How many different ones are remembered; the longest quiet is forgotten.
+        most: Failures within ``window_s`` after which a source has to wait.
+        size: Number of sources remembered; the one quiet for longest is forgotten.
     """
 
     def __init__(
@@ -48,7 +48,6 @@ class Throttle:
         self._failures: OrderedDict[str, deque[float]] = OrderedDict()
 
     def is_closed(self, who: str) -> bool:
-        """Whether they have to wait."""
         failures = self._failures.get(who)
         if failures is None:
             return False
@@ -57,7 +56,6 @@ class Throttle:
         return len(failures) >= self._most
 
     def failed(self, who: str) -> None:
-        """Note a failure."""
         self._failures.setdefault(who, deque(maxlen=self._most)).append(self._clock())
         self._failures.move_to_end(who)
         if len(self._failures) > self._size:
@@ -81,7 +79,7 @@ class ServeGate:
     """Checks every request before anything else sees it.
 
     Attributes:
-        known: Connections that a login has come over, and whose.
+        known: Connections with a login, and whose.
     """
 
     def __init__(self, project: Project, address: Address) -> None:
@@ -95,7 +93,7 @@ class ServeGate:
 
     @web.middleware
     async def check(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Let a request through to its handler, with the person's name; refuse it otherwise."""
+        """Pass a request to its handler with the person's name, or refuse it."""
         if not self._address.answers_to(_header(request, "Host")):
             return _refuse(request, 421, "another host", "This server has another name.")
         try:
@@ -113,11 +111,10 @@ class ServeGate:
             return _refuse(request, 503, str(error), "The database can't be used at the moment. Try again.")
 
     def from_own_page(self, request: web.Request) -> bool:
-        """Whether a page of this server sends the request; the others' cookies come with theirs too."""
+        """Tell whether a page of this server sends the request; requests of foreign pages carry cookies too."""
         return self._address.trusts(request.headers.get("Origin"), _header(request, "Host"))
 
     async def enter(self, request: web.Request) -> web.StreamResponse:
-        """Exchange the link in the body for a cookie."""
         peer = request.remote or ""
         if not self.from_own_page(request):
             return _refuse(request, 403, "another origin", _REFUSED)
@@ -183,11 +180,11 @@ without_traces(HTTP_LOG)
 
 
 class AppServer:
-    """The app for everyone who has a login.
+    """The app for everyone with a login.
 
     Args:
-        command: The command that runs the app for a person.
-        most: How many people may be at work at once.
+        command: Returns the command that runs the app for a person.
+        most: Maximum number of people at work.
     """
 
     def __init__(self, project: Project, address: Address, command: Callable[[str], Sequence[str]], most: int) -> None:
@@ -197,11 +194,11 @@ class AppServer:
 
     @property
     def known(self) -> dict[web.RequestHandler, str]:
-        """Connections that a login has come over, and whose."""
+        """Return connections with a login, and whose."""
         return self._gate.known
 
     def application(self) -> web.Application:
-        """The routes; each file has its own, so that there is no path to make up."""
+        """Return the routes; each file has its own, so no path is built from input."""
         application = web.Application(middlewares=[self._gate.check], client_max_size=LARGEST_BODY)
         application.on_response_prepare.append(pages.protect)
         router = application.router
@@ -214,7 +211,7 @@ class AppServer:
         return application
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        """The socket of the app's page: only from that page, whose cookie came with it."""
+        """Open the socket of the app's page: only from that page, with its cookie."""
         name = request[NAME]
         if not self._gate.from_own_page(request):
             LOG.warning("403 /ws for %s: from %s", inert(name), inert(request.headers.get("Origin", "nowhere")[:100]))
@@ -229,7 +226,7 @@ class AppServer:
         return response
 
     async def watch(self) -> None:
-        """Look after logins that were revoked, for ever."""
+        """Check for revoked logins, forever."""
         while True:
             await asyncio.sleep(WATCH_S)
             try:
@@ -238,7 +235,6 @@ class AppServer:
                 LOG.warning("logins can't be checked: %s", inert(str(error)))
 
     async def close(self) -> None:
-        """End everyone's app."""
         await self._sessions.close()
 
 
@@ -260,10 +256,10 @@ def _file(place: Path) -> Handler:
 async def serving(
     project: Project, address: Address, command: Callable[[str], Sequence[str]], most: int
 ) -> AsyncIterator[Address]:
-    """A server that runs as long as the context; gives the address with the port it has got.
+    """Run a server as long as the context; yield the address with the actual port.
 
     Raises:
-        UsageError: The port can't be had.
+        UsageError: The port is not available.
     """
     # Links carry the port, so it is had before the routes are made.
     with listen(address) as listening:
@@ -304,10 +300,10 @@ def serve(
     """Serve until SIGINT or SIGTERM; for the arguments see `AppServer`.
 
     Args:
-        on_ready: Called with the address when connections are taken.
+        on_ready: Called with the address once connections are accepted.
 
     Raises:
-        UsageError: The port can't be had.
+        UsageError: The port is not available.
     """
 
     async def until_told() -> None:

@@ -1,4 +1,4 @@
-"""Who is at work: one app process a person, and so many in all."""
+"""People at work: one app process per person, up to a limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLOSING_S = 2.0
 
 
 class Ending(IntEnum):
-    """Why a connection ends, as the page is told (codes that WebSocket leaves to applications; 1001 is its own)."""
+    """Reasons for closing a connection, sent to the page (WebSocket codes for applications; 1001 is standard)."""
 
     SHUTDOWN = 1001
     QUIT = 4000
@@ -38,8 +38,8 @@ class Connection:
     """One page of a person, and the process that runs the app for it.
 
     Attributes:
-        name: Whose it is.
-        login: What let them in.
+        name: The person's name.
+        login: The login that was used.
         over: Set when its process has ended.
     """
 
@@ -53,12 +53,11 @@ class Connection:
         self.over = asyncio.Event()
 
     def dismiss(self, why: Ending) -> None:
-        """Have it end."""
         if not self._ending.done():
             self._ending.set_result(why)
 
     async def work(self, command: Sequence[str], size: Size) -> None:
-        """Run the app until the page is closed, the person quits, the process ends, or it is dismissed."""
+        """Run the app until the page closes, the person quits, the process ends, or the connection is dismissed."""
         try:
             process = await AppProcess.start(command, size)
         except OSError as error:
@@ -115,7 +114,7 @@ class Connection:
                 await send(what)  # type: ignore[misc]
 
     async def close(self, why: Ending) -> None:
-        """Close the page's socket; one that takes nothing any more is cut off."""
+        """Close the page's socket; abort it if the page no longer reads."""
         with contextlib.suppress(TimeoutError, ConnectionError):
             await asyncio.wait_for(self._socket.close(code=why, message=why.name.lower().encode()), CLOSING_S)
         if self._transport is not None:
@@ -132,8 +131,8 @@ class Sessions:
     """Everyone at work.
 
     Args:
-        command: The command that runs the app for a person.
-        most: How many may be at work at once.
+        command: Returns the command that runs the app for a person.
+        most: Maximum number of people at work.
     """
 
     def __init__(self, command: Callable[[str], Sequence[str]], most: int) -> None:
@@ -171,13 +170,13 @@ class Sessions:
         await connection.closed()
 
     def check(self, who: Callable[[str], str | None]) -> None:
-        """End what belongs to a login that is good no more."""
+        """End connections whose login is no longer valid."""
         for connection in self._at_work.values():
             if who(connection.login) != connection.name:
                 connection.dismiss(Ending.REVOKED)
 
     async def close(self) -> None:
-        """End everyone's app; nobody comes in any more."""
+        """End everyone's app; accept no more connections."""
         self._closing = True
         while self._at_work:
             connection = next(iter(self._at_work.values()))

@@ -96,7 +96,8 @@ def reasons_page() -> str:
 API: Final = """\
 # Python API
 
-Everything that a notebook, a script or a trainer imports. [Python](../python.md) and [Rewards](../rewards.md) show it at work.
+The names that a notebook, a script or a trainer imports. See also [Python](../python.md) and
+[Rewards](../rewards.md).
 
 ## Projects
 

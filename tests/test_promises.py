@@ -32,7 +32,7 @@ from workbench.verifiers.registry import Registry
 DOCUMENTS = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 FOREIGN = {
     *("--reward", "--log", "--help", "--link-dest", "--scorer", "--api-key", "--reasoning-format"),
-    *("--head", "--address", "--include-dashboard", "--disable-usage-stats"),
+    *("--head", "--address", "--include-dashboard", "--disable-usage-stats", "--wording"),
 }
 """Options of other programs, and the one every command has."""
 

@@ -1,4 +1,4 @@
-"""Questions with judged completions: which can be taken, what is picked of them, and the fullest choice within caps.
+"""Chooses as many questions with judged completions as possible within quotas and caps.
 
 That choice is an integer programme: a question takes from its stratum, its source and two models at once, so that no
 flow and no greedy rule is exact, since one taken early can keep out two later ones. HiGHS (scipy.optimize.milp) proves
@@ -67,12 +67,11 @@ class Question(Struct, frozen=True, kw_only=True):
     completions: tuple[Completion, ...]
 
     def drawn_by(self, step: str) -> tuple[str, str, str]:
-        """What chance knows the question by in a step."""
         return step, self.dataset, self.key
 
 
 def lack(question: Question, each: int) -> Lack | None:
-    """Why a question hasn't ``each`` correct and ``each`` incorrect completions; None if it has."""
+    """Explain why a question lacks ``each`` correct and ``each`` incorrect completions; None if it has them."""
     correct = sum(one.correct is True for one in question.completions)
     incorrect = sum(one.correct is False for one in question.completions)
     if correct + incorrect == 0:
@@ -85,7 +84,7 @@ def lack(question: Question, each: int) -> Lack | None:
 
 
 def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completion, ...]:
-    """``each`` correct and ``each`` incorrect completions of a question, drawn; all of a kind that it lacks."""
+    """Draw ``each`` correct and ``each`` incorrect completions of a question; all of a kind that it lacks."""
     names = [one.key for one in question.completions]
     said = [one.correct for one in question.completions]
     places = picked(names, said, each, seed, question.drawn_by(step))
@@ -95,7 +94,7 @@ def pick(question: Question, each: int, seed: int, step: str) -> tuple[Completio
 def picked(
     names: Sequence[str], said: Sequence[bool | None], each: int, seed: int, drawn_by: tuple[str, ...]
 ) -> list[int]:
-    """Where those stand that `pick` takes.
+    """Return the positions of those that `pick` draws.
 
     Args:
         names: Keys of a question's completions.
@@ -117,7 +116,7 @@ Chosen = list[tuple[Question, tuple[Completion, ...]]]
 
 
 class Caps(Struct, frozen=True):
-    """The most that one source and one model may give; None for any number.
+    """The most that one source and one model may contribute; None for any number.
 
     Attributes:
         source: Questions.
@@ -128,7 +127,6 @@ class Caps(Struct, frozen=True):
     model: int | None = None
 
     def hold(self, chosen: Chosen) -> bool:
-        """Whether a choice keeps to them."""
         sources = Counter(question.source for question, _ in chosen)
         models = Counter(one.model for _, both in chosen for one in both)
         return _most(sources) <= (self.source or len(chosen)) and _most(models) <= (self.model or 2 * len(chosen))
@@ -141,7 +139,7 @@ def _most(counts: Counter[str]) -> int:
 def fullest(
     questions: Sequence[Question], strata: Sequence[str], quotas: Mapping[str, int], caps: Caps, seed: int
 ) -> Chosen:
-    """One correct and one incorrect completion of as many questions as quotas and caps let in.
+    """Choose one correct and one incorrect completion of as many questions as quotas and caps allow.
 
     Of all choices of that many it is the one whose completions' drawn numbers have the least sum.
 

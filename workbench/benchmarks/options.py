@@ -1,4 +1,4 @@
-"""What the verbs that draw, build and publish sets are asked for: a record each, for every front end."""
+"""Options of the commands that draw, build and publish benchmarks: a record each, for every front end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SetGold = Annotated[
 
 
 class PicksOptions(Options, frozen=True, kw_only=True):
-    """Which completions people are to label."""
+    """The completions that annotators are to label."""
 
     judge: Annotated[str, option("The verifier whose verdicts decide.", metavar="NAME")]
     run: Annotated[Whole | None, option("Its run; by default the newest complete one.")] = None
@@ -36,7 +36,7 @@ class PicksOptions(Options, frozen=True, kw_only=True):
 
 
 class RandomOptions(Options, frozen=True, kw_only=True):
-    """How many questions chance draws, and from which."""
+    """The number of questions to draw, and from which."""
 
     n: Annotated[Whole, option("Questions.", "--n")]
     where: Where = ()
@@ -47,7 +47,7 @@ class RandomOptions(Options, frozen=True, kw_only=True):
 
 
 class BalancedOptions(Options, frozen=True, kw_only=True):
-    """What a balanced set is to have; a file of quotas says what it has of each type and subtype instead of both."""
+    """The contents of a balanced benchmark; a file of quotas replaces the numbers of each type and subtype."""
 
     where: Where = ()
     per_type: Annotated[Whole | None, option("Questions of each type.  [default: 250]")] = None
@@ -71,12 +71,11 @@ class BalancedOptions(Options, frozen=True, kw_only=True):
 
     @property
     def file(self) -> Path | None:
-        """The file of quotas, if one is named."""
         return None if self.quota is None or self.quota in PRESETS else Path(self.quota)
 
 
 def run_of(text: str) -> tuple[str, int]:
-    """A judge and its run, of ``NAME=N``.
+    """Parse a judge and its run, ``NAME=N``.
 
     Raises:
         UsageError: It has no such form.
@@ -88,7 +87,7 @@ def run_of(text: str) -> tuple[str, int]:
 
 
 class HardOptions(Options, frozen=True, kw_only=True):
-    """What is not said (None, no judge, no condition) is what its queue was frozen with, else the paper's number."""
+    """An option that is not given (None, no judge, no condition) is as the queue was frozen, else as in the paper."""
 
     judges: Annotated[
         tuple[str, ...], option("A verifier that votes (an odd number of them).", "--judge", metavar="NAME")
@@ -114,7 +113,7 @@ class HardOptions(Options, frozen=True, kw_only=True):
 
 
 class DrawOptions(Options, frozen=True, kw_only=True):
-    """Which questions are drawn from a pool."""
+    """The questions to draw from a pool."""
 
     per_type: Annotated[Whole, option("Questions wanted of each type (the paper: 2000).")]
     types: Annotated[str, option("Types to draw from.", metavar="LETTERS", shows_default=True)] = ",".join(TYPES)
@@ -128,7 +127,7 @@ class DrawOptions(Options, frozen=True, kw_only=True):
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """The types, in the order of the report.
+        """Return the types, in the order of the report.
 
         Raises:
             UsageError: They are no letters.
@@ -140,7 +139,7 @@ class DrawOptions(Options, frozen=True, kw_only=True):
 
 
 class PublishOptions(Options, frozen=True, kw_only=True):
-    """Which sets are published, where to, and what their publisher says of them."""
+    """The benchmarks to publish, the folder, and the publisher's details."""
 
     sets: Annotated[tuple[str, ...], argument("SET…")]
     folder: Annotated[Path, argument("FOLDER", output="file", folder=True)]

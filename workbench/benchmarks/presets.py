@@ -1,4 +1,4 @@
-"""What papers list: sources with licences, models, judges; as files to begin with, and as licences for a pool."""
+"""Settings of papers: sources with licences, models, judges; as files to start from, and as licences for a pool."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ class PaperSource(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
     def is_called(self, source: str) -> bool:
-        """Whether a source of a project is this one: the same domain where it has one, and one of the names."""
         domain, slash, name = source.rpartition("/")
         if slash and domain.casefold() != self.source.partition("/")[0]:
             return False
@@ -56,7 +55,7 @@ class PaperSource(Struct, frozen=True, kw_only=True):
 
 
 class LicencesGiven(Struct, frozen=True, kw_only=True):
-    """What became of a pool's sources.
+    """The results for a pool's sources.
 
     Attributes:
         given: Source -> the licence that it has now, and had not.
@@ -72,7 +71,7 @@ class LicencesGiven(Struct, frozen=True, kw_only=True):
 
 
 def preset_text(name: str) -> str:
-    """A preset's file.
+    """Return a preset's file.
 
     Raises:
         UsageError: There is none of that name.
@@ -85,7 +84,7 @@ def preset_text(name: str) -> str:
 
 @cache
 def paper_sources() -> tuple[PaperSource, ...]:
-    """The 41 sources of VerifyBench (arXiv 2505.15801, table 7), in its order."""
+    """Return the 41 sources of VerifyBench (arXiv 2505.15801, table 7), in its order."""
     return tuple(_source(row) for row in csv.DictReader(preset_text(SOURCES).splitlines()))
 
 
@@ -101,7 +100,7 @@ def _folded(name: str) -> str:
 
 
 def license_as_published(project: Project) -> LicencesGiven:
-    """Give the sources of VerifyBench that a project has the licences of table 7, where they have none."""
+    """Give a project's sources that are in VerifyBench the licences of table 7, if they have none."""
     with project.database.write("full") as connection:
         sources = building.sources(connection)
         there = {name: one.licence for name, one in sources.items() if one.licence}
@@ -129,7 +128,7 @@ def _of_paper(name: str) -> PaperSource | None:
 
 
 def licence_lines(found: LicencesGiven) -> Iterator[str]:
-    """The same in words, a line a source that the paper knows."""
+    """Describe the result in words, a line for each source in the paper."""
     yield from (f"{name}: {licence}" for name, licence in found.given.items())
     yield from (f"{name}: {licence} stays, though table 7 says another one" for name, licence in found.kept.items())
     yield from (f"{name}: table 7 knows no licence" for name in found.unknown)

@@ -1,4 +1,4 @@
-"""How many questions of each answer type and subtype a set is to have, and which: quotas, samples, balance."""
+"""How many questions of each answer type and subtype a benchmark has, and which: quotas, samples, balance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from workbench.data.alike import first_drawn
 
 
 def largest_remainder(weights: Mapping[str, int], count: int) -> dict[str, int]:
-    """``floor(n W_s / W)`` of each stratum, then one more each by descending fraction, ties by name.
+    """Return ``floor(n W_s / W)`` of each stratum, then one more each by descending fraction, ties by name.
 
     Nothing for anybody where all weights are 0.
     """
@@ -33,7 +33,7 @@ def largest_remainder(weights: Mapping[str, int], count: int) -> dict[str, int]:
 
 
 def apportion(weights: Mapping[str, int], count: int, room: Mapping[str, int]) -> dict[str, int]:
-    """`largest_remainder`, where a stratum takes no more than it has room for.
+    """Run `largest_remainder` where a stratum takes no more than it has room for.
 
     The rest goes to the others by the same rule, again and again; to those without weight, by their room, once all
     others are full. The sum is ``count``, or all the room there is.
@@ -76,7 +76,7 @@ _MULTIPLE_CHOICE: Final = ("C2", "C3")
 
 
 class Quotas(Struct, frozen=True):
-    """Questions wanted of each stratum.
+    """The number of questions wanted of each stratum.
 
     Attributes:
         wanted: Type -> stratum -> questions. A stratum is a subtype, or the type itself where it is not divided.
@@ -87,7 +87,6 @@ class Quotas(Struct, frozen=True):
     same: dict[str, str] = {}
 
     def stratum(self, question: Question) -> str:
-        """The stratum of a question that has a type."""
         if question.type in self.wanted.get(question.type, {}):
             return question.type
         if question.subtype == UNTYPED:
@@ -96,12 +95,11 @@ class Quotas(Struct, frozen=True):
 
 
 def undivided(per_type: int, types: set[str]) -> Quotas:
-    """So many questions of each type, whatever their subtypes; other letters than the four where they occur."""
     return Quotas({type_: {type_: per_type} for type_ in sorted({*TYPES, *types})})
 
 
 def preset(name: Preset, per_type: int, there: Mapping[str, Mapping[str, int]]) -> Quotas:
-    """So many questions of each type, divided among its subtypes by largest remainders.
+    """Return so many questions of each type, divided among its subtypes by largest remainders.
 
     Args:
         name: ``verifybench``: as in the paper; ``equal``: the same for all subtypes that occur; ``proportional``: as
@@ -129,7 +127,7 @@ def _weights(name: Preset, type_: str, there: Mapping[str, int]) -> dict[str, in
 
 
 def apportioned(quotas: Quotas, room: Mapping[str, Mapping[str, int]], fill: Fill) -> dict[str, int]:
-    """What each stratum is to give where some can't give what is wanted of them.
+    """Return each stratum's quota where some can't give what is wanted of them.
 
     Args:
         quotas: What is wanted.
@@ -173,7 +171,7 @@ class Balanced(Struct, frozen=True):
 
 
 def balance(questions: Sequence[Question], quotas: Quotas, caps: Caps, fill: Fill, seed: int) -> Balanced:
-    """As many questions of each stratum as wanted, and others in the place of what is missing if ``fill`` says so.
+    """Choose as many questions of each stratum as wanted, and others in place of missing ones if ``fill`` says so.
 
     Args:
         questions: Those with a type and at least one correct and one incorrect completion.
@@ -200,7 +198,7 @@ def balance(questions: Sequence[Question], quotas: Quotas, caps: Caps, fill: Fil
 def choose(
     questions: Sequence[Question], stratum: StratumOf, quotas: Mapping[str, int], caps: Caps, seed: int
 ) -> Chosen:
-    """Questions and their completions, as many of each stratum as its quota.
+    """Choose questions and their completions, as many of each stratum as its quota.
 
     Without caps, and where they don't bind, the first of each stratum in drawn order are taken, which no choice can
     exceed. Where caps bind, no choice that keeps to them has more questions; see `capping.fullest`.
@@ -240,7 +238,7 @@ def sample(
     key: Callable[[T], tuple[str | int, ...]],
     how: Strata = "proportional",
 ) -> dict[str, list[T]]:
-    """As many of each stratum as it is apportioned, the first in drawn order; all where there are no more.
+    """Draw the apportioned number of each stratum, the first in drawn order; all if there are no more.
 
     Args:
         sizes: Stratum -> how many members it has.
@@ -254,7 +252,7 @@ def sample(
 
 
 def strata(sizes: Mapping[str, int], count: int, how: Strata = "proportional") -> tuple[Stratum, ...]:
-    """What `sample` takes of each stratum."""
+    """Return the number that `sample` takes of each stratum."""
     weights = _weighing(sizes, how)
     quotas, taken = largest_remainder(weights, count), apportion(weights, count, sizes)
     return tuple(
@@ -273,7 +271,7 @@ _FORM = 'Write [questions] and below it lines such as  A1 = 32  or  "B4 - Set" =
 
 
 def read_quotas(document: dict[str, Any], place: str) -> Quotas:
-    """The table ``[questions]``: a subtype, or a type as a whole -> so many questions.
+    """Read the table ``[questions]``: a subtype, or a type as a whole -> so many questions.
 
     Args:
         place: What the document is called in messages.

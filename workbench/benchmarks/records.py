@@ -1,4 +1,4 @@
-"""What is reported of benchmarks: completions that models write, frozen sets, and what is published."""
+"""Reports of benchmarks: completions that models write, frozen benchmarks, and publications."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from workbench.statistics.records.report import Kind as RowKind
 
 
 class Expected(Struct, frozen=True, kw_only=True):
-    """A figure that is not known before.
+    """An estimated number.
 
     Attributes:
         usual: As replies were up to now, or as is assumed.
@@ -25,7 +25,7 @@ class Expected(Struct, frozen=True, kw_only=True):
 
 
 class ModelPlan(Struct, frozen=True, kw_only=True):
-    """What a model will take.
+    """The estimated calls of a model.
 
     Attributes:
         model: Its name in the plan.
@@ -82,7 +82,7 @@ class PlanTotal(Struct, frozen=True, kw_only=True):
 
 
 class CompletionsPlanned(Struct, frozen=True, kw_only=True):
-    """What a plan of completions means; also ``workbench complete --dry-run --json``.
+    """The estimate of a plan of completions; also ``workbench complete --dry-run --json``.
 
     Attributes:
         set: The set of questions, with its version; None where a whole data set is asked.
@@ -99,7 +99,7 @@ class CompletionsPlanned(Struct, frozen=True, kw_only=True):
 
 
 class ModelWritten(Struct, frozen=True, kw_only=True):
-    """What a model has written.
+    """The results of one model.
 
     Attributes:
         run: Its run, whose calls and costs ``workbench runs show`` has.
@@ -132,7 +132,7 @@ class ModelWritten(Struct, frozen=True, kw_only=True):
 
 
 class CompletionsWritten(Struct, frozen=True, kw_only=True):
-    """What came of a plan of completions; also ``workbench complete --json``.
+    """The result of a plan of completions; also ``workbench complete --json``.
 
     Attributes:
         written: Completions that are new.
@@ -182,12 +182,12 @@ class SetLine(Struct, frozen=True, kw_only=True):
 
     @property
     def full_name(self) -> str:
-        """``NAME@VERSION``."""
+        """Return ``NAME@VERSION``."""
         return f"{self.name}@{self.version}"
 
     @property
     def progress(self) -> tuple[int, int, int] | None:
-        """Items that people have decided, that wait for labels, and that are in conflict; None for questions."""
+        """Return the number of decided, waiting and conflicting items; None for questions."""
         if not self.tuples:
             return None
         decided, conflict = self.states.get("final", 0) + self.states.get("excluded", 0), self.states.get("conflict", 0)
@@ -195,7 +195,7 @@ class SetLine(Struct, frozen=True, kw_only=True):
 
 
 class Flip(Struct, frozen=True, kw_only=True):
-    """How often a judge that chose a set says something else of its items in a later run.
+    """How often a selection judge's verdicts on the benchmark's items change in a later run.
 
     Attributes:
         run: The one that chose.
@@ -214,7 +214,7 @@ class Flip(Struct, frozen=True, kw_only=True):
 
 
 class SetDetail(Struct, frozen=True, kw_only=True):
-    """A set with all that is known of it.
+    """The full description of a benchmark.
 
     Attributes:
         config: What the choice depended on besides the data.
@@ -246,7 +246,7 @@ class DiffRow(Struct, frozen=True, kw_only=True):
 
 
 class SetDiff(Struct, frozen=True, kw_only=True):
-    """What differs between two sets.
+    """The differences between two benchmarks.
 
     Attributes:
         old, new: Their names with their versions.
@@ -315,7 +315,7 @@ class PublishedFile(Struct, frozen=True, kw_only=True):
 
 
 class Differing(Struct, frozen=True, kw_only=True):
-    """Items of a frozen set that people say something else of today.
+    """Items of a frozen benchmark whose labels have changed since.
 
     Attributes:
         gold: Their gold is the other one, or there is none any more.
@@ -327,7 +327,7 @@ class Differing(Struct, frozen=True, kw_only=True):
 
 
 class PublishedSet(Struct, frozen=True, kw_only=True):
-    """A set as it was published.
+    """A benchmark as it was published.
 
     Attributes:
         config: What ``load_dataset(FOLDER, CONFIG)`` calls it.
@@ -370,7 +370,7 @@ class FolderManifest(Struct, frozen=True, kw_only=True):
 
 
 class Publication(Struct, frozen=True, kw_only=True):
-    """What was published; also ``workbench publish --json``.
+    """The result of publishing; also ``workbench publish --json``.
 
     Attributes:
         bytes: Of all files.

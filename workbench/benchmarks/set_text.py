@@ -1,4 +1,4 @@
-"""Sets as text: what came of building one, what is known of it, what differs between two."""
+"""Renders benchmarks as text: reports of building, descriptions, differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ _SHOWN = 20
 
 
 def report_lines(report: SetReport) -> Iterator[str]:
-    """What came of building a set: its size, stages, strata, shortfalls, and what is out."""
     yield size_line(report)
     yield from chosen_lines(report)
     yield from shortfall_lines(report)
@@ -23,14 +22,12 @@ def report_lines(report: SetReport) -> Iterator[str]:
 
 
 def size_line(report: SetReport) -> str:
-    """Its name and kind, whether it is frozen, and how much it has."""
     name = report.name if report.version is None else f"{report.name}@{report.version}"
     state = "not frozen" if report.version is None else "unchanged" if report.unchanged else "frozen"
     return f"{name} ({report.kind}, {state}): {report.tuples:,} tuples of {report.questions:,} questions"
 
 
 def chosen_lines(report: SetReport) -> Iterator[str]:
-    """How it was chosen: seed, judges, stages and strata."""
     yield f"seed {report.seed}" + (f", digest {report.digest}" if report.digest else "") + _gold(report)
     if report.judges:
         yield "judges: " + ", ".join(f"{judge} (run {run})" for judge, run in report.judges.items())
@@ -44,14 +41,12 @@ def chosen_lines(report: SetReport) -> Iterator[str]:
 
 
 def shortfall_lines(report: SetReport) -> Iterator[str]:
-    """What it was to have and hasn't."""
     for short in report.shortfall:
         missing = f"{short.taken:,} of {short.wanted:,} {short.of}"
         yield f"short  {short.stratum or 'all'}: {missing}, {short.available:,} available: {short.why}"
 
 
 def content_lines(report: SetReport) -> Iterator[str]:
-    """What is out and why, and what is in it."""
     yield from _counts("out", report.excluded)
     yield from _counts("domains", report.domains)
     yield from _counts("models", report.models)
@@ -74,21 +69,18 @@ def _counts(title: str, counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def changed_lines(changed: Mapping[str, int]) -> Iterator[str]:
-    """What is not as it was when the set was frozen."""
     for what, count in changed.items():
         if count:
             yield f"Another {'gold' if what == 'gold' else 'answer type'} now: {counted(count, 'item')}."
 
 
 def left_out_lines(report: SetReport) -> Iterator[str]:
-    """Items that people have taken out, each with who did and why."""
     for one in report.left_out:
         notes = "; ".join(filter(None, one.notes))
         yield "\t".join((one.completion_id, one.reason, one.how, ", ".join(one.people), notes)).rstrip()
 
 
 def flip_lines(flips: Iterable[Flip]) -> Iterator[str]:
-    """What judges that chose a set say of it in later runs."""
     for one in flips:
         if one.later is None:
             yield f"{one.judge} (run {one.run}): no later run"
@@ -99,7 +91,6 @@ def flip_lines(flips: Iterable[Flip]) -> Iterator[str]:
 
 
 def diff_lines(diff: SetDiff) -> Iterator[str]:
-    """What differs between two sets."""
     yield f"{diff.old} → {diff.new}: {diff.same:,} equal"
     for key, (before, after) in diff.settings.items():
         yield f"{key}: {before} → {after}"
@@ -112,7 +103,7 @@ def diff_lines(diff: SetDiff) -> Iterator[str]:
 
 
 def diff_parts(diff: SetDiff) -> dict[str, tuple[DiffRow, ...]]:
-    """What differs -> the items or questions."""
+    """Map kinds of difference to the items or questions."""
     return {
         f"only in {diff.old}": diff.only_old,
         f"only in {diff.new}": diff.only_new,

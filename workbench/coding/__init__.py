@@ -1,12 +1,12 @@
-"""Code: problems whose solutions are executed; what their tests are worth, and how they grow harder.
+"""Code: problems whose solutions are executed, the quality of their tests, and test suites that grow harder.
 
-A problem is a question and a solution a completion: what is said of items elsewhere holds of them too.
+A problem is a question and a solution a completion: everything about items holds for them too.
 
-problems: their list, outcomes of every solution, and where programs run. matrix: solutions against tests.
+problems: their list, outcomes of every solution, and sandboxes. matrix: solutions against tests.
 outcome_lines: a line a test of a solution.
-apart: tests that count for nobody. ranking: how well verifiers rank and score.
-synthesis: tests and solutions written by models. templates, checking: prompts of a user's own for it.
-evolution: suites that grow harder by rounds. duplicates: problems that say the same. formats: files of figures.
-reporting: what the report says of all that.
-options: what several verbs are asked for. records, store: nouns and SQL.
+apart: excluded tests. ranking: how well verifiers rank and score.
+synthesis: tests and solutions written by models. templates, checking: custom prompts for it.
+evolution: suites that grow harder by rounds. duplicates: near-duplicate problems. formats: input files.
+reporting: the report's sections on code.
+options: options of several commands. records, store: records and SQL.
 """

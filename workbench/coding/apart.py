@@ -1,4 +1,4 @@
-"""Setting single tests apart: they count for nobody from then on, in stored outcomes as in those to come."""
+"""Excludes single tests: they no longer count, in stored and in new outcomes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST = 500
 
 
 class TestApart(Struct, frozen=True, kw_only=True):
-    """A test that counts for nobody; also an element of ``workbench code exclude DB --list --json``.
+    """An excluded test; also an element of ``workbench code exclude DB --list --json``.
 
     Attributes:
         test: Its number in the suite, from 1.
@@ -31,7 +31,7 @@ class TestApart(Struct, frozen=True, kw_only=True):
 
 
 def tests_set_apart(project: Project) -> list[TestApart]:
-    """All tests that people have set apart, in the order of import."""
+    """List all tests that people have excluded, in the order of import."""
     return [
         TestApart(dataset=dataset, task_id=key, suite=suite, test=place + 1, reason=reason, by=by, at=at)
         for dataset, key, suite, place, reason, by, at in exclusions.apart(project.database.reader())
@@ -39,7 +39,7 @@ def tests_set_apart(project: Project) -> list[TestApart]:
 
 
 def problem_named(project: Project, task_id: str, dataset: str | None = None) -> int:
-    """Row id of the problem of that id.
+    """Return the row id of the problem with this id.
 
     Raises:
         UsageError: There is none, or several data sets have one.
@@ -56,7 +56,7 @@ def problem_named(project: Project, task_id: str, dataset: str | None = None) ->
 
 
 def set_apart(project: Project, question: int, suite: str, position: int, *, reason: str, by: str) -> bool:
-    """Have a test count for nobody. Returns whether it counted so far.
+    """Exclude a test. Return whether it counted so far.
 
     Figures of stored outcomes follow at once; stored verdicts do when the solutions are run again.
 
@@ -75,7 +75,7 @@ def set_apart(project: Project, question: int, suite: str, position: int, *, rea
 
 
 def count_again(project: Project, question: int, suite: str, position: int, *, by: str) -> bool:
-    """Let a test count again that was set apart. Returns whether it was; arguments and errors as with `set_apart`."""
+    """Include an excluded test again. Return whether it was excluded; arguments and errors as with `set_apart`."""
     return _decide(project, question, suite, position, None, by)
 
 

@@ -1,4 +1,4 @@
-"""What the commands of code make of a prompt of a user's own, before anybody is asked by it."""
+"""Checks a custom prompt of a code command before any model is asked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from workbench.runs.own_templates import CheckedCall, CheckedTemplate
 
 
 class _Reader(NamedTuple):
-    """The command that asks by a prompt.
+    """The command that uses a prompt.
 
     Attributes:
         usual: How replies are drawn unless somebody says otherwise.
@@ -42,7 +42,7 @@ _READERS: Final[dict[Asked, _Reader]] = {
 
 
 def checked_prompt(path: Path, asked: Asked) -> CheckedTemplate:
-    """What the command that asks for it would make of a file; errors as with `templates.read_prompt`."""
+    """Check a file as the command that uses it would; errors as with `templates.read_prompt`."""
     prompt, reader = read_prompt(path, asked), _READERS[asked]
     texts = tuple(sorted(prompt.texts))
     call = CheckedCall(

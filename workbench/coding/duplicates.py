@@ -1,4 +1,4 @@
-"""Problems that say the same, by embeddings from a file, a model server, or a model on this machine."""
+"""Finds near-duplicate problems by embeddings from a file, a model server, or a local model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NEIGHBOURS: Final = 10
 
 
 def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
-    """The problems that go, in order.
+    """Return the dropped problems, in order.
 
     Args:
         found: Which are alike.
@@ -47,7 +47,9 @@ def duplicates(found: Alike, problems: int, seed: int) -> list[Duplicate]:
 
 
 def neighbour_means(similarities: Similarities, places: Sequence[int]) -> list[float]:
-    """Each problem's mean cosine to its ten nearest neighbours among the same places; none where there is but one."""
+    """Return each problem's mean cosine to its ten nearest neighbours among the same positions; none if there is only
+    one.
+    """
     import numpy as np
 
     of = np.array(places, dtype=np.int64)
@@ -64,7 +66,7 @@ def neighbour_means(similarities: Similarities, places: Sequence[int]) -> list[f
 
 
 def overlaps(found: Alike, sources: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The share of each source's problems that are alike to one of another source (figure 1); 1 for itself."""
+    """Return the share of each source's problems that are similar to one of another source (figure 1); 1 for itself."""
     sizes = Counter(sources)
     names = sorted(sizes)
     counts = {name: dict.fromkeys(names, 0) for name in names}
@@ -97,7 +99,7 @@ class ProblemCosines(Struct, frozen=True, kw_only=True):
 
 
 def from_file(path: Path) -> ProblemCosines:
-    """The problems of a file of vectors or similarities.
+    """Read the problems of a file of vectors or similarities.
 
     Raises:
         FormatError: The file can't be read, or is wrong somewhere.
@@ -114,7 +116,7 @@ def from_file(path: Path) -> ProblemCosines:
 def from_server(
     project: Project, name: str, models: Models, *, trust: bool = False, watch: Watch | None = None
 ) -> ProblemCosines:
-    """The project's problems, with embeddings from a server's ``embeddings`` call; each is asked for once, ever.
+    """Embed the project's problems with a server's ``embeddings`` call; each is requested only once, ever.
 
     Raises:
         UsageError: There are no problems.
@@ -128,7 +130,7 @@ def from_server(
 
 
 def from_local(project: Project, model: str) -> ProblemCosines:
-    """The project's problems, with embeddings by sentence-transformers on this machine.
+    """Embed the project's problems with sentence-transformers on this machine.
 
     Raises:
         UsageError: There are no problems, or sentence-transformers is not installed.
@@ -138,7 +140,6 @@ def from_local(project: Project, model: str) -> ProblemCosines:
 
 
 def find(compared: ProblemCosines, *, threshold: float = THRESHOLD, seed: int = 0) -> DuplicateReport:
-    """Which problems go, and what that does to each source and to the neighbourhoods of those that stay."""
     similarities, problems = compared.similarities, compared.problems
     found = alike(similarities, threshold)
     gone = duplicates(found, len(problems), seed)
@@ -187,7 +188,7 @@ def write_kept(
     project: Project | None = None,
     force: bool = False,
 ) -> None:
-    """Write the problems that stay, a JSON line each.
+    """Write the remaining problems, a JSON line each.
 
     Args:
         project: Where the problems are from; None where that is a file.
@@ -204,7 +205,7 @@ def write_kept(
 
 
 def read_kept(path: Path) -> frozenset[str]:
-    """The ids in a file of problems that stay, or in any file of lines with ``task_id``.
+    """Return the ids in a file of remaining problems, or in any file of lines with ``task_id``.
 
     Raises:
         FormatError: The file can't be read, or a line has no id.
@@ -247,7 +248,7 @@ def _compared(problems: tuple[KeptLine, ...], vectors: FloatArray, model: str) -
 
 
 def _binned(means: Iterable[float]) -> tuple[int, ...]:
-    """Counts by bins from 0 to 1; what lies outside counts in the first or the last."""
+    """Count by bins from 0 to 1; values outside count in the first or the last."""
     counts = Counter(min(max(int(mean * _BINS), 0), _BINS - 1) for mean in means)
     return tuple(counts[number] for number in range(_BINS))
 

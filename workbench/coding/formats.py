@@ -1,4 +1,4 @@
-"""Files of candidates, of what passed, of scored solutions and of pass vectors, as others read and write them.
+"""Reads and writes files of candidates, pass counts, scored solutions and pass vectors, in external formats.
 
 A line of candidates has ``task_id`` and ``candidates`` (see `CandidateRow`), or ``all_solutions``, where ids may be
 left out. A file may also be one JSON list of such lines, or one object of them by name, with ``input`` for
@@ -51,7 +51,7 @@ _OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def read(path: Path) -> Iterator[CandidateLine | Refusal]:
-    """The problems of a file, and the lines that can't be taken.
+    """Return the problems of a file, and the rejected lines.
 
     Raises:
         FormatError: The file can't be read.
@@ -104,7 +104,7 @@ def _named(json: bytes) -> dict[str, bytes]:
 
 
 def _line(number: int, name: str | None, found: ProblemCandidates, json: bytes) -> CandidateLine:
-    """The problem.
+    """Parse the problem.
 
     Raises:
         RefusedError: Something is missing, twice there or out of bounds.
@@ -165,7 +165,7 @@ _DECODER = msgspec.json.Decoder(PassCount)
 
 
 def read_pass_counts(path: Path) -> Iterator[PassCount | Refusal]:
-    """The lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1.
+    """Return the lines of a file, each with ``n`` and ``c`` or with ``passed`` and ``total``; true is 1 of 1.
 
     Raises:
         FormatError: The file can't be read.
@@ -211,7 +211,7 @@ _SCORED_ROW = msgspec.json.Decoder(ScoredRow)
 
 
 class ScoredRows(Struct, frozen=True, kw_only=True):
-    """A file's rows.
+    """The rows of a file.
 
     Attributes:
         verifiers: Those that have scores: every row taken has one of each.
@@ -225,7 +225,7 @@ class ScoredRows(Struct, frozen=True, kw_only=True):
 
 
 def read_scored_rows(path: Path) -> ScoredRows:
-    """Read a file. A row that lacks a score which others have is refused.
+    """Read a file. A row that lacks a score which others have is rejected.
 
     Raises:
         FormatError: The file can't be read, has no score or row at all, or names a data set that is none of `DATASETS`.
@@ -266,7 +266,7 @@ def _scores(row: ScoredRow) -> dict[str, float]:
 
 
 def _scored_fault(row: ScoredRow) -> tuple[str, str] | None:
-    """A number that is none: JSON can spell numbers that are too large for a float."""
+    """Return the field and the fault of an invalid number: JSON can spell numbers that are too large for a float."""
     values = {"rank": row.rank, "ground_average_test_score": row.ground_average_test_score}
     values |= {SCORES[name]: score for name, score in _scores(row).items()}
     wrong = next((name for name, value in values.items() if not is_figure(value)), None)
@@ -281,7 +281,7 @@ _BY_NAME = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
 def read_vectors(path: Path) -> Iterator[tuple[int, VectorCase | Refusal]]:
-    """The cases of a file with the numbers of their lines, and the lines that can't be taken.
+    """Return the cases of a file with the numbers of their lines, and the rejected lines.
 
     Raises:
         FormatError: The file can't be read.

@@ -1,4 +1,4 @@
-"""One problem: its solutions against the tests of a suite, and the code of a solution."""
+"""One problem's solutions against the tests of a suite, and the code of a solution."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _AT_ONCE: Final = 500
 
 
 def read_matrix(project: Project, question: int, *, suite: str | None = None, run: int | None = None) -> PassMatrix:
-    """A problem's solutions against the tests of one suite.
+    """Read a problem's solutions against the tests of one suite.
 
     Args:
         question: Row id of the problem.
@@ -127,7 +127,7 @@ def _solution(
 
 
 def solution_code(project: Project, matrix: PassMatrix, completion: int) -> SolutionCode:
-    """A solution's code as the run shown has run it; nothing of it is run here.
+    """Return a solution's code as the shown run has executed it; nothing is executed here.
 
     Raises:
         UsageError: There is no such completion.
@@ -145,7 +145,7 @@ def solution_code(project: Project, matrix: PassMatrix, completion: int) -> Solu
 
 
 class SolutionStanding(NamedTuple):
-    """What came of a solution's tests, in short.
+    """A summary of a solution's tests.
 
     Attributes:
         suite: Whose tests they are; "" where it has not been run.
@@ -163,7 +163,7 @@ class SolutionStanding(NamedTuple):
 
 
 def solution_standing(project: Project, completion: int) -> SolutionStanding | None:
-    """How a solution stands in the run that is shown first; None for what is no solution of a code problem."""
+    """Summarize a solution in the run that is shown first; None if it is not a solution of a code problem."""
     with project.database.reading() as reader:
         question = pass_matrix.problem_of(reader, completion)
         if question is None:
@@ -226,7 +226,7 @@ class Arrangement(NamedTuple):
 
 
 def arranged(outcomes: Sequence[str], tests: int, *, by_rate: bool = True) -> Arrangement:
-    """Lay solutions out against tests.
+    """Sort solutions and tests.
 
     Args:
         outcomes: A solution's letters each, in the suite's order; tests beyond its end count as not run.
@@ -254,12 +254,11 @@ def _rate(letters: Sequence[str]) -> float | None:
 
 
 def _known(rate: float | None) -> float:
-    """A pass rate to sort by; a test that was run on none is the hardest."""
+    """Return a pass rate to sort by; a test that was run on no solution counts as the hardest."""
     return -1.0 if rate is None else rate
 
 
 def telling(first: str, second: str) -> list[int]:
-    """Positions of the tests that one of two solutions passes and the other does not; both must have been run on it."""
     return [
         test
         for test, pair in enumerate(zip(first, second, strict=False))

@@ -1,4 +1,4 @@
-"""What the verbs of code problems are asked for, as far as several share it or do without models and files."""
+"""Options of the code commands that several share or that need no models and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ProblemSet = Annotated[str | None, option("The data set; needed only where sever
 
 
 class Targets(Options, frozen=True, kw_only=True):
-    """Which problems are meant; all of the only data set there is unless something is said."""
+    """The chosen problems; by default all of the only data set there is."""
 
     dataset: ProblemSet = None
     tasks: Annotated[tuple[str, ...], option("Only this problem (repeatable).", "--problem", metavar="ID")] = ()
@@ -33,7 +33,7 @@ class Targets(Options, frozen=True, kw_only=True):
 
 
 class ProgramOptions(Options, frozen=True, kw_only=True):
-    """How programs are executed by a verb that does that itself."""
+    """How programs are executed by a command that does so itself."""
 
     workers: Programs = None
     cluster: OnCluster = None
@@ -52,13 +52,13 @@ class ProgramOptions(Options, frozen=True, kw_only=True):
 
     @property
     def execution(self) -> dict[str, str]:
-        """Those of them that are options of the verifier ``execution``, as far as they are given."""
+        """Return the given ones that are options of the verifier ``execution``."""
         given = {"scratch": self.scratch, "python": self.python}
         return {name: value for name, value in given.items() if value}
 
 
 class RefinementOptions(Options, frozen=True, kw_only=True):
-    """How many tests a problem written anew has: those that are asked for, and without which it is refused."""
+    """The number of tests of a rewritten problem: the requested one, and the least that is accepted."""
 
     asked: Annotated[int, option("Asked for.", "--tests", ge=1, le=200)] = 20
     fewest: Annotated[int, option("A problem needs so many.", ge=1, le=200)] = 5
@@ -66,7 +66,7 @@ class RefinementOptions(Options, frozen=True, kw_only=True):
 
 
 class SolutionOptions(Options, frozen=True, kw_only=True):
-    """What solutions models are to write; the reference's score is one of the ``k``."""
+    """The solutions that models are to write; the reference's score is one of the ``k``."""
 
     kinds: Annotated[str, option("What models are asked for.", metavar="KINDS")] = "correct,incorrect"
     k: Annotated[int, option("Different scores of a problem.", ge=1, le=100)] = 5
@@ -78,7 +78,7 @@ class SolutionOptions(Options, frozen=True, kw_only=True):
 
 
 class TestOptions(Options, frozen=True, kw_only=True):
-    """What tests a model is to write, however many, and how they are taken from its replies."""
+    """The tests that a model is to write, and how they are extracted from its replies."""
 
     __test__ = False
 

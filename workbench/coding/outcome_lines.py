@@ -1,4 +1,4 @@
-"""What came of every test of every solution: a line each, with the test's text and why it did not pass."""
+"""Outcomes of every test of every solution: a line each, with the test's text and the reason of a failure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT_ONCE: Final = 500
 
 
 class TestOutcome(Struct, frozen=True, kw_only=True):
-    """What came of one test of one solution.
+    """The outcome of one test on one solution.
 
     Attributes:
         test: The test's place in the suite, from 1.
@@ -53,7 +53,7 @@ class TestOutcome(Struct, frozen=True, kw_only=True):
 
 
 def lines_by_test(project: Project, selection: Selection | None = None) -> OutcomeLines[TestOutcome]:
-    """The tests of all solutions that were run, by verifier, in the order of import; those that were not are counted.
+    """Yield the tests of all executed solutions, by verifier, in the order of import; the others are counted.
 
     Raises:
         UsageError: Nothing was run, or the selection names something unknown.

@@ -1,4 +1,4 @@
-"""Code problems of a project: their list, the outcomes of their tests, and which are meant."""
+"""Code problems of a project: their list, the outcomes of their tests, and their selection."""
 
 from __future__ import annotations
 
@@ -57,29 +57,26 @@ class ProblemTable(QueryTable[ProblemRow]):
         self.whole = not query.search and query.kind == "all" and query.dataset is None
 
     def read_ids(self, reader: sqlite3.Connection) -> array[int]:
-        """As the query sorts them."""
         return problems.ids(reader, self.query)
 
     def count_all(self, reader: sqlite3.Connection) -> int:
-        """All there are."""
         return problems.count(reader)
 
     def read_first(self, reader: sqlite3.Connection, limit: int, after: int) -> Sequence[int]:
-        """None of a part of the problems: they come with ``ids`` only."""
+        """Return nothing for a part of the problems: they come with ``ids`` only."""
         return problems.first_ids(reader, limit, after) if self.whole else []
 
     def rows(self, ids: Sequence[int]) -> list[ProblemRow]:
-        """Problems by the row ids of their questions, in the order asked for."""
+        """Return problems by the row ids of their questions, in the given order."""
         return problems.rows(self._database.reader(), ids, self.query.run, self.query.beside)
 
 
 def suite_runs(project: Project) -> list[SuiteRun]:
-    """Runs that have outcomes, once a suite: those that have been complete first, then those over most items."""
     return pass_matrix.suite_runs(project.database.reader())
 
 
 class SuitesToRun(NamedTuple):
-    """Suites that one run of a verifier may be about.
+    """The suites that one run of a verifier may cover.
 
     Attributes:
         name: Of the verifier that runs them already, else a new one.
@@ -90,17 +87,15 @@ class SuitesToRun(NamedTuple):
 
     @property
     def option(self) -> str:
-        """What the verifier is told."""
         return ",".join(self.suites)
 
     @property
     def words(self) -> str:
-        """The suites in words: ``base and plus``."""
+        """Return the suites in words: ``base and plus``."""
         return " and ".join(filter(None, (", ".join(self.suites[:-1]), *self.suites[-1:])))
 
 
 def runnable(project: Project) -> list[SuitesToRun]:
-    """The first suite by itself, all together where there are several, then each of the others by itself."""
     names = tests.suite_names(project.database.reader())
     alone, several = [(name,) for name in names], tuple(name for name in names if name != _WHOLE)
     together = [several] if len(several) > 1 else []
@@ -108,7 +103,6 @@ def runnable(project: Project) -> list[SuitesToRun]:
 
 
 def to_run(project: Project, suites: tuple[str, ...]) -> SuitesToRun:
-    """Suites with the name under which they are run."""
     option = ",".join(suites)
     bound = {one.name: one for one in stored_runs.verifiers(project.database.reader())}
     own = [one for one in bound.values() if one.kind == KIND and one.options.keys() <= {"suite"}]
@@ -119,23 +113,20 @@ def to_run(project: Project, suites: tuple[str, ...]) -> SuitesToRun:
 
 
 def datasets(project: Project) -> list[str]:
-    """Names of the data sets that have problems."""
     return sorted(name for _, name in problems.datasets(project.database.reader()))
 
 
 def find(project: Project, task_id: str) -> list[int]:
-    """Row ids of the problems with this task id; several where data sets share ids."""
     return problems.with_key(project.database.reader(), task_id)
 
 
 def task_ids(project: Project, questions: Sequence[int]) -> dict[int, str]:
-    """Task ids by the row ids of the problems' questions; what is no problem is left out."""
     rows = problems.rows(project.database.reader(), questions, None)
     return {row.id: row.task_id for row in rows}
 
 
 def problem_of(project: Project, completion: int) -> int | None:
-    """Row id of the problem a completion is to solve; None where its question is no code problem."""
+    """Return the row id of a completion's problem; None if its question is not a code problem."""
     return pass_matrix.problem_of(project.database.reader(), completion)
 
 
@@ -152,7 +143,7 @@ _Line = TypeVar("_Line")
 
 
 class LeftOut(Struct):
-    """Solutions that have no lines of outcomes.
+    """Solutions without lines of outcomes.
 
     Attributes:
         without_tests: Those without a test in a suite, once a suite.
@@ -164,7 +155,7 @@ class LeftOut(Struct):
 
 
 class OutcomeLines(Iterator[_Line]):
-    """Lines that are read once.
+    """Lines that can be read once.
 
     Attributes:
         left_out: What was left out of them so far.
@@ -179,7 +170,7 @@ class OutcomeLines(Iterator[_Line]):
 
 
 class SolutionOutcome(NamedTuple):
-    """What came of a solution's tests in one suite of a run."""
+    """The outcomes of a solution's tests in one suite of a run."""
 
     solution: SolutionName
     suite: str
@@ -193,7 +184,7 @@ def results(
     suite: str | None = None,
     selection: Selection | None = None,
 ) -> OutcomeLines[SolutionResult]:
-    """Outcomes of the solutions that were run, in the order of import; those that were not are counted.
+    """Yield outcomes of the executed solutions, in the order of import; the others are counted.
 
     Args:
         verifier: Its name; by default every verifier that runs solutions, one after the other.
@@ -222,7 +213,7 @@ def results(
 
 
 def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[RunRow]:
-    """The runs that are meant, the verifiers in the order they came."""
+    """Return the chosen runs, the verifiers in the order in which they were added."""
     reader = project.database.reader()
     if run is None and verifier is None:
         names = [one.name for one in stored_runs.verifiers(reader)]
@@ -238,7 +229,6 @@ def runs_meant(project: Project, verifier: str | None, run: int | None) -> list[
 
 
 def suites_of(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
-    """What a run is about: as it was configured, else as it is stored."""
     configured = row.verifier.config.get("suites") if row.verifier.kind == KIND else None
     # A file of somebody else's may hold anything there.
     named = isinstance(configured, list) and all(isinstance(name, str) for name in configured)
@@ -248,7 +238,7 @@ def suites_of(connection: sqlite3.Connection, row: RunRow) -> tuple[str, ...]:
 def outcomes_in(
     project: Project, row: RunRow, suites: Sequence[str], wanted: Container[int] | None, left_out: LeftOut
 ) -> Iterator[SolutionOutcome]:
-    """A run's outcomes as they stand when the first is read, of what it chose and what it has outcomes of all the same.
+    """Yield a run's outcomes as of the first read, both of its chosen solutions and of others with outcomes.
 
     Args:
         wanted: Only these solutions, by row id; None: all of them.
@@ -311,7 +301,7 @@ EVERY_PROBLEM: Final = Targets()
 
 
 def code_dataset(project: Project, wanted: str | None) -> Dataset:
-    """The data set of that name, or the only one that holds code problems.
+    """Return the data set of that name, or the only one that holds code problems.
 
     Raises:
         UsageError: It is not clear which one is meant, or there is none.
@@ -331,7 +321,7 @@ def code_dataset(project: Project, wanted: str | None) -> Dataset:
 def problems_for(
     project: Project, dataset: Dataset, targets: Targets, *, needs_calls: bool
 ) -> tuple[list[int], dict[str, int]]:
-    """Row ids of the problems that are meant, in the order of import, and how many others were left out, by code.
+    """Return row ids of the chosen problems, in the order of import, and counts of the others, by code.
 
     Args:
         needs_calls: Only problems whose solutions can be called by a test, and not those of standard input.
@@ -361,7 +351,7 @@ def problems_for(
 
 
 def _outside(project: Project, dataset: Dataset, targets: Targets) -> Callable[[int], str | None]:
-    """What says why a problem's contest lies outside of the days that are meant; None where it doesn't."""
+    """Return a function that explains why a problem's contest lies outside the chosen days; None if it doesn't."""
     if targets.since is None and targets.until is None:
         return lambda _: None
     first, last = (_day(name, getattr(targets, name)) or open for name, open in _OPEN.items())
@@ -399,7 +389,7 @@ def opened_sandbox(
     run: str | None = None,
     trust: bool = False,
 ) -> Iterator[ProgramPool]:
-    """A sandbox such as solutions have in a run of the verifier `KIND`; nothing of it lives afterwards.
+    """Open a sandbox as solutions have it in a run of the verifier `KIND`; it leaves nothing behind.
 
     Args:
         options: The verifier's, by name: ``scratch``, ``python`` …
@@ -441,7 +431,6 @@ def opened_sandbox(
 def programs_sandbox(
     project: Project, programs: ProgramOptions, cluster: ClusterUse | None, run: str
 ) -> AbstractContextManager[ProgramPool]:
-    """The same for a command in whose run models write; its user has named the interpreter by hand."""
     return opened_sandbox(
         project,
         programs.execution,
@@ -454,7 +443,7 @@ def programs_sandbox(
 
 
 def executing(options: Mapping[str, str]) -> SandboxedVerifier:
-    """The verifier `KIND` with these options.
+    """Return the verifier `KIND` with these options.
 
     Raises:
         UsageError: There is no such option, or a value is wrong.

@@ -1,6 +1,6 @@
-"""What the report says of code beside outcomes of tests: rankings, pass@k, how many tests are enough, rounds.
+"""The report's sections on code besides test outcomes: rankings, pass@k, saturation, rounds.
 
-Each figure is that of its own command with its defaults; what a project has nothing of has no section.
+Each metric is that of its own command with its defaults; a section without data is omitted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SIZES: Final = (1, 4, 8)
 
 @at_one_moment
 def code_sections(project: Project, selection: Selection | None = None) -> list[Section]:
-    """The sections on code that there is something to say in.
+    """Return the sections on code that have data.
 
     Args:
         selection: Only these solutions; evolutions are over all of theirs.

@@ -1,4 +1,4 @@
-"""Prompts of a user's own in the place of ours: a text file each, its placeholders replaced and nothing added.
+"""Custom prompts in place of the built-in ones: a text file each, with placeholders.
 
 So a paper's prompt is sent as the paper has it, in one message of the user's: no fence around texts, and control
 tokens in them stay. Source of the placeholders: Scoring Verifiers, figures 8, 13 and 14; EvolveCoder, appendix A; and
@@ -48,7 +48,7 @@ _NEEDED: Final[dict[Asked, frozenset[str]]] = {
 
 
 class OwnPrompt(Struct, frozen=True, kw_only=True):
-    """A prompt out of a file.
+    """A prompt from a file.
 
     Attributes:
         text: All of it, as it stands there.
@@ -62,7 +62,7 @@ class OwnPrompt(Struct, frozen=True, kw_only=True):
     texts: frozenset[str]
 
     def messages(self, texts: Mapping[str, str]) -> tuple[PromptMessage, ...]:
-        """The request: the file with these texts in it; what is put in is never looked at again."""
+        """Return the request: the file with these texts inserted; inserted text is never scanned again."""
         names = _NAMES[self.asked]
         return (
             PromptMessage("user", _mark(self.asked).sub(lambda found: texts.get(names[_name(found)], ""), self.text)),
@@ -76,7 +76,7 @@ OURS: Final[OwnPrompts] = MappingProxyType({})
 
 
 def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, OwnPrompt]:
-    """The prompts that are named: ``WHAT=FILE`` each, or the file alone where one thing alone is asked for.
+    """Return the named prompts: ``WHAT=FILE`` each, or only the file if there is one kind of prompt.
 
     Args:
         roles: What may be asked for.
@@ -94,7 +94,7 @@ def own_prompts(given: Sequence[str], roles: Sequence[Asked]) -> dict[Asked, Own
 
 
 def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
-    """The prompt in a file; errors as with `own_prompts`."""
+    """Read the prompt in a file; errors as with `own_prompts`."""
     data = _read(path)
     try:
         text = data.decode()
@@ -110,7 +110,7 @@ def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
 
 
 def digests(own: OwnPrompts) -> dict[str, str]:
-    """sha256 by what is asked for: part of what an answer depends on."""
+    """Return sha256 by kind of prompt, a part of the key of a reply."""
     return {asked: one.sha256 for asked, one in own.items()}
 
 

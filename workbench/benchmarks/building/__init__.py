@@ -1,5 +1,5 @@
-"""Building sets, and what stands of them afterwards.
+"""Builds, stores and compares benchmarks.
 
-picks, balanced, hard, random: one a kind of set. candidates: what there is to choose from, and its gold.
-freezing: how any set is stored, and checked. comparing: frozen sets listed, described, compared.
+picks, balanced, hard, random: one a kind of benchmark. candidates: the items to choose from, and their gold.
+freezing: storing any benchmark, and checking it. comparing: frozen benchmarks listed, described, compared.
 """

@@ -1,4 +1,4 @@
-"""Balanced sets: so many questions of each answer type, each with one correct and one incorrect completion."""
+"""Balanced benchmarks: so many questions of each answer type, each with one correct and one incorrect completion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ FILE_SAYS_ALL: Final = ("A file of quotas says all: how many questions of what."
 
 
 def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
-    """Freeze a balanced set (VerifyBench, section 3.1): of each type as many questions as wanted, or a shortfall.
+    """Freeze a balanced benchmark (VerifyBench, section 3.1): the wanted number of questions of each type, or a
+    shortfall.
 
     Each question has exactly one correct and one incorrect completion. A question's type is the one in force. What is
     missing is never taken from elsewhere unless `BalancedOptions.fill` says so.
@@ -73,7 +74,7 @@ def build_balanced(project: Project, options: BalancedOptions) -> SetReport:
 
 
 class _QuestionPool(Struct, frozen=True, eq=False):
-    """What a balanced set can be built from.
+    """The questions that a balanced benchmark can be built from.
 
     Attributes:
         questions: All of them.
@@ -182,7 +183,7 @@ def _members(balanced: Chosen, quotas: Quotas, label: Labels) -> tuple[ItemMembe
 
 
 class Ledger:
-    """The strata of a balanced set and what is missing in them.
+    """The strata of a balanced benchmark and their shortfalls.
 
     Args:
         questions: All that have a type.
@@ -205,7 +206,6 @@ class Ledger:
                 self._lacking.setdefault(name, Counter())[why] += 1
 
     def strata(self) -> tuple[Stratum, ...]:
-        """Every stratum, those that nothing was wanted of too; in questions."""
         return tuple(
             Stratum(name=name, population=self._population[name], quota=quota, taken=self._found.taken[name])
             for type_ in sorted(self._types)
@@ -213,7 +213,6 @@ class Ledger:
         )
 
     def shortfall(self) -> tuple[Shortfall, ...]:
-        """Types that have fewer questions than wanted, then subtypes."""
         return (*self._of_types(), *self._of_subtypes())
 
     def _of_types(self) -> Iterator[Shortfall]:

@@ -1,4 +1,4 @@
-"""Questions with what a judge or people said of their completions, as the rules of sets take them."""
+"""Questions with a judge's verdicts or annotators' labels on their completions, as the building rules take them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _AT_ONCE: Final = 1_000
 
 
 def judging_run(project: Project, judge: str, run: int | None) -> int:
-    """The run whose verdicts count: this one, else the judge's newest complete one.
+    """Return the run whose verdicts count: this one, else the judge's newest complete one.
 
     Raises:
         UsageError: There is no such run.
@@ -46,7 +46,7 @@ def judging_run(project: Project, judge: str, run: int | None) -> int:
 
 
 class CandidateItems(Struct, frozen=True, eq=False):
-    """Items that a set may be built from.
+    """The items that a benchmark may be built from.
 
     Attributes:
         rows: Where they stand in the columns.
@@ -58,7 +58,7 @@ class CandidateItems(Struct, frozen=True, eq=False):
 
 
 def chosen(project: Project, known: Columns, selection: Selection) -> CandidateItems:
-    """The items of a selection but for checks, whose answer is known, and questions that are out of the pool.
+    """Return the items of a selection, without checks, whose answer is known, and excluded questions.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -76,7 +76,7 @@ def chosen(project: Project, known: Columns, selection: Selection) -> CandidateI
 
 
 class HeardQuestion(NamedTuple):
-    """A question with those of its completions of which something is said, before any is made an object of.
+    """A question with its completions that have a verdict or label, before objects are made of them.
 
     Attributes:
         dataset, key: The question's; see `Question`.
@@ -97,7 +97,7 @@ def questions(
     said: IntArray,
     kept: Callable[[HeardQuestion], Iterable[int]] = lambda heard: range(len(heard.names)),
 ) -> list[Question]:
-    """The questions of these items, in their order, with those of these completions of which something is said.
+    """Yield the questions of these items, in order, with those of these completions that have a verdict or label.
 
     Args:
         rows: Where the items stand in the columns.
@@ -146,12 +146,12 @@ def questions(
 
 
 def type_code(subtype: str, type_: str) -> str | None:
-    """The subtype's code, the type's letter where there is none, or None."""
+    """Return the subtype's code, the type's letter without one, or None."""
     return next((code for code in (subtype, type_) if code not in ("", UNTYPED)), None)
 
 
 def drawn_types(project: Project, selection: Selection) -> dict[int, str]:
-    """Question -> the letter it was drawn as, where a drawn set is asked for."""
+    """Map questions to the type they were drawn as, if the selection is a drawn benchmark."""
     reader = project.database.reader()
     return {
         member.question: member.subtype[0]
@@ -163,7 +163,7 @@ def drawn_types(project: Project, selection: Selection) -> dict[int, str]:
 
 
 def unanswered(project: Project, selection: Selection) -> int:
-    """Questions without completions, of the whole database or of the one set that is asked for.
+    """Return questions without completions, of the whole database or of the selected benchmark.
 
     Conditions on items say nothing of them: they count as none then.
     """
@@ -177,12 +177,12 @@ def unanswered(project: Project, selection: Selection) -> int:
 
 
 def counted(reasons: Iterable[str]) -> dict[str, int]:
-    """Reason -> how often, the most frequent first."""
+    """Count reasons, the most frequent first."""
     return together(Counter(reasons))
 
 
 def together(*counts: Mapping[str, int]) -> dict[str, int]:
-    """Several counts by reason as one, the most frequent first; without those of 0."""
+    """Add several counts by reason, the most frequent first, without zeros."""
     total = Counter[str]()
     for some in counts:
         total.update(some)
@@ -197,7 +197,7 @@ WAITING = ("unlabelled", "labelled", "conflict")
 
 
 class Labels(Struct, frozen=True, kw_only=True, eq=False):
-    """What counts as gold of some items.
+    """The gold of some items.
 
     Attributes:
         said: 1 correct, 0 incorrect, -1 none (int8).
@@ -211,7 +211,7 @@ class Labels(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def labels(project: Project, known: Columns, rows: IntArray, gold: FinalGold) -> Labels:
-    """The gold of items; with ``people`` only of those that are settled.
+    """Return the gold of items; with ``people`` only of those that annotators resolved.
 
     Args:
         rows: Where they stand in the columns.
@@ -251,13 +251,11 @@ def _why(standing: building.TouchedItem | None, gold: FinalGold) -> str:
 
 
 def left_out(project: Project, selection: Selection) -> tuple[ExcludedItem, ...]:
-    """The chosen items that people have taken out, with who did and why."""
     out = Selection((*selection.conditions, Condition("state", "=", "excluded")), selection.limit)
     return tuple(excluded_items(project, out))
 
 
 def guideline(project: Project, gold: FinalGold) -> str | None:
-    """The version of the guidelines in force, where people's labels count."""
     return versions(project)[-1].version if gold == "people" else None
 
 
@@ -279,7 +277,6 @@ class Composition(TypedDict):
 
 
 def composition(known: Columns, members: Sequence[ItemMember]) -> Composition:
-    """What the items of a set are; types as they stood when it was frozen."""
     rows = places(known, [one.item for one in members])
     gold = [one.gold for one in members if one.gold is not None]
     return Composition(
@@ -296,7 +293,6 @@ def composition(known: Columns, members: Sequence[ItemMember]) -> Composition:
 
 
 def places(known: Columns, items: Sequence[int]) -> IntArray:
-    """Where items stand in the columns."""
     import numpy as np
 
     found: IntArray = np.searchsorted(known.item, np.asarray(items, dtype=np.int64))
@@ -313,7 +309,7 @@ def _counts(known: Columns, field: str, rows: IntArray) -> dict[str, int]:
 
 
 def _missing_models(known: Columns, rows: IntArray) -> tuple[str, ...]:
-    """Models with items in the same data sets, but none among these."""
+    """Return models with items in the same data sets, but none among these."""
     import numpy as np
 
     datasets, models = known.groups("dataset"), known.groups("model")

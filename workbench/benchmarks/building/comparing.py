@@ -1,4 +1,4 @@
-"""Two sets, or two versions of one: what is only in one of them, and what is another in both."""
+"""Compares two benchmarks, or two versions of one: members of only one, and changes of the others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 def differences(connection: building.Connection, found: StoredSet, new: NewSet) -> list[str]:
-    """Why they are not one and the same set; nothing if they are."""
     told = [f"kind {found.kind}, now {new.kind}"] if found.kind != new.kind else []
     if found.seed != new.seed:
         told.append(f"seed {found.seed}, now {new.seed}")
@@ -39,7 +38,7 @@ def differences(connection: building.Connection, found: StoredSet, new: NewSet) 
 
 
 def changed_settings(old: str, new: str) -> dict[str, tuple[Any, Any]]:
-    """Settings that differ between two sets, as both have them.
+    """Return settings that differ between two benchmarks, with both values.
 
     Args:
         old, new: What `StoredSet.config` is.
@@ -75,7 +74,7 @@ _GOLD = {True: "correct", False: "incorrect", None: "none"}
 
 
 def set_diff(project: Project, old: str, new: str) -> SetDiff:
-    """What differs between two sets.
+    """Return the differences between two benchmarks.
 
     Members are the same that have the same data set and ids; those left over that have the same ids in different data
     sets, such as two versions of a file, are the same too.
@@ -155,7 +154,7 @@ def _row(member: SetMember, before: str | None = None, after: str | None = None)
 
 
 def report_of(stored: StoredSet) -> SetReport:
-    """What came of building a set.
+    """Return the report of building a benchmark.
 
     Raises:
         StoreError: The database holds no such report.
@@ -167,7 +166,7 @@ def report_of(stored: StoredSet) -> SetReport:
 
 
 def settings_of(stored: StoredSet) -> dict[str, Any]:
-    """What a set was built with.
+    """Return the settings a benchmark was built with.
 
     Raises:
         StoreError: The database holds no settings there.
@@ -186,7 +185,7 @@ def _unreadable(what: str, stored: StoredSet, error: Exception) -> StoreError:
 
 
 def every_set(project: Project) -> list[SetLine]:
-    """All sets in the order they were frozen.
+    """List all benchmarks in the order in which they were frozen.
 
     Raises:
         StoreError: What one says of itself can't be read.
@@ -196,7 +195,7 @@ def every_set(project: Project) -> list[SetLine]:
 
 
 def set_detail(project: Project, name: str) -> SetDetail:
-    """One set.
+    """Describe one benchmark.
 
     Raises:
         StoreError: What it says of itself can't be read.
@@ -216,7 +215,6 @@ def set_detail(project: Project, name: str) -> SetDetail:
 
 
 def flips(project: Project, found: StoredSet) -> tuple[Flip, ...]:
-    """How often each judge that chose a set says something else of its items in a later run."""
     reader = project.database.reader()
     items = [one.item for one in sets.items(reader, found.id)]
     if not found.runs or not items:

@@ -1,4 +1,4 @@
-"""Freezing a set: once, or the same again, or as a new version; never another one under the same name unasked."""
+"""Freezes a benchmark: once, unchanged again, or as a new version; never silently another one under the same name."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TOLD = 5
 
 
 class Frozen(Struct, frozen=True):
-    """A set as it stands in the database.
+    """A benchmark as it is in the database.
 
     Attributes:
         fresh: It was frozen now; else it stood there already.
@@ -34,7 +34,7 @@ class Frozen(Struct, frozen=True):
 
 
 def freeze(project: Project, new: NewSet, *, new_version: bool = False, judges: Sequence[str] = ()) -> Frozen:
-    """Freeze a set, all of it or nothing.
+    """Freeze a benchmark in one transaction.
 
     Args:
         new_version: Freeze it beside an earlier one of that name that differs.
@@ -77,7 +77,7 @@ def settle(
     new_version: bool = False,
     judges: Sequence[str] = (),
 ) -> R:
-    """Freeze a set with its report, or only tell what it would be.
+    """Freeze a benchmark with its report, or only return the report in a dry run.
 
     Args:
         new: The set, without a report.
@@ -99,12 +99,11 @@ def settle(
 
 
 def encoded(value: Mapping[str, Any]) -> str:
-    """Settings as they are stored: equal ones as equal texts."""
     return msgspec.json.encode(value, order="deterministic").decode()
 
 
 def conditions(project: Project, selection: Selection) -> list[str]:
-    """A selection as it stands in the settings of a set: every set in it with its version.
+    """Return a selection as it is stored in the settings of a benchmark: with the version of every benchmark in it.
 
     Raises:
         UsageError: It names a set that is not there.
@@ -124,7 +123,7 @@ def conditions(project: Project, selection: Selection) -> list[str]:
 
 
 def sets_finding(project: Project) -> Finding:
-    """Every set's members against its digest; of its newest version gold and types against those of now."""
+    """Check every benchmark's members against its digest, and the newest version's gold and types against today's."""
     with project.database.reading() as reader:
         found = sets.every(reader)
         newest = {one.name: one.version for one in found}

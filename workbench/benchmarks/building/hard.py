@@ -1,4 +1,4 @@
-"""Hard sets: what judges are split on, labelled by people, without what they call unsuitable."""
+"""Hard benchmarks: items on which judges are split, labelled by annotators, without unsuitable ones."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ MINORITY, ANNOTATE = 2, 2_000
 
 
 class SplitItems(Struct, frozen=True, kw_only=True):
-    """Which items judges are split on.
+    """The items on which judges are split.
 
     Attributes:
         judges: Verifier -> the run whose verdicts count.
@@ -66,7 +66,7 @@ class SplitItems(Struct, frozen=True, kw_only=True):
 
 
 def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str, int]) -> dict[str, int]:
-    """Judges with the runs given, else their newest complete ones.
+    """Return judges with the given runs, else their newest complete ones.
 
     Raises:
         UsageError: One is named twice, has no such run, or a run is given for one that is not named.
@@ -81,7 +81,7 @@ def judges_with_runs(project: Project, names: tuple[str, ...], runs: Mapping[str
 def build_queue(
     project: Project, split: SplitItems, name: str, *, seed: int = 0, dry_run: bool = False, new_version: bool = False
 ) -> SetReport:
-    """Freeze the items that people are to label (VerifyBench, section 3.2).
+    """Freeze the items that annotators are to label (VerifyBench, section 3.2).
 
     Only items that every judge has decided count: an abstention, an error and a missing verdict are no votes. Of those
     split as asked for, ``annotate`` are drawn, divided among domains and sources by largest remainders, or evenly.
@@ -116,7 +116,6 @@ def build_queue(
 
 
 def settings(project: Project, split: SplitItems) -> dict[str, Any]:
-    """What a queue depends on besides the data."""
     return {
         "where": conditions(project, split.selection),
         "judges": split.judges,
@@ -139,7 +138,7 @@ def _check(split: SplitItems) -> None:
 
 
 def _by_stratum(known: Columns, rows: IntArray) -> dict[str, IntArray]:
-    """Domain and source -> where its items stand in the columns."""
+    """Map domain and source to the positions of its items in the columns."""
     groups = known.groups("domain,source")
     code = groups.code[rows]
     found = {}
@@ -166,12 +165,11 @@ def _drawn(
 
 
 def drawn_by(key: building.Key) -> tuple[str, str, str, str]:
-    """What chance knows an item by."""
     return _STEP, key.dataset, key.question, key.completion
 
 
 def types_of(known: Columns, items: list[int]) -> list[str | None]:
-    """Each item's subtype in force, its type where there is none, or None."""
+    """Return each item's subtype in force, its type without one, or None."""
     rows = places(known, items)
     subtype, type_ = known.groups("subtype"), known.groups("type")
     codes = zip(subtype.code[rows].tolist(), type_.code[rows].tolist(), strict=True)
@@ -213,19 +211,17 @@ def _queue_report(
 
 
 def short_of(wanted: int, available: int, taken: int, why: str) -> tuple[Shortfall, ...]:
-    """What a set as a whole is short of."""
     if taken >= wanted:
         return ()
     return (Shortfall(stratum=None, of="tuples", wanted=wanted, available=available, taken=taken, why=why),)
 
 
 def queue_name(name: str) -> str:
-    """What the queue of a hard set is called."""
     return f"{name}-queue"
 
 
 def build_hard(project: Project, options: HardOptions) -> SetReport:
-    """Go as far with a hard set as its labels allow (VerifyBench, section 3.2).
+    """Advance a hard benchmark as far as its labels allow (VerifyBench, section 3.2).
 
     The first call freezes the queue that people are to label. Once all of it is decided, the same call freezes the
     set: what people call unsuitable is out, and where more is left than wanted it is drawn again by domain and source.
@@ -248,7 +244,7 @@ def build_hard(project: Project, options: HardOptions) -> SetReport:
 
 
 def _split(project: Project, options: HardOptions, before: Mapping[str, Any]) -> SplitItems:
-    """What the queue is to be: what is asked for, else what it was frozen with, else as in the paper."""
+    """Return the queue's settings: the requested ones, else those it was frozen with, else the paper's."""
     known: dict[str, int] = before.get("judges", {})
     if not options.judges and not known:
         raise UsageError("No judge is named.", "Name an odd number of them: --judge A --judge B --judge C")
@@ -269,7 +265,7 @@ def _first(*values: int | None) -> int:
 
 
 def _finish(project: Project, options: HardOptions, queue: StoredSet) -> SetReport:
-    """The set from its queue's labels; only told where items still wait and that is not to be passed over."""
+    """Build the benchmark from its queue's labels; only report it if items still wait and that is not overridden."""
     known = columns(project)
     queued = list(sets.items(project.database.reader(), queue.id))
     label = labels(project, known, places(known, [one.item for one in queued]), options.gold)

@@ -1,4 +1,4 @@
-"""Picks: of each question so many completions that a judge calls correct, and as many that it calls incorrect."""
+"""Picks: so many completions of each question that a judge calls correct, and as many that it calls incorrect."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _STEP: Final = "picks"
 
 
 def build_picks(project: Project, options: PicksOptions) -> SetReport:
-    """Freeze the completions that people are to label (VerifyBench, section 3.1): 2 + 2 a question.
+    """Freeze the completions that annotators are to label (VerifyBench, section 3.1): 2 + 2 a question.
 
     An abstention, an error and a missing verdict count as neither. A question that lacks either gives nothing and is
     counted.
@@ -78,7 +78,7 @@ def build_picks(project: Project, options: PicksOptions) -> SetReport:
 
 
 class _PickedQuestions(Struct, frozen=True, eq=False):
-    """Questions with those of their completions that are picked, or would be if there were enough.
+    """Questions with their picked completions, or those that would be picked if there were enough.
 
     Attributes:
         types: Each one's type: as it was drawn, else the one in force.

@@ -1,4 +1,4 @@
-"""Random: so many questions that chance draws, each with all its completions, as MCTS-Judge takes 100 of APPS."""
+"""Random benchmarks: a random sample of questions, each with all its completions, as MCTS-Judge takes 100 of APPS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data card: what a reader of figures must know of the data they were counted on.
+"""The data card: what readers of metrics must know about the data.
 
-contents: what it is made of. document: its text and front matter. methods: its sections, and the leaderboard.
+contents: its contents. document: its text and front matter. methods: its sections, and the leaderboard.
 """

@@ -1,4 +1,4 @@
-"""All a data card says of published sets, before it is put into words and tables."""
+"""The contents of a data card, before they become text and tables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class GuidelineVersion(Struct, frozen=True, kw_only=True):
 
 
 class Conflicts(Struct, frozen=True, kw_only=True):
-    """How people differed on one task, over the set's items or questions.
+    """The disagreements of annotators on one task, over the benchmark's items or questions.
 
     Attributes:
         labelled: Those with two people's blind labels or more, as agreement counts them.
@@ -34,12 +34,11 @@ class Conflicts(Struct, frozen=True, kw_only=True):
 
     @property
     def unsettled(self) -> int:
-        """Disputed ones without a decision."""
         return self.disputed - sum(self.settled.values())
 
 
 class Annotations(Struct, frozen=True, kw_only=True):
-    """What people said of the set's items, as far as it is published.
+    """The published labels of the benchmark's items.
 
     Attributes:
         lines: Labels and decisions.
@@ -56,12 +55,11 @@ class Annotations(Struct, frozen=True, kw_only=True):
 
 
 def title_of(stored: StoredSet) -> str:
-    """A set's name with its version, as a reader sees it."""
     return f"{stored.name} v{stored.version}"
 
 
 class SetContents(Struct, frozen=True, kw_only=True):
-    """One set.
+    """One benchmark.
 
     Attributes:
         config: What it is called in the folder.
@@ -94,16 +92,13 @@ class SetContents(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Its name with its version, as a reader sees it."""
         return title_of(self.stored)
 
     @property
     def correct(self) -> int:
-        """Items whose gold is correct."""
         return sum(row.correct for row in self.contents.card.sources)
 
     def count(self, verdict: LabelVerdict) -> int:
-        """Items of that gold."""
         return self.correct if verdict == "correct" else self.stored.items - self.correct
 
 

@@ -1,4 +1,4 @@
-"""The data card as a document, and as the README of a folder on the Hugging Face Hub."""
+"""Renders the data card as a document, and as the README of a folder on the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _OTHER = re.compile(r"[^a-z0-9.+-]+")
 
 
 def hub_licence(licence: str | None) -> dict[str, str]:
-    """The keys of a card's metadata that say a licence; any the Hub does not know is one of its ``other``.
+    """Return the licence keys of a card's metadata; a licence that the Hub does not know is ``other``.
 
     Args:
         licence: An identifier or a name, in any case; None for an unknown one.
@@ -70,17 +70,15 @@ Value: TypeAlias = "str | int | bool | Sequence[Value] | Mapping[str, Value]"
 
 
 def card_text(card: CardContents) -> str:
-    """The README: what programs read, then what people read."""
     return front_matter(metadata(card)) + "\n" + markdown(card_document(card))
 
 
 def data_path(config: str) -> str:
-    """Where a set's items lie in the folder."""
     return f"data/{config}/{SPLIT}-00000-of-00001.parquet"
 
 
 def metadata(card: CardContents) -> dict[str, Value]:
-    """What the Hub and ``datasets`` read of a card.
+    """Return the metadata that the Hub and ``datasets`` read from a card.
 
     The keys are those of https://github.com/huggingface/hub-docs/blob/main/datasetcard.md.
     """
@@ -103,7 +101,6 @@ def _config(name: str, *, first: bool) -> dict[str, Value]:
 
 
 def card_document(card: CardContents) -> Document:
-    """The whole card; the parts of each set carry its name where there are several."""
     sections = [_overview(card)]
     for found in card.sets:
         sections += [_named(section, found, card) for section in _parts(found)]
@@ -186,7 +183,7 @@ def _files(card: CardContents) -> Section:
 
 
 def front_matter(values: Mapping[str, Value]) -> str:
-    """The block with its dashes.
+    """Return the block with its dashes.
 
     Args:
         values: Keys are ours, plain words; texts may hold anything, and have no invisible characters afterwards.
@@ -227,7 +224,6 @@ def _scalar(value: str | int) -> str:
 
 
 def licences_text(card: CardContents) -> str:
-    """The note as Markdown."""
     said = card.licence or "The publisher has not said under which licence this folder may be used."
     parts = [
         f"# {escaped(f'Licences of {card.title}')}",

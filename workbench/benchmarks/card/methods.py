@@ -1,4 +1,4 @@
-"""The leaderboard as a table, and the parts of a data card."""
+"""Renders the leaderboard as a table, and the sections of a data card."""
 
 from __future__ import annotations
 
@@ -27,8 +27,6 @@ _PROTOCOLS = {
 
 
 def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
-    """Verifiers by accuracy, the best first, then what looks at no completion."""
-
     def of_type(kind: str) -> Column[LeaderboardLine]:
         return share(type_display(kind), lambda line: line.types[kind].accuracy if kind in line.types else None)
 
@@ -87,12 +85,10 @@ KINDS: Final[dict[SetKind, str]] = {
 
 
 def data(found: SetContents) -> Section:
-    """What is in the set."""
     return data_section(found.contents)
 
 
 def choice(found: SetContents) -> Section:
-    """How the set came to hold what it holds."""
     blocks: list[Block] = [
         Paragraph(f"{found.name} is a {found.stored.kind} set: {KINDS[found.stored.kind]}."),
         *_built(found.stored, found.report),
@@ -163,7 +159,6 @@ def _shortfall(report: SetReport) -> Block:
 
 
 def labels(found: SetContents) -> Section:
-    """What people were asked, what they said, and how far they agree."""
     blocks: list[Block] = [Facts(tuple(_labelled(found)))]
     correctness = found.contents.agreement
     if correctness is not None:
@@ -199,7 +194,7 @@ def _labelled(found: SetContents) -> Iterator[tuple[str, str]]:
 
 
 def people(number: int) -> str:
-    """People in words: ``1 person``, ``3 people``."""
+    """Return a number of people in words: ``1 person``, ``3 people``."""
     return "1 person" if number == 1 else f"{number:,} people"
 
 
@@ -231,7 +226,6 @@ def _annotators(found: AgreementReport) -> Table:
 
 
 def leaderboard(found: SetContents) -> Section:
-    """Who is how accurate."""
     if all(line.kind == "baseline" for line in found.leaderboard):
         note: tuple[Block, ...] = (Paragraph("No verifier has judged these items yet."),)
     else:
@@ -245,7 +239,6 @@ def leaderboard(found: SetContents) -> Section:
 
 
 def limits(found: SetContents) -> Section:
-    """What a user of the set must know before anything else."""
     return Section("limits", "Known limits", (Facts(tuple(_limits(found))),))
 
 
@@ -287,7 +280,6 @@ def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
 
 
 def changes(found: SetContents) -> Section | None:
-    """What differs from the version before."""
     since = found.changes
     if since is None:
         return None
@@ -315,7 +307,6 @@ def _row(found: DiffRow) -> str:
 
 
 def methods(found: SetContents) -> Section:
-    """What was done to make the set, then what was done to measure verifiers on it."""
     measured = methods_section(found.contents)
     return Section("methods", "Methods", (Paragraph(" ".join(_made(found))), *measured.blocks))
 

@@ -1,5 +1,6 @@
-"""A pool of questions: duplicates, exclusions, answer types, licences, a draw.
+"""Curates a pool of questions: duplicates, exclusions, answer types, licences, a draw.
 
-pool: what is in and out. duplicates: questions that say the same. types: suggested ones. type_forms: told from
-references. drawing: the draw. datasets: whole ones, out, in again, renamed.
+pool: included and excluded questions. duplicates: near-duplicates. types: suggested types. type_forms: types derived
+from
+references. drawing: the draw. datasets: whole ones, excluded, included again, renamed.
 """

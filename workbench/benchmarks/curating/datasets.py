@@ -1,4 +1,4 @@
-"""Whole data sets: taken out and in again, and under another name. Nothing of them is deleted."""
+"""Excludes whole data sets, includes them again, and renames them. Nothing of them is deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST: Final = 500
 
 
 class DatasetChanged(Struct, frozen=True, kw_only=True):
-    """What was done with a data set.
+    """The result of a change of a data set.
 
     Attributes:
         dataset: Its name from now on.
@@ -34,7 +34,7 @@ class DatasetChanged(Struct, frozen=True, kw_only=True):
 
 
 def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetChanged:
-    """Take a data set out: its items leave every table and its questions every list, each with the reason.
+    """Exclude a data set: its items leave every table and its questions every list, each with the reason.
 
     What was killed on the way goes on when it is asked for again.
 
@@ -57,7 +57,7 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
 
 
 def take_in_again(project: Project, name: str, *, by: str) -> DatasetChanged:
-    """Undo `take_out`; what was out for another reason stays out. Arguments and errors as there."""
+    """Undo `take_out`; items that were excluded for another reason stay excluded. Arguments and errors as there."""
     dataset = _at_rest(project, name)
     with project.database.reading() as reader:
         items, questions = store.items_out(reader, dataset), store.questions(reader, dataset, out=True)
@@ -69,7 +69,7 @@ def take_in_again(project: Project, name: str, *, by: str) -> DatasetChanged:
 
 
 def rename(project: Project, name: str, to: str) -> DatasetChanged:
-    """Give a data set another name, so that another one can have its own.
+    """Rename a data set, so that another one can have its name.
 
     Raises:
         UsageError: There is no such data set, the new name is none or taken, a run is going on it or may go on by its
@@ -108,5 +108,5 @@ def _selection(use: store.Use) -> Selection:
 
 
 def _named(selection: Selection) -> set[str]:
-    """The data sets to which a selection keeps; none where it may be about any."""
+    """Return the data sets that a selection is limited to; none if it may contain any."""
     return {one.value for one in selection.conditions if one.field == "dataset" and one.operator == "="}

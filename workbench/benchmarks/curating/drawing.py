@@ -1,4 +1,4 @@
-"""Drawing so many questions a type from the pool, and freezing them as a set."""
+"""Draws so many questions of each type from the pool, and freezes them as a benchmark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Drawable(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """What a draw comes to.
+    """The result of a draw.
 
     Attributes:
         taken: In the order they were drawn.
@@ -100,7 +100,7 @@ def _why(available: int, wanted: int, capped: int, cap: int | None) -> str:
 
 
 def draw(project: Project, options: DrawOptions) -> DrawReport:
-    """Draw questions and freeze them; where the same draw stands already, nothing is frozen.
+    """Draw questions and freeze them; if the same draw exists already, nothing is frozen.
 
     Questions that are out are never drawn, and no type is filled from another one.
 

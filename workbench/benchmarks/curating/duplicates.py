@@ -97,12 +97,12 @@ _TURNS: Final = frozenset(_TURNING.split())
 
 
 def tokens(text: str) -> list[str]:
-    """The words, numbers and operators of a text, in order; words of several letters in lower case."""
+    """Return the words, numbers and operators of a text, in order; words of several letters in lower case."""
     return [token for token, _ in _read(text)]
 
 
 def signature(text: str) -> bytes:
-    """BLAKE2b-128 of what tells questions of one template apart.
+    """Return BLAKE2b-128 of what distinguishes questions of one template.
 
     Those are numbers, operators, brackets, variables, and words such as "not" and "least", in their order.
     """
@@ -116,7 +116,9 @@ def signature(text: str) -> bytes:
 
 
 def _is_variable(found: Sequence[tuple[str, str]], place: int) -> bool:
-    """Whether a letter is one; "a" and "I" only beside an operator, and a sign of Chinese or Japanese never."""
+    """Return whether a letter is a variable; "a" and "I" only next to an operator, and a Chinese or Japanese character
+    never.
+    """
     letter = found[place][0]
     if not letter.isascii() and unicodedata.category(letter) == "Lo":
         return False
@@ -180,7 +182,6 @@ class Wording(NamedTuple):
     answer: str
 
     def words(self) -> set[tuple[str, int]]:
-        """Those tokens that say what it is about, each with how often it has come: the second "red" is another one."""
         seen: Counter[str] = Counter()
         found = set()
         for token in self.tokens:
@@ -191,13 +192,11 @@ class Wording(NamedTuple):
 
 
 def wording(question: str, reference: str) -> Wording:
-    """The wording of a question."""
     answer = " ".join(tokens(reference_answer(reference).text))
     return Wording(tokens(question), answer if len(answer) > 1 and answer not in _COMMON else "")
 
 
 def may_say_the_same(one: Wording, other: Wording) -> bool:
-    """Whether nothing speaks against two texts that are much alike."""
     words, others = one.words(), other.words()
     if words <= others or others <= words:
         return True
@@ -236,7 +235,7 @@ class _Sets(NamedTuple):
 
 
 def near_duplicates(texts: Sequence[Wording], threshold: float, size: int) -> list[Duplicate]:
-    """The texts that go, each with one that stays and their Jaccard index.
+    """Return the dropped texts, each with one that stays and their Jaccard index.
 
     Args:
         texts: In the order in which they have a right to stay.
@@ -278,7 +277,7 @@ class _TextPool:
         return found
 
     def nearest(self, place: int, met: set[int]) -> tuple[int, float]:
-        """The most similar of some texts that may say the same (`may_say_the_same`), the first of equals.
+        """Return the most similar of the texts that `may_say_the_same`, the first of equals.
 
         Returns:
             Its place, and the Jaccard index; 0 where none may.
@@ -329,7 +328,7 @@ def _shingles(texts: Sequence[Sequence[str]], size: int) -> _Sets:
 
 
 def _runs(texts: Sequence[Sequence[str]], size: int) -> tuple[IntArray, IntArray]:
-    """A number a run of so many tokens, equal for equal runs, and the place of the text it is from.
+    """Return a number for each run of so many tokens, equal for equal runs, and the position of its text.
 
     A shorter text is filled up, and is one run.
     """
@@ -361,7 +360,7 @@ Group = Sequence[int]
 
 
 class Method(Struct, frozen=True, kw_only=True):
-    """How questions are compared.
+    """A method of comparing questions.
 
     Attributes:
         name: What the report calls it.
@@ -376,7 +375,7 @@ class Method(Struct, frozen=True, kw_only=True):
 
 
 def by_text(project: Project, *, threshold: float = SHINGLES, shingle: int = SHINGLE) -> Method:
-    """Compare texts by their shingles: exactly, none that reaches the threshold is missed."""
+    """Compare texts by their shingles; exact, none that reaches the threshold is missed."""
 
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
         for group in groups:
@@ -394,8 +393,6 @@ def by_server(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> Method:
-    """Compare embeddings of a model server; only questions that may be duplicates are sent to it."""
-
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
         texts = _all_texts(project, questions, groups)
         if not texts:
@@ -409,8 +406,6 @@ def by_server(
 
 
 def by_model(project: Project, model: str, *, threshold: float = COSINE) -> Method:
-    """Compare embeddings of a model of sentence-transformers on this machine."""
-
     def find(questions: Sequence[PoolQuestion], groups: Sequence[Group]) -> Iterable[list[Duplicate]]:
         texts = _all_texts(project, questions, groups)
         if not texts:
@@ -445,7 +440,7 @@ def find_duplicates(
     dry_run: bool = False,
     with_pairs: bool = False,
 ) -> DuplicatesReport:
-    """Find questions that say what another one says, and take them out; another call finds only what came since.
+    """Find near-duplicate questions and exclude them; another call finds only those added since.
 
     Args:
         by: The person who decides it.
@@ -477,7 +472,6 @@ def find_duplicates(
 
 
 def take_in_again(project: Project, scope: Scope, *, by: str) -> int:
-    """Take in every question of the scope that is out as a duplicate; returns how many there were."""
     found = [one for one in pool(project, scope) if one.out == DUPLICATE]
     decide(project, [curation.CurationDecision(question=one.id, reason=None) for one in found], by)
     return len(found)

@@ -1,4 +1,4 @@
-"""The pool of questions that curation works on: what belongs out of it, and under which licence it stands."""
+"""The pool of questions to curate: exclusions, and licences of sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from workbench.measuring.store import curation
 
 
 def pool(project: Project, scope: Scope) -> list[PoolQuestion]:
-    """The questions in scope, in the order of import.
+    """Return the questions in scope, in the order of import.
 
     Raises:
         UsageError: There are none.
@@ -32,7 +32,7 @@ def pool(project: Project, scope: Scope) -> list[PoolQuestion]:
 
 
 def inside(project: Project, scope: Scope) -> list[PoolQuestion]:
-    """The questions in scope that are not out, in the order of import.
+    """Return the questions in scope that are not excluded, in the order of import.
 
     Raises:
         UsageError: There are no questions in scope.
@@ -41,7 +41,7 @@ def inside(project: Project, scope: Scope) -> list[PoolQuestion]:
 
 
 def by_ids(project: Project, ids: Iterable[str], dataset: str | None) -> list[int]:
-    """Row ids of questions by their own ids.
+    """Return row ids of questions by their own ids.
 
     Raises:
         UsageError: There is no such question, or several data sets have it.
@@ -60,7 +60,7 @@ def by_ids(project: Project, ids: Iterable[str], dataset: str | None) -> list[in
 
 
 def decide(project: Project, decisions: Sequence[curation.CurationDecision], by: str) -> None:
-    """Write what a person decides of questions.
+    """Write a person's decisions on questions.
 
     Raises:
         UsageError: ``by`` is no name.
@@ -78,7 +78,7 @@ _NO_COMPLETION = "."
 
 
 def candidate_questions(project: Project, scope: Scope, reason: str | None = None) -> Iterator[CandidateQuestion]:
-    """Questions that a rule or a model finds unsuitable and that are still in, in the order of import.
+    """Return included questions that a rule or a model finds unsuitable, in the order of import.
 
     Args:
         reason: Only those with this reason.
@@ -117,7 +117,7 @@ def _of_question(
 def exclude(
     project: Project, ids: Sequence[str], *, reason: str, by: str, note: str = "", dataset: str | None = None
 ) -> PoolChanged:
-    """Take questions out of the pool; what is out for the same reason already stays as it is.
+    """Exclude questions from the pool; those excluded for the same reason already are unchanged.
 
     Args:
         ids: The questions' own ids.
@@ -132,7 +132,7 @@ def exclude(
 
 
 def accept(project: Project, scope: Scope, *, by: str, reason: str | None = None, note: str = "") -> PoolChanged:
-    """Take out what `candidate_questions` lists, each for the first reason it has there.
+    """Exclude what `candidate_questions` lists, each for the first reason it has there.
 
     Raises:
         UsageError: There are no questions in scope, or the reason is none.
@@ -149,7 +149,7 @@ def accept(project: Project, scope: Scope, *, by: str, reason: str | None = None
 def restore(
     project: Project, scope: Scope, *, by: str, ids: Sequence[str] = (), reason: str | None = None, note: str = ""
 ) -> PoolChanged:
-    """Take questions in again that people had taken out; duplicates come back where they are named, too.
+    """Include questions again that people had excluded, and duplicates that are named.
 
     Args:
         ids: The questions' own ids; none for all of the scope with that reason.
@@ -167,7 +167,7 @@ def restore(
 
 
 def out_questions(project: Project, scope: Scope, reason: str | None = None) -> list[OutQuestion]:
-    """The questions that are out, in the order of import: why, and who said so."""
+    """Return the excluded questions in the order of import, with the reason and the person."""
     return [one for one in curation.out(project.database.reader(), scope) if reason in (None, one.reason)]
 
 
@@ -189,7 +189,7 @@ _LONGEST = 200
 
 
 def license_source(project: Project, source: str, licence: str) -> str | None:
-    """Give a source a licence; returns it as it is stored, None where ``licence`` says that nobody knows it.
+    """Give a source a licence; return it as it is stored, None if ``licence`` says that it is unknown.
 
     Raises:
         UsageError: There is no such source, or the licence is none.

@@ -1,4 +1,4 @@
-"""Answer types told without a model: by a further column of the file that names them, else by the reference's form."""
+"""Determines answer types without a model: by a further column of the file, else by the reference's form."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SAMPLED: Final = 1_000
 
 
 class ProposedType(Struct, frozen=True, kw_only=True):
-    """A question without an answer type, and the one that its file says in a further column, or its reference's form.
+    """A question without an answer type, and the type that a further column or its reference's form indicates.
 
     Attributes:
         subtype: None where neither tells one.
@@ -56,7 +56,7 @@ class ProposedType(Struct, frozen=True, kw_only=True):
 
 
 def proposed_types(project: Project) -> list[ProposedType]:
-    """Every question whose type neither people nor its file say, in the order of import.
+    """Return every question whose type neither annotators nor its file give, in the order of import.
 
     Raises:
         UsageError: There are no questions.
@@ -106,7 +106,7 @@ def _cells(kept: str) -> dict[str, Any]:
 
 
 def subtype_by_form(question: str, reference: str) -> str | None:
-    """The subtype that a reference answer has the form of; None where it tells none."""
+    """Return the subtype that a reference answer has the form of; None without one."""
     found = reference_answer(reference)
     if found is None or not found.text.strip():
         return None

@@ -1,4 +1,4 @@
-"""Answer types of the pool's questions: proposed by a model, said by people, compared, accepted.
+"""Answer types of the pool's questions: proposed by a model, given by annotators, compared, accepted.
 
 What a file said, or people have settled, counts everywhere. A proposal is no label: it stands apart, and annotators
 don't see it. Neither it nor what one person alone said counts outside draws, until somebody accepts it.
@@ -46,19 +46,18 @@ from workbench.verifiers.judges.case import PreparedPrompt
 
 
 class NamedType(NamedTuple):
-    """A type or subtype, and who says it."""
+    """A type or subtype, and its origin."""
 
     code: str
     origin: TypeOrigin
 
     @property
     def letter(self) -> str:
-        """The type's."""
         return self.code[0]
 
 
 def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedType | None:
-    """A question's type; None where there is none, or people differ.
+    """Return a question's type; None without one, or if annotators disagree.
 
     Args:
         confirmed: Whether only what counts everywhere is one: not what one person said alone or a model proposed.
@@ -77,13 +76,12 @@ def type_in_force(question: PoolQuestion, *, confirmed: bool = False) -> NamedTy
 
 
 def origin(question: PoolQuestion) -> str:
-    """Who says a question's type, or why it has none, as a word for counting."""
+    """Return who gives a question's type, or why it has none, as a word for counting."""
     typed = type_in_force(question)
     return why_untyped(question) if typed is None else typed.origin
 
 
 def why_untyped(question: PoolQuestion) -> str:
-    """Why a question has no type that counts, as a word for counting: who says one, where somebody does."""
     if question.disputed:
         return "disputed"
     if question.said_alone is not None:
@@ -100,7 +98,7 @@ USUAL = PROMPT.call.sampling
 
 
 class TypeSaid(Struct, frozen=True, kw_only=True):
-    """What a person says of a question's type.
+    """A person's type of a question.
 
     Attributes:
         subtype: Its code, such as ``B5``.
@@ -111,7 +109,7 @@ class TypeSaid(Struct, frozen=True, kw_only=True):
 
 
 class TypePrompt:
-    """What a model is asked for a type by: our prompt, or a user's own copy of a published one.
+    """The prompt that asks a model for a type: ours, or a user's own copy of a published one.
 
     Args:
         template: The file of such a copy; None for ours.
@@ -125,19 +123,18 @@ class TypePrompt:
 
     @property
     def config(self) -> dict[str, object]:
-        """What a proposal depends on."""
         if self._published is None:
             return {**PROMPT.config(), "parser": READING}
         return {**self._published.config(), "parser": PUBLISHED_READING, "fence": False, "neutralise": False}
 
     def request(self, question: str, reference: str, secret: bytes) -> PreparedPrompt:
-        """The request about one question; see `request` and `published_request`."""
+        """Return the request about one question; see `request` and `published_request`."""
         if self._published is None:
             return request(question, reference, secret)
         return published_request(self._published, question, reference)
 
     def said(self, reply: str, fence: str | None) -> str | None:
-        """What a reply says: a code, or why the question has no type; None where nothing can be read."""
+        """Parse a reply: a code, or why the question has no type; None if nothing can be read."""
         return suggestion(reply, fence) if self._published is None else named_in(reply)
 
 
@@ -145,7 +142,7 @@ _OURS: Final = TypePrompt(None)
 
 
 def checked_type_prompt(path: Path) -> CheckedTemplate:
-    """What `propose_types` would make of a prompt as published.
+    """Check a published prompt as `propose_types` would use it.
 
     Raises:
         UsageError: The file can't be read or is no such prompt.
@@ -178,7 +175,7 @@ def propose_types(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> TypesProposed:
-    """Ask a model for the answer type of every question that is in; the same call goes on after a kill.
+    """Ask a model for the answer type of every included question; the same call resumes after a kill.
 
     Args:
         name: What the proposals are called.
@@ -219,7 +216,9 @@ def propose_types(
 def _asked(
     project: Project, writer: ServerGeneration, asking: TypePrompt, questions: Sequence[PoolQuestion]
 ) -> list[tuple[int, str | None, str | None]]:
-    """What the model says of some questions: question, subtype or type, why there is none. Failed calls say nothing."""
+    """Return the model's types of some questions: question, subtype or type, why there is none. Failed calls have
+    none.
+    """
     reader = project.database.reader()
     texts, own = curation.texts(reader, [one.id for one in questions]), secret(reader)
     prepared = [asking.request(texts[one.id].question, texts[one.id].reference, own) for one in questions]
@@ -234,7 +233,7 @@ def _asked(
 
 
 def say_types(project: Project, said: Sequence[TypeSaid], *, by: str, dataset: str | None = None) -> LabelsImported:
-    """A person says types: labels of the task ``type``, as a label file's lines would give them.
+    """Store a person's types: labels of the task ``type``, as a label file's lines would give them.
 
     They are marked as given with a proposal in sight, and so left out of agreement. A later word of the same person
     goes before an earlier one.
@@ -262,7 +261,7 @@ def say_types(project: Project, said: Sequence[TypeSaid], *, by: str, dataset: s
 
 
 def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> LabelsImported:
-    """Settle the types of questions that are in by what is said of them: from then on they count everywhere.
+    """Resolve the types of included questions by labels or proposals: from then on they count everywhere.
 
     It is a decision of the task ``type`` like an adjudicator's: a label that comes later opens the question again.
     Whoever accepts what they said themselves takes the label back for it: nobody is both.
@@ -283,7 +282,7 @@ def accept_types(project: Project, scope: Scope, what: Accepted, *, by: str) -> 
 
 
 def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], *, by: str) -> LabelsImported:
-    """Settle the types of questions, as `accept_types` does.
+    """Resolve the types of questions, as `accept_types` does.
 
     Args:
         settled: Questions, each with its subtype.
@@ -309,7 +308,7 @@ def settle_types(project: Project, settled: Sequence[tuple[PoolQuestion, str]], 
 
 
 def types_report(project: Project, scope: Scope) -> TypesReport:
-    """Who says the types of the questions that are in, and how each model's proposals agree with people and files.
+    """Report the origins of the included questions' types, and each model's agreement with annotators and files.
 
     Raises:
         UsageError: There are no questions in scope.
@@ -328,7 +327,7 @@ def types_report(project: Project, scope: Scope) -> TypesReport:
 
 
 def proposals(project: Project) -> Iterator[TypeSuggestion]:
-    """The newest model's proposals, a question each, beside the subtypes that people or files say.
+    """Return the newest model's proposals, one a question, with the subtypes that annotators or files give.
 
     Raises:
         UsageError: No model has proposed any.

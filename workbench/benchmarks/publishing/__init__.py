@@ -1,4 +1,4 @@
-"""Frozen sets in a folder that others load.
+"""Publishes frozen benchmarks as a folder that others load.
 
-publishing: the folder. frozen: the sets. gathering: what is said of them, and people's labels. leaderboard: figures.
+publishing: the folder. frozen: the benchmarks. gathering: contents of the card, and labels. leaderboard: metrics.
 """

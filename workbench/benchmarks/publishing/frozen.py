@@ -1,4 +1,4 @@
-"""A set as it stood when it was frozen: its items to be written, and its columns to be counted."""
+"""A benchmark as of its freezing: its items to be written, and its columns to be counted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INSTEAD: dict[SetKind, str] = {
 
 
 class FrozenSet(Struct, frozen=True, kw_only=True, eq=False):
-    """A set that can be published.
+    """A benchmark that can be published.
 
     Attributes:
         members: Its items as they stood, in the order of import.
@@ -47,21 +47,17 @@ class FrozenSet(Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def name(self) -> SetName:
-        """Its name with its version."""
         return SetName(self.stored.name, self.stored.version)
 
     @property
     def title(self) -> str:
-        """The same as a reader sees it."""
         return title_of(self.stored)
 
     @property
     def selection(self) -> Selection:
-        """Its items."""
         return selection_of(self.stored)
 
     def id_of(self, dataset: str, key: str) -> str:
-        """What a question or completion is called in the published files."""
         return f"{dataset}/{key}" if self.qualified else key
 
 
@@ -74,12 +70,11 @@ class FrozenItem(NamedTuple):
 
 
 def selection_of(stored: StoredSet) -> Selection:
-    """The members of a set."""
     return Selection((Condition("set", "=", str(SetName(stored.name, stored.version))),))
 
 
 def frozen_set(project: Project, name: SetName) -> FrozenSet:
-    """A set, if it can be published.
+    """Return a benchmark that can be published.
 
     Raises:
         StoreError: Its items are not those that were frozen.
@@ -117,7 +112,6 @@ def _check_whole(reader: building.Connection, stored: StoredSet, members: tuple[
 
 
 def frozen_items(project: Project, frozen: FrozenSet) -> Iterator[FrozenItem]:
-    """The items one at a time, with gold, types and ids as they are published."""
     found = reading.stream_items(project.database.reader(), frozen.selection, "imported")
     for member, item in zip(frozen.members, found, strict=True):
         yield FrozenItem(member.item, _as_frozen(frozen, member, item), frozen.sources.get(item.source or ""))
@@ -144,12 +138,11 @@ def _as_frozen(frozen: FrozenSet, member: ItemMember, item: StoredItem) -> Store
 
 
 def _subtype(member: ItemMember) -> str | None:
-    """The subtype; None where only the type was known, whose letter then stands in its place."""
+    """Return the subtype; None if only the type was known, whose letter is in its place."""
     return member.subtype if member.subtype and len(member.subtype) > 1 else None
 
 
 def frozen_columns(project: Project, frozen: FrozenSet) -> Columns:
-    """All items, with gold and types of the set's as they stood when it was frozen."""
     import numpy as np
 
     everything = columns(project)

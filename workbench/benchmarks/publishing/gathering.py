@@ -1,4 +1,4 @@
-"""Everything a data card says of a set, counted by what every other table is counted by."""
+"""Gathers the contents of a data card from the functions behind every other table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _TASKS: tuple[Task, ...] = ("correctness", "type")
 
 
 class SubjectAnnotations(Struct, frozen=True, kw_only=True):
-    """What people said of one item, or of one question's type: labels and decisions in force, oldest first.
+    """Labels and decisions in force on one item, or on one question's type, oldest first.
 
     Attributes:
         question: What the question is called in the files.
@@ -56,13 +56,11 @@ class SubjectAnnotations(Struct, frozen=True, kw_only=True):
 
 
 def aliases(project: Project, *, names: bool) -> dict[int, str]:
-    """What each person is called in the files: a stable pseudonym, or the name."""
     found = reading.annotator_names(project.database.reader())
     return found if names else {person: pseudonym(person) for person in found}
 
 
 def said_of(project: Project, frozen: FrozenSet) -> Iterator[SubjectAnnotations]:
-    """Everything that stands, item by item; answers to checks and repeats, and what was taken back, stay here."""
     reader = project.database.reader()
     first: dict[int, tuple[str, str]] = {}
     for row, question, place in label_lines.places(reader, [member.item for member in frozen.members]):
@@ -80,7 +78,7 @@ def _standing(stored: Sequence[LabelEvent]) -> tuple[LabelEvent, ...]:
 
 
 def lines_of(said: Iterable[SubjectAnnotations], people: Mapping[int, str]) -> Iterator[LabelLine]:
-    """A line a label or decision, as ``workbench labels DB import`` reads them."""
+    """Yield a line a label or decision, as ``workbench labels DB import`` reads them."""
     for one in said:
         for event in one.events:
             yield _line(one, event, people[event.annotator])
@@ -96,7 +94,7 @@ def _line(said: SubjectAnnotations, event: LabelEvent, name: str) -> LabelLine:
 
 
 def counted_annotations(said: Sequence[SubjectAnnotations], frozen_at: str) -> Annotations:
-    """The labels in numbers.
+    """Count the labels.
 
     Args:
         frozen_at: When the set was frozen.
@@ -132,7 +130,7 @@ def gather(
     people: dict[int, str],
     protocol: Protocol3,
 ) -> SetContents:
-    """Count everything about one set.
+    """Count everything about one benchmark.
 
     Args:
         config: What the set is called in the folder.
@@ -175,7 +173,7 @@ def _differing(project: Project, frozen: FrozenSet) -> Differing:
 
 
 def _changes(project: Project, frozen: FrozenSet) -> SetDiff | None:
-    """The version before against this one; None for a first version."""
+    """Compare the version before with this one; None for a first version."""
     before = SetName(frozen.stored.name, frozen.stored.version - 1)
     if sets.find(project.database.reader(), before) is None:
         return None
@@ -233,7 +231,7 @@ def _drawn(project: Project, card: DataCard, drawn: StoredSet | None) -> list[Na
 
 
 def _agreement(project: Project, selection: Selection, task: Task, called: dict[str, str]) -> AgreementReport | None:
-    """How far people agree on the chosen items, with intervals; None where no item has two labels.
+    """Return the annotators' agreement on the chosen items, with intervals; None if no item has two labels.
 
     Of a reopened item the round counts whose labels are published.
     """
@@ -262,7 +260,7 @@ def _made_of(stored: StoredSet, annotated: StoredSet | None) -> Selection:
 
 
 class _PlannedItems(Struct):
-    """What a plan says of the items to choose from."""
+    """The items of a plan to choose from."""
 
     where: tuple[str, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Who is how accurate on a frozen set, by the gold that stood when it was frozen."""
+"""Ranks verifiers by accuracy on a frozen benchmark, by the gold of its freezing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from workbench.tables.files import flat, lines_csv
 
 
 class Leaderboard(Struct, frozen=True, kw_only=True):
-    """The figures of every verifier that decides any item of a set.
+    """The metrics of every verifier that decides any item of a benchmark.
 
     Attributes:
         overall: All items.
@@ -127,7 +127,6 @@ def _line(
 
 
 def leaderboard_csv(lines: Sequence[LeaderboardLine]) -> str:
-    """The lines as CSV with figures in full, each answer type in columns of its own."""
     return lines_csv([_flat(line) for line in lines], {})
 
 

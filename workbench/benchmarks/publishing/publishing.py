@@ -1,4 +1,4 @@
-"""Frozen sets as a folder that others can load, check and cite."""
+"""Writes frozen benchmarks as a folder that others can load, check and cite."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _UNLISTED = {MANIFEST, CHECKSUMS}
 
 @contextmanager
 def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
-    """A folder to write in, which takes its name when all is written.
+    """Open a folder to write in, which gets its name when all is written.
 
     Args:
         force: Replace a folder that was published, and that nobody has touched since.
@@ -77,30 +77,26 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
 
 
 def place(folder: Path, path: str) -> Path:
-    """Where a file of a folder that is being made goes; what it lies in is there."""
     found = folder / path
     found.parent.mkdir(parents=True, exist_ok=True)
     return found
 
 
 def write(folder: Path, path: str, content: bytes) -> None:
-    """Write a file into a folder that is being made."""
     place(folder, path).write_bytes(content)
 
 
 def write_json(folder: Path, path: str, document: Struct) -> None:
-    """Write a record as JSON that people can read."""
     write(folder, path, msgspec.json.format(msgspec.json.encode(document)) + b"\n")
 
 
 def described(folder: Path, path: str, rows: int | None = None) -> PublishedFile:
-    """A file that has been written."""
     written = folder / path
     return PublishedFile(path=path, sha256=_sha256(written), bytes=written.stat().st_size, rows=rows)
 
 
 def checksums(files: list[PublishedFile]) -> bytes:
-    """A line a file, as ``sha256sum -c`` reads them."""
+    """Return a line a file, as ``sha256sum -c`` reads them."""
     return "".join(f"{file.sha256}  {file.path}\n" for file in sorted(files, key=lambda file: file.path)).encode()
 
 
@@ -192,7 +188,7 @@ _LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 
 
 def publish(project: Project, options: PublishOptions) -> Publication:
-    """Write sets into a folder, each as a configuration; the folder appears whole or not at all.
+    """Write benchmarks into a folder atomically, each as a configuration.
 
     The same database gives the same bytes.
 
@@ -292,7 +288,7 @@ class _FolderWriter:
         return manifest
 
     def _items(self, frozen: FrozenSet, config: str) -> None:
-        """The items, once as a table and once in the released schema."""
+        """Write the items, once as a table and once in the released schema."""
         path = data_path(config)
         kinds: dict[str, Kind] = {name: kind for name, (kind, _) in COLUMNS.items()}
         with place(self._folder, path).open("wb") as file:

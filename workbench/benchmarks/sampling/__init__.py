@@ -1,4 +1,4 @@
-"""Completions that models write of a set's questions, by a plan.
+"""Completions that models write for a benchmark's questions, by a plan.
 
-planning: the plan, read and counted. asking: what is asked. completing: the run.
+planning: the plan, read and estimated. asking: the requests. completing: the run.
 """

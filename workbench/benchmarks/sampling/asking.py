@@ -1,4 +1,4 @@
-"""The calls that a plan means, part by part, and what of them is there."""
+"""The requests of a plan, part by part, and which of them have replies."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUESTION: Final = "{question}"
 
 
 class QuestionPrompt(Struct, frozen=True, kw_only=True):
-    """What a model is asked.
+    """The prompt of a question.
 
     Attributes:
         template: The user's message, with one `QUESTION`.
@@ -48,19 +48,17 @@ class QuestionPrompt(Struct, frozen=True, kw_only=True):
     system: str | None = None
 
     def messages(self, question: str) -> tuple[PromptMessage, ...]:
-        """The chat about a question."""
         before, _, after = self.template.partition(QUESTION)
         asked = PromptMessage("user", f"{before}{question}{after}")
         return (asked,) if self.system is None else (PromptMessage("system", self.system), asked)
 
     @property
     def sha256(self) -> str:
-        """Of both texts."""
         return hashlib.sha256(f"{self.system or ''}\0{self.template}".encode()).hexdigest()
 
 
 class PlannedModel(Struct, frozen=True, kw_only=True):
-    """A model and how it is asked.
+    """A model and its options.
 
     Attributes:
         name: What it is called here, in the completions and their ids.
@@ -76,7 +74,6 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
     price: Price | None
 
     def config(self, prompt: QuestionPrompt) -> dict[str, object]:
-        """All that may change a reply; how hard the server is asked does not."""
         return {
             "server": self.server.profile,
             "model": self.server.model,
@@ -88,7 +85,7 @@ class PlannedModel(Struct, frozen=True, kw_only=True):
 
 
 class CompletionPlan(Struct, frozen=True, kw_only=True):
-    """What is wanted.
+    """The requested completions.
 
     Attributes:
         set: A set of questions.
@@ -128,7 +125,7 @@ class PlanQuestions(Struct, frozen=True, kw_only=True):
 
 
 class Survey(Struct, kw_only=True):
-    """What of a model's completions is there, and what isn't.
+    """A model's existing and missing completions.
 
     Attributes:
         there: Completions in the data set.
@@ -146,7 +143,7 @@ class Survey(Struct, kw_only=True):
 
 
 def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
-    """The questions that a plan means.
+    """Return the questions of a plan.
 
     Raises:
         UsageError: There is no such set or data set, it holds no questions or problems of code, or it isn't said which
@@ -177,7 +174,7 @@ def asked_by(project: Project, plan: CompletionPlan) -> PlanQuestions:
 
 
 class Asking:
-    """A plan's `CompletionWork`: what each model is to write, part by part, and how it is stored.
+    """The `CompletionWork` of a plan: what each model is to write, part by part, and how it is stored.
 
     Args:
         runs: The models' runs by name; one that has never been asked has none.
@@ -207,21 +204,17 @@ class Asking:
 
     @property
     def parts(self) -> int:
-        """How many parts the questions come in."""
         return len(self._parts)
 
     def size(self, model: str, part: int) -> int:
-        """Completions of a model when a part is done."""
         return len(self._parts[part]) * self._models[model].samples
 
     def wanted(self, model: str, part: int) -> list[CompletionRequest]:
-        """What a model is to write for a part and hasn't; what failed for good is left out."""
         failed = self._failed.get(model)
         missing = self._missing(self._models[model], self._parts[part])
         return [wanted for wanted in missing if not failed or failed.keys().isdisjoint(self._keys(model, wanted))]
 
     def store(self, replies: Iterator[tuple[str, CompletionRequest, Reply]]) -> int:
-        """Store what was written as completions, all of it or nothing."""
         found = [
             self._completion(self._models[model], wanted, reply)
             for model, wanted, reply in replies
@@ -234,7 +227,6 @@ class Asking:
             return stored.add(connection, found)
 
     def survey(self, name: str) -> Survey:
-        """What of a model's completions is there."""
         model = self._models[name]
         found = Survey()
         reader = self._database.reader()
@@ -257,7 +249,7 @@ class Asking:
         return found
 
     def _count_answered(self, found: Survey, key: bytes) -> None:
-        """Count a stored reply: it is to join the data set, or never can."""
+        """Count a stored reply: it will join the data set, or never can."""
         reply = stored.reply(self._database.reader(), key)
         code = "malformed" if reply is None else _unfit(reply)
         if code is None:
@@ -298,7 +290,7 @@ class Asking:
 
 
 def as_written(reply: Reply) -> str:
-    """A reply as the model wrote it: what it thought stands between ``<think>`` and ``</think>`` before its words.
+    """Return a reply as the model wrote it, with its reasoning between ``<think>`` and ``</think>`` at the start.
 
     Servers that take thoughts apart would hide from a verifier what it sees in training. Thoughts that took all the
     tokens were never closed, and stay so.
@@ -318,7 +310,7 @@ def _unfit(reply: Reply) -> FailureCode | None:
 
 
 def _for_good(failed: Mapping[bytes, FailedKey]) -> dict[bytes, FailedKey]:
-    """Those that no further call was made for, and none is unless somebody asks for it."""
+    """Return the failures that are final unless a retry is requested."""
     return {
         key: one
         for key, one in failed.items()

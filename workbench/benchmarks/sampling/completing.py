@@ -1,4 +1,4 @@
-"""Having models write completions: all of them at a time, and again from where it ended."""
+"""Has models write completions, all of them at a time, and resumes interrupted runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PREFIX: Final = "completions/"
 
 
 def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
-    """The runs that there are already, by the model's name.
+    """Return the existing runs, by the model's name.
 
     Raises:
         UsageError: A model's name stands for another configuration.
@@ -56,7 +56,7 @@ def runs_of(project: Project, plan: CompletionPlan) -> dict[str, int]:
 
 
 def begin(project: Project, plan: CompletionPlan) -> dict[str, int]:
-    """The runs of all models, made if need be.
+    """Return the runs of all models, created if need be.
 
     Raises:
         UsageError: A model's name stands for another configuration.
@@ -77,7 +77,7 @@ _TOGETHER = 5_000
 def complete(
     project: Project, plan: CompletionPlan, *, again: bool = False, trust: bool = False, watch: Watch | None = None
 ) -> CompletionsWritten:
-    """Have the models of a plan write the completions that are not there, and add them to their questions.
+    """Have the models of a plan write the missing completions, and add them to their questions.
 
     What was answered is never asked again. The same plan goes on after a kill and comes to the same completions with
     the same ids, in the same order.

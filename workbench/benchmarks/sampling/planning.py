@@ -1,4 +1,4 @@
-"""What a plan of completions will take: calls, tokens, money and time, before anything is asked."""
+"""Estimates a plan of completions: calls, tokens, cost and time, before any request."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _MINUTE_S: Final = 60.0
 def planned(
     project: Project, plan: CompletionPlan, *, again: bool = False, watch: Callable[[str], None] | None = None
 ) -> CompletionsPlanned:
-    """What a plan means.
+    """Return the estimate of a plan.
 
     Args:
         again: What failed for good is asked again.
@@ -118,7 +118,7 @@ def _seconds(model: PlannedModel, found: Survey, completion: float) -> float | N
 
 
 def _mean_reply(project: Project, run: int | None) -> float | None:
-    """Tokens of a model's replies up to now; None where it has given none, or doesn't say."""
+    """Return the mean tokens of a model's replies so far; None without replies or token counts."""
     used = None if run is None else calls.get(project.database.reader(), run)
     if used is None or not used.answered or not used.completion_tokens:
         return None
@@ -167,7 +167,7 @@ _LONGEST_NAME: Final = 80
 
 
 def plan_in(project: Project, file: Path) -> CompletionPlan:
-    """The plan of a file.
+    """Return the plan of a file.
 
     Raises:
         UsageError: The file can't be read or is no plan; the message names the table and the field.
@@ -192,7 +192,7 @@ def plan_in(project: Project, file: Path) -> CompletionPlan:
 
 
 def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], samples: int) -> CompletionPlan:
-    """A plan without a file: models by name, all with the same options.
+    """Return a plan without a file: models by name, all with the same options.
 
     Args:
         names: Tables ``[models.NAME]`` of ``workbench.toml``, or what the server calls them.
@@ -219,7 +219,7 @@ def plan_of(project: Project, names: Sequence[str], options: Mapping[str, str], 
 
 
 def only(plan: CompletionPlan, names: Sequence[str]) -> CompletionPlan:
-    """The plan for some of its models; all where none is named.
+    """Limit the plan to some of its models; all if none is named.
 
     Raises:
         UsageError: It has no model of such a name.
@@ -274,7 +274,7 @@ def _model(project: Project, place: str, name: str, options: dict[str, str], pri
 
 
 def _listed(project: Project, server: ModelServer) -> Price | None:
-    """The price that the project's or our own table has."""
+    """Return the price in the project's or our own table."""
     return prices_of(project.path, [server]).get(server.model)
 
 

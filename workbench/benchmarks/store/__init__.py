@@ -1,1 +1,1 @@
-"""What sets are built from and published with, beside the columns: `building`."""
+"""The SQL that benchmarks are built from and published with, in addition to the columns: `building`."""

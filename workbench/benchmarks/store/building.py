@@ -1,4 +1,4 @@
-"""What sets are built from beside the columns: names, states, checks, and what has changed since one was frozen."""
+"""SQL for building benchmarks, in addition to the columns: names, states, checks, and changes since freezing."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Key(NamedTuple):
 
 
 class TouchedItem(NamedTuple):
-    """Where an item that people have touched stands.
+    """The state of an item that people have worked on.
 
     Attributes:
         reason: Why it is excluded.
@@ -51,7 +51,7 @@ class TouchedItem(NamedTuple):
 
 
 def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
-    """Items' names, in their order; only a part of them is held."""
+    """Yield items' names, in order; only a part of them is in memory."""
     left = iter(items)
     while some := list(islice(left, _PIECE)):
         yield from map(
@@ -66,7 +66,7 @@ def keys(connection: Connection, items: Iterable[int]) -> Iterator[Key]:
 
 
 def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
-    """Completions' own ids, in the order of their row ids.
+    """Return completions' own ids, in the order of their row ids.
 
     Args:
         items: Row ids, ascending: neighbours are found in half the time.
@@ -83,7 +83,6 @@ def completion_keys(connection: Connection, items: Sequence[int]) -> list[str]:
 
 
 def standings(connection: Connection, items: Sequence[int]) -> dict[int, TouchedItem]:
-    """Where those of the items stand that people have touched."""
     rows = connection.execute(
         "SELECT i.completion_id, i.state, i.reason, i.gold_from FROM json_each(?) AS wanted "
         "CROSS JOIN item_states AS i ON i.completion_id = wanted.value",
@@ -93,12 +92,10 @@ def standings(connection: Connection, items: Sequence[int]) -> dict[int, Touched
 
 
 def checks(connection: Connection) -> list[int]:
-    """Items whose answer is known: they are part of no benchmark."""
     return [item for (item,) in connection.execute("SELECT completion_id FROM check_items ORDER BY completion_id")]
 
 
 def questions_without_completions(connection: Connection, number: int | None) -> int:
-    """How many questions of a set, or of the database, nobody has answered."""
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM questions AS q WHERE {VISIBLE_QUESTION} "
         "AND (?1 IS NULL OR q.id IN (SELECT question_id FROM set_questions WHERE set_id = ?1)) "
@@ -109,7 +106,6 @@ def questions_without_completions(connection: Connection, number: int | None) ->
 
 
 def datasets(connection: Connection, number: int) -> list[int]:
-    """Row ids of the data sets that a set's items come from."""
     rows = connection.execute(
         "SELECT DISTINCT q.dataset_id FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
         "JOIN questions AS q ON q.id = c.question_id WHERE x.set_id = ? ORDER BY 1",
@@ -119,7 +115,6 @@ def datasets(connection: Connection, number: int) -> list[int]:
 
 
 def states(connection: Connection, number: int) -> dict[State, int]:
-    """How many items of a set are in each state today."""
     rows = connection.execute(
         "SELECT coalesce(i.state, 'unlabelled'), count(*) FROM set_items AS x "
         "LEFT JOIN item_states AS i ON i.completion_id = x.completion_id WHERE x.set_id = ? GROUP BY 1",
@@ -129,14 +124,13 @@ def states(connection: Connection, number: int) -> dict[State, int]:
 
 
 class SetChanges(NamedTuple):
-    """How many items of a set have another gold, and another answer type, than when it was frozen."""
+    """The number of a benchmark's items whose gold, and whose answer type, has changed since freezing."""
 
     gold: int
     subtype: int
 
 
 def changed(connection: Connection, number: int, choice: GoldChoice | None) -> SetChanges:
-    """What is not as it was when a set was frozen; gold only for a set that has one."""
     gold = {"people": PEOPLE_GOLD, "imported": IMPORTED_GOLD}
     now = gold.get(choice or "", GOLD)
     row: tuple[int, int] = connection.execute(
@@ -164,7 +158,6 @@ class SetMember(NamedTuple):
 
 
 def members(connection: Connection, number: int) -> Iterator[SetMember]:
-    """All members of a set, whichever kind they are."""
     rows = connection.execute(
         "SELECT d.name, q.key, c.key, q.hash, c.hash, x.gold, x.subtype FROM set_items AS x "
         "JOIN completions AS c ON c.id = x.completion_id JOIN questions AS q ON q.id = c.question_id "
@@ -178,7 +171,7 @@ def members(connection: Connection, number: int) -> Iterator[SetMember]:
 
 
 def run_since(connection: Connection, run: int) -> int | None:
-    """The newest complete run of the same verifier after this one; None where there is none."""
+    """Return the newest complete run of the same verifier after this one; None without one."""
     row: tuple[int | None] = connection.execute(
         "SELECT max(later.id) FROM runs AS r JOIN runs AS later ON later.verifier_id = r.verifier_id "
         "AND later.id > r.id AND later.completed_at IS NOT NULL WHERE r.id = ?",
@@ -191,7 +184,7 @@ def run_since(connection: Connection, run: int) -> int | None:
 
 
 class Source(NamedTuple):
-    """A source of questions; what is not known is None."""
+    """A source of questions; unknown properties are None."""
 
     name: str
     domain: str | None
@@ -199,13 +192,11 @@ class Source(NamedTuple):
 
 
 def sources(connection: Connection) -> dict[str, Source]:
-    """Every source by its name."""
     rows = connection.execute("SELECT name, domain, licence FROM sources ORDER BY name")
     return {row[0]: Source(*row) for row in rows}
 
 
 def missing(connection: Connection, number: int) -> int:
-    """How many items of a set are not there any more, or have lost their texts."""
     row: tuple[int] = connection.execute(
         f"SELECT count(*) FROM set_items AS x WHERE x.set_id = ? AND NOT EXISTS (SELECT 1 FROM completions AS c "
         "JOIN completion_text AS ct ON ct.id = c.id JOIN question_text AS qt ON qt.id = c.question_id "
@@ -216,7 +207,6 @@ def missing(connection: Connection, number: int) -> int:
 
 
 def ids_collide(connection: Connection, number: int) -> bool:
-    """Whether a set has items of several data sets that share ids."""
     rows = connection.execute(
         "SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
         "JOIN questions AS q ON q.id = c.question_id WHERE x.set_id = ?1 GROUP BY q.key "
@@ -230,7 +220,7 @@ def ids_collide(connection: Connection, number: int) -> bool:
 
 
 def imported_types(connection: Connection, number: int) -> dict[int, str]:
-    """Completion -> the answer type its file gave, for items of a set that had no subtype."""
+    """Map completions without a subtype to the answer type in their file, for items of a benchmark."""
     rows = connection.execute(
         "SELECT c.id, q.type FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
         "JOIN questions AS q ON q.id = c.question_id WHERE x.set_id = ? AND x.subtype IS NULL AND q.type IS NOT NULL",
@@ -240,7 +230,7 @@ def imported_types(connection: Connection, number: int) -> dict[int, str]:
 
 
 def drawn_from(connection: Connection, stored: StoredSet) -> StoredSet | None:
-    """The newest set of drawn questions, frozen before, that has all questions of a set; None if there is none."""
+    """Return the newest earlier benchmark of drawn questions that has all questions of this one; None without one."""
     row = connection.execute(
         "SELECT s.name, s.version FROM sets AS s WHERE s.kind = 'draw' AND s.id < ?1 AND NOT EXISTS "
         "(SELECT 1 FROM set_items AS x JOIN completions AS c ON c.id = x.completion_id "
@@ -252,7 +242,7 @@ def drawn_from(connection: Connection, stored: StoredSet) -> StoredSet | None:
 
 
 def annotated_in(connection: Connection, stored: StoredSet) -> StoredSet | None:
-    """The newest set to annotate, frozen before, that has all items of a set; None if there is none."""
+    """Return the newest earlier benchmark to annotate that has all items of a benchmark; None without one."""
     row = connection.execute(
         "SELECT s.name, s.version FROM sets AS s WHERE s.kind IN ('picks', 'queue') AND s.id < ?1 AND NOT EXISTS "
         "(SELECT 1 FROM set_items AS x WHERE x.set_id = ?1 AND x.completion_id NOT IN "
@@ -267,7 +257,7 @@ def _set(connection: Connection, row: tuple[str, int] | None) -> StoredSet | Non
 
 
 def questions_by_source(connection: Connection, number: int | None) -> dict[str, int]:
-    """Source -> how many questions a set of questions has of it; all questions for None."""
+    """Count the questions of a benchmark of questions by source; all questions for None."""
     rows = connection.execute(
         "SELECT coalesce(s.name, ''), count(*) FROM questions AS q LEFT JOIN sources AS s ON s.id = q.source_id "
         f"WHERE {VISIBLE_QUESTION} AND (?1 IS NULL OR q.id IN "

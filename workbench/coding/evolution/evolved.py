@@ -1,4 +1,4 @@
-"""What evolutions have come to: reports, one problem's rounds, and lines for reinforcement learning."""
+"""Results of evolutions: reports, one problem's rounds, and lines for reinforcement learning."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _TENTHS = 10
 
 
 def round_rows(found: Sequence[Evolved], rounds: int) -> tuple[RoundRow, ...]:
-    """The set after each round.
+    """Describe the set after each round.
 
     Args:
         found: Problems that are through all rounds.
@@ -58,7 +58,7 @@ def round_rows(found: Sequence[Evolved], rounds: int) -> tuple[RoundRow, ...]:
 
 
 def source_rows(found: Sequence[Evolved], rounds: int) -> tuple[SourceRow, ...]:
-    """Each source's share of the set after each round; none where no problem has a source."""
+    """Return each source's share of the set after each round; none if no problem has a source."""
     sources = sorted({one.source for one in found if one.source is not None})
     rows = []
     for round in range(rounds + 1):
@@ -70,12 +70,11 @@ def source_rows(found: Sequence[Evolved], rounds: int) -> tuple[SourceRow, ...]:
 
 
 def step_rows(found: Sequence[Evolved], rounds: int) -> tuple[StepRow, ...]:
-    """What each step brought."""
     return tuple(_step_row(found, round, mode) for round in range(1, rounds + 1) for mode in MODES)
 
 
 def model_rows(found: Sequence[Evolved], rounds: int, model_of: Mapping[int, str | None]) -> tuple[ModelRow, ...]:
-    """How often each model's solutions pass the final suites.
+    """Count how often each model's solutions pass the final suites.
 
     Args:
         model_of: Who wrote a solution, by its row id.
@@ -100,7 +99,7 @@ def model_rows(found: Sequence[Evolved], rounds: int, model_of: Mapping[int, str
 
 
 def mean_pass_at(k: int, pairs: Iterable[tuple[int, int]]) -> float | None:
-    """The mean over problems of 1 - C(n - c, k) / C(n, k); None where none has k solutions.
+    """Return the mean over problems of 1 - C(n - c, k) / C(n, k); None if none has k solutions.
 
     Args:
         pairs: n and c of each problem: solutions, and those of them that pass.
@@ -210,12 +209,11 @@ _ANSWER: Final = (
 
 
 def names(project: Project) -> list[str]:
-    """The names of all evolutions, the oldest first."""
     return list(dict.fromkeys(row.name for row in evolutions.every(project.database.reader())))
 
 
 def evolution(project: Project, name: str, dataset: str | None = None) -> EvolutionRow:
-    """The evolution of a name.
+    """Return the evolution of a name.
 
     Args:
         dataset: Its data set; only needed where several have an evolution of this name.
@@ -235,7 +233,6 @@ def evolution(project: Project, name: str, dataset: str | None = None) -> Evolut
 
 
 def report(project: Project, row: EvolutionRow) -> EvolutionReport:
-    """An evolution's figures, over the problems that are through all rounds."""
     reader, settings = project.database.reader(), row.settings
     every = evolutions.evolved(reader, row.id)
     found = [one for one in every if one.final is not None]
@@ -261,7 +258,7 @@ def report(project: Project, row: EvolutionRow) -> EvolutionReport:
 
 
 def problem_evolution(project: Project, row: EvolutionRow, question: int) -> ProblemEvolution | None:
-    """One problem's rounds; None where it is no problem of the evolution."""
+    """Return one problem's rounds; None if it is not part of the evolution."""
     found = evolutions.evolved(project.database.reader(), row.id, [question])
     if not found:
         return None
@@ -290,7 +287,7 @@ def problem_evolution(project: Project, row: EvolutionRow, question: int) -> Pro
 
 
 def lines(project: Project, row: EvolutionRow) -> Iterator[EvolvedLine]:
-    """The problems of the result with their tests, in the order of import, for reinforcement learning."""
+    """Yield the resulting problems with their tests, in the order of import, for reinforcement learning."""
     questions = sorted(evolutions.reached(project.database.reader(), row.id))
     for some in some_at_a_time(questions, _TOGETHER):
         problems = problems_of(project.database, some, [])

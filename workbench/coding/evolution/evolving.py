@@ -1,4 +1,4 @@
-"""Test suites that grow harder by rounds: each problem's steps one after the other, each written once.
+"""Runs evolutions by rounds: each problem's steps in sequence, each written once.
 
 A process that is killed at any point goes on with the same command, and what comes out is the same byte for byte:
 every step of a problem is one transaction, every draw has a seed of its own, and equal requests have the reply that is
@@ -50,7 +50,7 @@ _NEW: Final = "new"
 
 
 class _Evolution(Struct, frozen=True):
-    """What every step of an evolution works with."""
+    """The context of every step of an evolution."""
 
     project: Project
     row: EvolutionRow
@@ -65,7 +65,7 @@ _Work = Callable[[_Evolution, Sequence[int]], dict[int, Step]]
 
 
 def begin(project: Project, name: str, settings: EvolutionSettings, dataset: str | None = None) -> EvolutionRow:
-    """The evolution of that name, begun if need be; nothing is asked or executed yet.
+    """Return the evolution of that name, created if need be; nothing is requested or executed yet.
 
     Args:
         dataset: The data set whose problems evolve; only needed where several hold problems.
@@ -91,7 +91,7 @@ def evolve(
     shard: Shard | None = None,
     watch: Watch | None = None,
 ) -> None:
-    """Take every problem through all its steps, as far as it is not through them yet.
+    """Run every problem through its remaining steps.
 
     Args:
         own: Prompts that stand in the place of ours.
@@ -116,18 +116,17 @@ def evolve(
 
 
 def skipped(project: Project, row: EvolutionRow) -> dict[str, int]:
-    """How many problems of the data set do not evolve, by a code of `SKIPPED`."""
+    """Count the problems of the data set that do not evolve, by a code of `SKIPPED`."""
     return dict(Counter(why for _, why in _problems(project, row) if why is not None))
 
 
 def unbegun(project: Project, row: EvolutionRow) -> int:
-    """How many problems of the data set can evolve and have not begun, as where a share of them was taken."""
     begun = evolutions.reached(project.database.reader(), row.id)
     return sum(one.question not in begun for one in _able(project, row))
 
 
 def _require_extractor(name: str) -> None:
-    """Refuse an extractor that isn't there, by its name with its version.
+    """Reject an unknown extractor, by its name with its version.
 
     Raises:
         UsageError: There is none of this name and version.
@@ -143,7 +142,7 @@ def _able(project: Project, row: EvolutionRow) -> Iterator[Task]:
 
 
 def _problems(project: Project, row: EvolutionRow) -> Iterator[tuple[Task, str | None]]:
-    """The data set's problems, each with why it can't evolve, or None."""
+    """Yield the data set's problems, each with the reason why it can't evolve, or None."""
     reader = project.database.reader()
     sizes = evolutions.pool_sizes(reader, row.dataset_id)
     for one in problems.tasks(reader, row.dataset_id, row.settings.suite):
@@ -189,7 +188,6 @@ def _take(
 
 
 def write_step(connection: Connection, row: EvolutionRow, question: int, position: int, step: Step) -> None:
-    """Write a step in the caller's transaction; with the last one, the suites it leads to."""
     evolutions.put_step(connection, row.id, question, position, step)
     if not isinstance(step, FinalStep):
         return
@@ -258,7 +256,7 @@ def _asked(
     plans: Mapping[int, growing.PlannedStep],
     pools: Mapping[int, Sequence[SolutionText]],
 ) -> dict[int, str | None]:
-    """The model's replies, by problem; none for a step that has nothing to show."""
+    """Return the model's replies, by problem; none for a step that has nothing to show."""
     asking = [question for question, plan in plans.items() if plan.skipped is None]
     asked = []
     for question in asking:
@@ -286,7 +284,7 @@ def _with_tests(problems: Mapping[int, Problem], taken: Mapping[int, ReadTests])
 def _executed(
     run: _Evolution, problems: Mapping[int, Problem], pools: Mapping[int, Sequence[SolutionText]], suite: str
 ) -> tuple[dict[tuple[int, int | None], str], set[int]]:
-    """Outcomes by problem and solution, those of the reference solution under None.
+    """Return outcomes by problem and solution, those of the reference solution under None.
 
     And the problems with a solution that the harness died over: they stay where they are until the next call.
     """
@@ -319,7 +317,7 @@ def _code(run: _Evolution, problem: Problem, solution: SolutionText) -> str:
 
 
 class SuiteOrigin(NamedTuple):
-    """A problem's tests in a suite of an evolution.
+    """The origin of a problem's tests in a suite of an evolution.
 
     Attributes:
         evolution: Its name.
@@ -340,19 +338,18 @@ class EvolutionName(NamedTuple):
 
 
 def evolution_names(project: Project) -> tuple[EvolutionName, ...]:
-    """All evolutions, the oldest first."""
     return tuple(EvolutionName(row.dataset, row.name) for row in evolutions.every(project.database.reader()))
 
 
 def problems_in(project: Project, wanted: EvolutionName) -> array[int]:
-    """Row ids of the problems that an evolution has begun with, in the order of import."""
+    """Return row ids of the problems that an evolution started with, in the order of import."""
     reader = project.database.reader()
     rows = [row for row in evolutions.named(reader, wanted.name) if row.dataset == wanted.dataset]
     return array("q", sorted(question for row in rows for question in evolutions.reached(reader, row.id)))
 
 
 def origin_of(project: Project, question: int, suite: str) -> SuiteOrigin | None:
-    """Where a problem's tests of a suite come from; None where no evolution has made them."""
+    """Return the origin of a problem's tests of a suite; None if no evolution made them."""
     reader = project.database.reader()
     for row in evolutions.every(reader):
         names = evolutions.suite_names(row.name, row.settings.rounds)

@@ -1,4 +1,5 @@
-"""One step of a round: whom and what the model is shown, and which of its tests are taken (EvolveCoder 2.3).
+"""One step of a round: the solutions and tests that the model is shown, and the acceptance of its tests (EvolveCoder
+2.3).
 
 Both steps see all tests there are by then: the second those of the first, as the paper alternates them. (The released
 functions let both begin with the tests of the round before.)
@@ -34,22 +35,20 @@ from workbench.llm.records import PromptMessage
 
 
 def columns(vectors: Sequence[str]) -> list[str]:
-    """The columns of a pass matrix of which ``vectors`` are the rows."""
+    """Return the columns of a pass matrix of which ``vectors`` are the rows."""
     return ["".join(column) for column in zip(*vectors, strict=True)]
 
 
 def rate(column: str) -> float:
-    """The share of the solutions that pass."""
     return column.count("1") / len(column)
 
 
 def splits(column: str) -> bool:
-    """At least one solution passes, and at least one fails."""
     return "1" in column and "0" in column
 
 
 def shown_to_beat(tests: Sequence[str], settings: EvolutionSettings) -> list[int]:
-    """Places of the tests that an adversarial step shows.
+    """Return positions of the tests that an adversarial step shows.
 
     Tests that fewer than a tenth pass are left out, as released; those that nearly all pass, as the paper has it, where
     a threshold says what that is and others are left.
@@ -61,12 +60,11 @@ def shown_to_beat(tests: Sequence[str], settings: EvolutionSettings) -> list[int
 
 
 def shown_to_split(tests: Sequence[str], settings: EvolutionSettings, draw: Random) -> list[int]:
-    """Places of the tests that a discriminative step shows: of those passed by the same solutions one, drawn."""
     return sorted(draw.choice(group) for group in _alike(tests, settings.least))
 
 
 def stays(round: int, vectors: Sequence[str], settings: EvolutionSettings, draw: Random) -> Snapshot:
-    """What stays of a problem's tests after a round, and whether the problem does.
+    """Return which of a problem's tests stay after a round, and whether the problem does.
 
     Args:
         vectors: A pass vector a solution over all tests up to the round.
@@ -90,12 +88,10 @@ def stays(round: int, vectors: Sequence[str], settings: EvolutionSettings, draw:
 
 
 def shares_passed(vectors: Sequence[str], kept: Sequence[int]) -> list[float]:
-    """The share of kept tests that each solution passes; there is at least one."""
     return [sum(vector[place] == "1" for place in kept) / len(kept) for vector in vectors]
 
 
 def perfect(vectors: Sequence[str], kept: Sequence[int]) -> int:
-    """How many solutions pass every kept test."""
     return sum(all(vector[place] == "1" for place in kept) for vector in vectors)
 
 
@@ -118,7 +114,7 @@ NO_TESTS: Final = "no_tests"
 
 
 class PlannedStep(Struct, frozen=True, kw_only=True):
-    """A step that is ready to be asked for.
+    """A step that is ready to be requested.
 
     Attributes:
         shown: Places of the solutions to show.
@@ -132,12 +128,11 @@ class PlannedStep(Struct, frozen=True, kw_only=True):
 
     @property
     def skipped(self) -> str | None:
-        """Why nothing is to be asked; None where it is."""
+        """Explain why nothing is requested; None if it is."""
         return None if self.view else NO_TESTS
 
 
 def planned(evolved: Evolved, settings: EvolutionSettings, round: int, mode: Mode) -> PlannedStep:
-    """Choose tests and solutions for the next step."""
     vectors = evolved.vectors
     chance = draw(settings.seed, evolved.task_id, round, mode)
     tests = columns(vectors)
@@ -156,7 +151,7 @@ def request(
     secret: bytes,
     own: OwnPrompts = OURS,
 ) -> tuple[PromptMessage, ...]:
-    """What the model is asked.
+    """Return the request to the model.
 
     Args:
         programs: The shown solutions' code by their places.
@@ -175,7 +170,7 @@ def request(
 
 
 def read(reply: str | None, evolved: Evolved, problem: Problem) -> ReadTests:
-    """The tests of a reply that are to be executed; none of one that never came."""
+    """Return the tests of a reply that are to be executed; none of a missing reply."""
     names = [problem.entry_point, *bound_names(problem.setup)] if problem.entry_point else []
     present = (test.source for test in evolved.tests)
     return taken_of(reply or "", [name for name in names if name], present)
@@ -190,7 +185,7 @@ def grown(
     *,
     replied: bool,
 ) -> GrowthStep:
-    """The step, once its tests have been executed.
+    """Return the step, once its tests have been executed.
 
     A test that the reference solution fails is wrong, unless the settings take it or a model wrote that. (The paper
     has no reference solutions for its problems and takes every test; the final filter removes those that next to nobody
@@ -223,7 +218,6 @@ def grown(
 
 
 def ended(evolved: Evolved, settings: EvolutionSettings) -> FinalStep:
-    """What stays of a problem's tests after each round."""
     return FinalStep(
         snapshots=tuple(
             stays(round, evolved.vectors_after(round), settings, draw(settings.seed, evolved.task_id, round, "final"))

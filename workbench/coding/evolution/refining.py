@@ -1,4 +1,4 @@
-"""Problems of standard input, written anew as problems with a function to write (EvolveCoder 2.2).
+"""Rewrites problems of standard input as problems with a function to write (EvolveCoder 2.2).
 
 The paper's model writes the problem and its tests; here it writes a solution too. That is a model's word like the
 tests: it is executed against them, and how many it passes is told, but none is dropped for it.
@@ -44,12 +44,11 @@ _STEP: Final = "problem written anew"
 
 
 def prompts_of(wish: RefinementOptions) -> dict[Asked, OwnPrompt]:
-    """The prompts that stand in the place of ours; errors as with `own_prompts`."""
+    """Return the custom prompts; errors as with `own_prompts`."""
     return own_prompts(wish.templates, ("with-reference", "without-reference"))
 
 
 def about(wish: RefinementOptions, own: OwnPrompts) -> dict[str, object]:
-    """What the requests depend on besides the model."""
     return {"asked": wish.asked, "prompts": PROMPTS, **({"own_prompts": digests(own)} if own else {})}
 
 
@@ -66,7 +65,7 @@ def refine(
     limit: int | None = None,
     force: bool = False,
 ) -> RefineReport:
-    """Write problems of standard input anew into a file that ``workbench import`` reads.
+    """Rewrite problems of standard input into a file that ``workbench import`` reads.
 
     A problem is shown with its reference solution, or alone where it has none. Equal requests have their stored reply,
     so that the same call after a kill writes the same file.

@@ -1,4 +1,4 @@
-"""What a model's reply holds: tests, or a problem written anew. Everything here is read, nothing is run."""
+"""Parses a model's reply: tests, or a rewritten problem. Nothing is executed here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REACHING = frozenset(
 
 
 class ReadTests(Struct, frozen=True):
-    """Tests that were read from a reply.
+    """Tests that were parsed from a reply.
 
     Attributes:
         tests: Those to be executed.
@@ -50,7 +50,7 @@ class ReadTests(Struct, frozen=True):
 
 
 class Rewritten(Struct, frozen=True, kw_only=True):
-    """A problem that a model wrote anew.
+    """A problem that a model rewrote.
 
     Attributes:
         question: Its text.
@@ -66,7 +66,7 @@ class Rewritten(Struct, frozen=True, kw_only=True):
 
 
 def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTests:
-    """The tests in a reply that may be executed.
+    """Return the tests in a reply that may be executed.
 
     Args:
         reply: The model's words: JSON with a list ``tests``, whole or cut short, with or without a fence and thinking.
@@ -78,7 +78,7 @@ def taken_of(reply: str, names: Iterable[str], present: Iterable[str]) -> ReadTe
 
 
 def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]) -> ReadTests:
-    """Those of some tests that may be executed; arguments as with `taken_of`."""
+    """Return those of some tests that may be executed; arguments as with `taken_of`."""
     called = frozenset(names)
     known = {spelling(source) for source in present}
     rejected: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def checked(sources: Sequence[str], names: Iterable[str], present: Iterable[str]
 
 
 def proposed(reply: str) -> list[str]:
-    """The texts in a reply's list ``tests``; a list that is cut short gives those before the cut."""
+    """Return the texts in a reply's list ``tests``; a truncated list gives those before the cut."""
     said = reply[reply_start(reply) :]
     for value in _objects(said):
         if isinstance(value.get("tests"), list):
@@ -104,7 +104,7 @@ def proposed(reply: str) -> list[str]:
 
 
 def rewritten_of(reply: str, *, bare: bool = False) -> Rewritten | None:
-    """The problem in a reply; None where a part of it is missing.
+    """Return the problem in a reply; None if a part of it is missing.
 
     Args:
         bare: It has a question and tests alone, as a paper's prompt asks for: what the tests call is the function.
@@ -124,7 +124,7 @@ def rewritten_of(reply: str, *, bare: bool = False) -> Rewritten | None:
 
 
 def called_by(sources: Sequence[str]) -> str:
-    """The name that most tests call, the first of equals; "" where none calls any."""
+    """Return the name that most tests call, the first of equals; "" if none calls any."""
     counts: Counter[str] = Counter()
     for tree in filter(None, map(tree_of, sources)):
         called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
@@ -134,7 +134,7 @@ def called_by(sources: Sequence[str]) -> str:
 
 
 def _fault(source: str, called: frozenset[str], known: set[str]) -> str | None:
-    """Why a test is not to be executed, as a code of `REJECTIONS`; None if it is."""
+    """Return why a test must not be executed, as a code of `REJECTIONS`; None if it may."""
     tree = tree_of(source)
     if tree is None:
         return "no_python"
@@ -157,7 +157,6 @@ def _reaches_out(node: ast.AST, called: frozenset[str]) -> bool:
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a text, outermost ones only."""
     decoder = json.JSONDecoder(strict=False)
     place = text.find("{")
     for _ in range(_TRIES):
@@ -245,7 +244,7 @@ PROMPTS: Final = blake2b("\0".join((_SYSTEM, *_AIMS.values(), _RULES, _REFINE)).
 
 
 class ShownProblem(Struct, frozen=True, kw_only=True):
-    """What a model is shown of a problem.
+    """The part of a problem that a model is shown.
 
     Attributes:
         question: The problem's text.
@@ -265,7 +264,7 @@ class ShownProblem(Struct, frozen=True, kw_only=True):
 def for_tests(
     mode: Mode, shown: ShownProblem, count: int, secret: bytes, own: OwnPrompts = OURS
 ) -> tuple[PromptMessage, ...]:
-    """The request of one step of a round.
+    """Return the request of one step of a round.
 
     Args:
         count: Tests asked for.
@@ -307,14 +306,14 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def asked_of(solution: str) -> Asked:
-    """What is asked for where a problem has this reference solution, or none."""
+    """Return the kind of request for a problem with this reference solution, or none."""
     return "with-reference" if solution else "without-reference"
 
 
 def for_problem(
     question: str, solution: str, count: int, secret: bytes, own: OwnPrompts = OURS
 ) -> tuple[PromptMessage, ...]:
-    """The request to write a problem of standard input anew, with a function to write and about ``count`` tests.
+    """Return the request to rewrite a problem of standard input, with a function to write and about ``count`` tests.
 
     Args:
         solution: The reference solution; "" for none.

@@ -1,4 +1,4 @@
-"""Which five solutions a model is shown (EvolveCoder 2.3, and the functions its authors have released).
+"""Chooses the five solutions that a model is shown (EvolveCoder 2.3, and the functions its authors have released).
 
 A solution is its pass vector: a string with a character a test, ``"1"`` for a pass. The authors' functions refuse fewer
 than five solutions and fail on fewer than five chosen; here fewer are allowed, and the caller sees how many there are.
@@ -25,7 +25,7 @@ _SOME: Final = 0.1
 
 
 def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "released") -> list[int]:
-    """The two best solutions and three that disagree most.
+    """Return the two best solutions and three that disagree most.
 
     Args:
         vectors: A pass vector a solution, all of the same length.
@@ -49,7 +49,7 @@ def adversarial(vectors: Sequence[str], draw: Random, objective: Objective = "re
 
 
 def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
-    """Five solutions that the tests tell apart least.
+    """Return five solutions that the tests distinguish least.
 
     A group of solutions with the same vector is drawn, the more likely the larger it is. Five of it are taken at
     random, or all of it and whatever is nearest to it. Without such a group: the five with the least sum of distances.
@@ -74,7 +74,6 @@ def discriminative(vectors: Sequence[str], draw: Random) -> list[int]:
 
 
 def distance(first: str, second: str) -> int:
-    """In how many tests two vectors differ (Hamming)."""
     return sum(one != other for one, other in zip(first, second, strict=True))
 
 
@@ -127,7 +126,7 @@ def _nearest(vectors: Sequence[str], group: Sequence[int], wanted: int, draw: Ra
 def representatives(
     path: Path, mode: Mode, *, objective: Objective = "released", seed: int = 0
 ) -> Iterator[Representatives | Refusal]:
-    """The choice for each case of a file, in order, and why a line can't be taken.
+    """Return the choice for each case of a file, in order, and the rejected lines.
 
     Args:
         objective: By what an adversarial step chooses three beside the two best.

@@ -1,4 +1,4 @@
-"""An evolution with real models and a real sandbox, and what it leaves in files."""
+"""Runs an evolution with real models and a real sandbox, and writes its files."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def run(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> EvolutionReport:
-    """Take the problems of a data set through all rounds, and go on where an earlier call was ended.
+    """Run the problems of a data set through all rounds, resuming an interrupted run.
 
     Args:
         name: The evolution's; its suites are called after it.
@@ -94,7 +94,7 @@ def run(
 
 
 def write_page(project: Project, row: EvolutionRow, path: Path, *, made: str, force: bool = False) -> None:
-    """Write an evolution's tables and plots as one page that needs nothing else.
+    """Write an evolution's tables and plots as one self-contained page.
 
     Args:
         made: When that is, in words: the only part that differs between two pages of the same evolution.
@@ -110,7 +110,7 @@ def write_page(project: Project, row: EvolutionRow, path: Path, *, made: str, fo
 
 
 def export(project: Project, row: EvolutionRow, path: Path, *, force: bool = False) -> int:
-    """Write the problems of the result for reinforcement learning, one JSON line each; returns how many.
+    """Write the resulting problems for reinforcement learning, one JSON line each; return how many.
 
     Raises:
         FormatError: The file exists, or can't be written.

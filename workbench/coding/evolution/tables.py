@@ -1,4 +1,4 @@
-"""EvolveCoder's tables and figures: of problems that say the same, and of an evolution with what lies behind them."""
+"""EvolveCoder's tables and figures: near-duplicate problems, and an evolution with its data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ _LEFT_OUT = {"few_tests": "too few tests", "too_easy": "solved by nearly all"}
 
 
 def evolution_text(report: EvolutionReport) -> str:
-    """The report for a terminal."""
     blocks = list(map(plain_table, _tables(report)))
     # The distribution of scores stands in a table, too.
     plots = [f"{plot.caption}\n\n{lines_text(plot)}\n" for plot in _plots(report)[:-1]]
@@ -40,7 +39,6 @@ def evolution_text(report: EvolutionReport) -> str:
 
 
 def evolution_group(report: EvolutionReport) -> Group:
-    """The report as a part of a page on more than it: rounds side by side, new tests, models."""
     rounds, _, _, steps, _, models = _tables(report)
     passing = _plots(report)[0]
     blocks = (Paragraph(_lead(report)), rounds, passing, steps, models)
@@ -48,7 +46,7 @@ def evolution_group(report: EvolutionReport) -> Group:
 
 
 def evolution_document(report: EvolutionReport, made: str) -> Document:
-    """The report as a page.
+    """Return the report as a page.
 
     Args:
         made: When it is made, in words.
@@ -258,7 +256,7 @@ def _word(value: object) -> str:
 
 
 def duplicates_text(report: DuplicateReport) -> str:
-    """Table 1 and figures 1 and 2 for a terminal."""
+    """Render table 1 and figures 1 and 2 for a terminal."""
     overlaps = [_overlaps(report)] if len(report.overlaps) > 1 else []
     return "\n".join(map(plain_table, [_kept(report), *overlaps, _neighbours(report)]))
 

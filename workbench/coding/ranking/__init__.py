@@ -1,5 +1,5 @@
-"""How well verifiers rank and score solutions (Scoring Verifiers), and sets made for that.
+"""How well verifiers rank and score solutions (Scoring Verifiers), and sets for measuring that.
 
-truth, scored: what is known of solutions, and what was said of them. selecting: sets. references: run for
+truth, scored: true scores of solutions, and verifiers' scores. selecting: sets. references: reference solutions run for
 them. measuring: the metrics. passing: how many tests are enough, pass@k, histograms of scores. tables: all of it.
 """

@@ -1,4 +1,4 @@
-"""How well verifiers rank and score the solutions of problems, from a database or from a file of scored solutions."""
+"""Measures how well verifiers rank and score the solutions of problems, from a database or a file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOST_UNJUDGED: Final = 0.1
 
 
 class Covered(Struct, frozen=True, kw_only=True):
-    """What is measured.
+    """The scope of a measurement.
 
     Attributes:
         problems: Those in which every solution has a true score and one of each verifier.
@@ -72,7 +72,7 @@ def covered(
     named: bool,
     unitless: Sequence[str],
 ) -> Covered:
-    """Settle who is measured, on what.
+    """Determine which verifiers are measured, and on which problems.
 
     Args:
         missing: What a score counts that a verifier refused to give: the lowest (``zero``), or nothing, so that the
@@ -160,14 +160,14 @@ SAMPLES: Final = 2_000
 
 
 class FileRanking(Struct, frozen=True, kw_only=True):
-    """The figures of a file, and its lines that were not taken."""
+    """The metrics of a file, and its rejected lines."""
 
     report: RankingReport
     refused: list[Refusal]
 
 
 class RankedVerifiers(Struct, frozen=True, kw_only=True):
-    """The figures of verifiers, and the solutions they are counted from, with the scores that were given.
+    """The metrics of verifiers, and the solutions behind them, with their scores.
 
     Attributes:
         problems: All of them, also those that are not measured.
@@ -197,7 +197,7 @@ class _VerifierScores(Struct, frozen=True, kw_only=True):
 
 
 def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> FileRanking:
-    """The figures of a file, as Scoring Verifiers' ``evaluate.py`` reckons them; every known data set has a row.
+    """Compute the metrics of a file as Scoring Verifiers' ``evaluate.py`` does; every known data set has a row.
 
     Raises:
         FormatError: The file can't be read, has no score at all, or names an unknown data set.
@@ -232,7 +232,7 @@ def ranking(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> RankingReport:
-    """The figures of verifiers, all on the same problems.
+    """Compute the metrics of verifiers, all on the same problems.
 
     Args:
         truth: Where true scores come from.
@@ -273,7 +273,7 @@ def compared(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> RankedVerifiers:
-    """The figures with the solutions they are counted from; arguments and errors as with `ranking`."""
+    """Return the metrics with the solutions behind them; arguments and errors as with `ranking`."""
     chosen = named_raters(raters(project, truth), verifiers)
     kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
     problems = list(scored(project, truth, chosen, selection=selection))
@@ -304,7 +304,6 @@ def compared(
 
 
 def selected_problems(sets: Sequence[SelectedSet]) -> SelectedProblems:
-    """How many problems have which ground truth, and too few solutions."""
     chosen = [one.line for one in sets if one.line.selected]
     return SelectedProblems(
         problems=len(chosen),

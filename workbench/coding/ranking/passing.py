@@ -1,4 +1,4 @@
-"""pass@k: how often at least one of k solutions of a problem passes."""
+"""Computes pass@k: how often at least one of k solutions of a problem passes."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ Counts = dict[tuple[str, Id], tuple[int, int]]
 
 
 class FilePasses(Struct, frozen=True, kw_only=True):
-    """The figures of a file, and its lines that were not taken."""
+    """The metrics of a file, and its rejected lines."""
 
     report: PassReport
     refused: list[Refusal]
 
 
 def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
-    """pass@k of a file's counts; lines on the same problem are added up, and those on the same solution first.
+    """Compute pass@k of a file's counts; lines on the same problem are summed, those on the same solution first.
 
     Raises:
         FormatError: The file can't be read, or there is no line in it.
@@ -78,7 +78,7 @@ def pass_of_file(path: Path, sizes: Sequence[int]) -> FilePasses:
 
 
 class ItemPass(NamedTuple):
-    """Whether a solution passes; None where nothing says so: it counts as no solution of its problem."""
+    """A solution that passes or not; None if unknown: it does not count."""
 
     item: int
     dataset: str
@@ -87,14 +87,14 @@ class ItemPass(NamedTuple):
 
 
 class Passes(NamedTuple):
-    """Solutions, and what says whether they pass."""
+    """Solutions, and what decides whether they pass."""
 
     found: list[ItemPass]
     judge: str
 
 
 def passes_by_tests(project: Project, truth: Truth, selection: Selection | None = None) -> Passes:
-    """A solution passes that passes all tests; one that was not run doesn't count, nor does a reference solution.
+    """Count solutions that pass all tests; those that were not executed don't count, nor do reference solutions.
 
     Raises:
         UsageError: The selection names something unknown.
@@ -131,7 +131,6 @@ def passes_by_verdict(project: Project, verifier: str, selection: Selection | No
 
 
 def pass_report(passes: Passes, sizes: Sequence[int]) -> PassReport:
-    """pass@k by data set."""
     unknown = sum(one.passes is None for one in passes.found)
     return PassReport(rows=_rows(_counts(passes.found), sizes), judge=passes.judge, unknown=unknown)
 
@@ -139,7 +138,7 @@ def pass_report(passes: Passes, sizes: Sequence[int]) -> PassReport:
 def with_models(
     project: Project, passes: Passes, report: PassReport, sizes: Sequence[int], against: str | None = None
 ) -> PassReport:
-    """The report with a line a model and k: pass@k on every data set, their average, and how far it lies above.
+    """Add a line for each model and k: pass@k on every data set, their average, and the difference from ``against``.
 
     Args:
         against: The model that the others are held against; None for none.
@@ -183,7 +182,6 @@ def _model_row(model: str, k: int, found: Iterable[ItemPass], datasets: Sequence
 
 
 def held_against(row: ModelPasses, other: float | None) -> ModelPasses:
-    """The row with how its average stands to another model's."""
     if row.average is None or other is None:
         return row
     gain = (other - row.average) / row.average if row.average else None
@@ -252,7 +250,7 @@ def saturation(
     resamples: int = 100,
     seed: int = 0,
 ) -> SaturationReport:
-    """Spearman's coefficient between scores on k tests and on all tests, for each k.
+    """Return Spearman's coefficient between scores on k tests and on all tests, for each k.
 
     Args:
         truth: Whose outcomes; all its suites together.
@@ -296,7 +294,7 @@ def _counting(run: Sequence[str]) -> list[str]:
 
 
 def _useless(run: Sequence[str]) -> str | None:
-    """Why a problem with these outcomes tells nothing, by the name of its count; None where it does."""
+    """Return the name of the count of problems whose outcomes carry no information; None for others."""
     if not run or len(run[0]) < LEAST_TESTS:
         return "few_tests"
     return "one_score" if len({outcomes.count(PASS) for outcomes in run}) < 2 else None
@@ -337,7 +335,7 @@ def histograms(
     counts: Mapping[int, int] = {},
     given: Mapping[str, list[GivenScores]] = {},
 ) -> list[HistogramReport]:
-    """Histograms of what was selected, one a data set; problems with nothing selected don't count.
+    """Return histograms of the selections, one a data set; problems without a selection don't count.
 
     Args:
         counts: How many tests problems have, by row id (`tests_of_problems`).
@@ -352,7 +350,6 @@ def histograms(
 
 
 def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet]) -> dict[int, int]:
-    """How many tests the selected problems have in the suites of the truth, or that such a truth would be by."""
     questions = [one.problem.question for one in sets if one.problem is not None]
     found = tests.test_counts(project.database.reader(), "question", questions, truth.suites or TOGETHER)
     return {question: sum(by_suite.values()) for question, by_suite in found.items()}
@@ -361,7 +358,7 @@ def tests_of_problems(project: Project, truth: Truth, sets: Iterable[SelectedSet
 def given_scores(
     project: Project, truth: Truth, sets: Sequence[SelectedSet], verifiers: Sequence[str]
 ) -> dict[str, list[GivenScores]]:
-    """What verifiers gave the solutions that were selected by true scores, by data set.
+    """Return verifiers' scores of the solutions that true scores have selected, by data set.
 
     Raises:
         UsageError: One of them gives no scores, or some that are no shares.
@@ -398,7 +395,7 @@ def _given(project: Project, rater: Rater, items: Sequence[int]) -> GivenScores:
 
 
 def outcome_shares(project: Project, selection: Selection | None = None) -> list[OutcomeShares]:
-    """What came of tests, by run that has been complete, suite and data set.
+    """Return shares of test outcomes, by complete run, suite and data set.
 
     Raises:
         UsageError: The selection names something unknown.

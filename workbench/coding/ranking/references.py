@@ -1,4 +1,4 @@
-"""Reference solutions that are run because no solution stands for them, as the solutions of their problems were."""
+"""Runs reference solutions that are not stored as solutions, in the same way as the solutions of their problems."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def outcomes_of_references(
     cluster: ClusterUse | None = None,
     trust: bool = False,
 ) -> ReferenceOutcomes:
-    """Outcomes by suite of the reference solutions that people wrote, of problems without a known ground truth.
+    """Return outcomes by suite of the human reference solutions of problems without a known ground truth.
 
     A reference is run with the options of the run that its problem's solutions were run in: limits, packages, a folder
     to write in. A sandbox is opened only where there is one to run. One that the harness died over has no outcomes.
@@ -79,7 +79,7 @@ def outcomes_of_references(
 
 
 def _options(project: Project, run: int) -> Mapping[str, str]:
-    """What the solutions of a run were run with; what another kind of verifier tells has none."""
+    """Return the execution options of a run's solutions; a verifier of another kind has none."""
     verifier = run_row(project.database.reader(), run).verifier
     return verifier.options if verifier.kind == KIND else {}
 

@@ -31,7 +31,7 @@ class Rater(Struct, frozen=True, kw_only=True):
 
 
 def raters(project: Project, truth: Truth | None = None) -> list[Rater]:
-    """Verifiers whose newest complete run has scores; not those whose runs are the truth."""
+    """Return verifiers whose newest complete run has scores, without those whose runs are the truth."""
     runs = browsing.newest_runs(project.database.reader(), without=JUDGES_NOTHING)
     known = columns(project)
     own = () if truth is None else truth.runs.values()
@@ -39,7 +39,7 @@ def raters(project: Project, truth: Truth | None = None) -> list[Rater]:
 
 
 def named_raters(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater]:
-    """Those of these names; all where none is named.
+    """Return those of these names; all if none is named.
 
     Raises:
         UsageError: One of them gives no scores, or there is none at all.
@@ -53,7 +53,8 @@ def named_raters(there: Sequence[Rater], verifiers: Sequence[str]) -> list[Rater
 
 
 def tested_by(project: Project, truth: Truth, verifiers: Sequence[str]) -> dict[str, Truth]:
-    """The runs that reference solutions can be run as, by verifier; none where a verifier doesn't execute tests.
+    """Return the runs whose settings reference solutions can be run with, by verifier; none if a verifier executes no
+    tests.
 
     Raises:
         UsageError: One of them gives no scores, or there is none at all.
@@ -75,7 +76,7 @@ def scored(
     selection: Selection | None = None,
     questions: Sequence[int] | None = None,
 ) -> Iterator[ScoredProblem]:
-    """Each problem's solutions with true and other scores.
+    """Yield each problem's solutions with true and other scores.
 
     Args:
         truth: Where the true scores come from (`truth.truth_of`).
@@ -164,7 +165,7 @@ def _true_ranks(problem: ProblemOutcomes) -> list[float | None]:
 
 
 def ranks_of(scores: Sequence[float | None]) -> list[float | None]:
-    """Ranks from 1 for the highest score; equal ones share the mean of theirs, and what has no score has no rank."""
+    """Return ranks from 1 for the highest score; ties share their mean rank, and a missing score has none."""
     there = sorted(score for score in scores if score is not None)
     found: dict[float, float] = {}
     for place, score in enumerate(reversed(there), 1):
@@ -182,12 +183,14 @@ BARE_ASSERTION: Final = "AssertionError()"
 
 
 def as_scored(share: float, rules: Rules) -> float:
-    """A share of tests as solutions are told apart by it: rounded as in the released code, or whole as in the paper."""
+    """Return a share of tests as it distinguishes solutions: rounded as in the released code, or exact as in the
+    paper.
+    """
     return round(share, DECIMALS) if rules == "released" else share
 
 
 def only_errors(outcomes: str) -> bool:
-    """Whether every test failed, and none by an assertion: syntax, time and kills count as errors.
+    """Return whether every test failed, and none by an assertion: syntax, time and kills count as errors.
 
     Without tests it is False, and so it is where a test was not run.
     """
@@ -196,7 +199,7 @@ def only_errors(outcomes: str) -> bool:
 
 
 def only_stderr(stderrs: Sequence[str]) -> bool:
-    """Whether every test wrote to standard error, and something else than a bare assertion's name.
+    """Return whether every test wrote to standard error, and something else than a bare assertion's name.
 
     The released code drops such solutions (``combine_solutions.py``), so that a failed assertion with a message counts
     as an error, and so does a test that passes and warns. Without tests it is False.
@@ -205,7 +208,6 @@ def only_stderr(stderrs: Sequence[str]) -> bool:
 
 
 def letters_of(stderrs: Sequence[str]) -> str:
-    """What standard error tells of tests as outcome letters: nothing there is a pass, any assertion an assertion."""
     return "".join(map(_letter, stderrs))
 
 
@@ -215,7 +217,7 @@ def _letter(stderr: str) -> str:
 
 
 def stderrs_of(outcomes: str, failures: Iterable[Failure]) -> list[str]:
-    """What the released code would have seen of tests on standard error, as far as outcomes tell.
+    """Reconstruct from outcomes what the released code would have seen of tests on standard error.
 
     What a test wrote there without failing is not known, nor the message of an assertion whose failure isn't kept.
     """

@@ -1,4 +1,4 @@
-"""Sets for ranking: k solutions of each problem, from the outcomes of tests or from a file of candidates."""
+"""Selects sets for ranking: k solutions of each problem, from test outcomes or from a file of candidates."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Number = float | Fraction
 def select(
     candidates: Sequence[Candidate], k: int, *, rules: Rules, exact: bool, place: str, first: bool = False
 ) -> Picked:
-    """Select from the candidates of one problem: out with errors, one of each score, k of those, ranked.
+    """Select from the candidates of one problem: drop errors, one of each score, k of those, ranked.
 
     Args:
         candidates: In the order of the input; scores as the rules want them (see `scored.as_scored`).
@@ -85,7 +85,6 @@ def select(
 
 
 def one_of_each_score(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """One candidate a score, best first: the ground truth even if it is slower, else the fastest, the first of ties."""
     best: dict[float, Candidate] = {}
     for one in candidates:
         held = best.get(one.score)
@@ -99,7 +98,7 @@ def _preferred(one: Candidate) -> tuple[bool, float]:
 
 
 def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
-    """The ground truth, and k - 1 of the others: the lowest, then the nearest to each target.
+    """Return the ground truth, and k - 1 of the others: the lowest, then the nearest to each target.
 
     With m the least score in (0, 0.1), else the least: T_i = 1 - i / (k - 1) (1 - m), i = 1 ... k - 2. A tie takes the
     higher score. All others stay where there are no more than k - 1.
@@ -120,7 +119,8 @@ def _released(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Can
 
 
 def _formula(distinct: Sequence[Candidate], k: int, *, exact: bool) -> list[Candidate]:
-    """The nearest to each target of all, the ground truth among them, then the lowest, which may be there already.
+    """Return the nearest to each target of all, the ground truth among them, then the lowest, unless it is there
+    already.
 
     k' = min(n, k); T_i = 1 - i / k' (1 - m), i = 1 ... k' - 1. Nothing keeps the ground truth.
     """
@@ -139,13 +139,13 @@ def _number(score: float, *, exact: bool) -> Number:
 
 
 def _lowest(scores: Sequence[Number]) -> int:
-    """Place of the least score in (0, 0.1), else of the least; scores descend."""
+    """Return the position of the least score in (0, 0.1), else of the least; scores descend."""
     low = [place for place, score in enumerate(scores) if 0 < score < LOW]
     return low[-1] if low else len(scores) - 1
 
 
 def _targets(low: Number, count: int, *, exact: bool) -> list[Number]:
-    """``count - 1`` targets between 1 and the lowest score; floats in the order the released code reckons them."""
+    """Return ``count - 1`` targets between 1 and the lowest score, as floats in the order of the released code."""
     if exact:
         return [1 - Fraction(step, count) * (1 - Fraction(low)) for step in range(1, count)]
     return [1.0 - step / count * (1.0 - float(low)) for step in range(1, count)]
@@ -192,7 +192,7 @@ def _shortfall(
 
 
 class How(Struct, frozen=True, kw_only=True):
-    """How to select.
+    """The selection rules.
 
     Attributes:
         k: How many of each problem, the ground truth included.
@@ -206,7 +206,7 @@ class How(Struct, frozen=True, kw_only=True):
 
 
 class SelectedSet(Struct, frozen=True, kw_only=True):
-    """What was selected of one problem.
+    """The selection from one problem.
 
     Attributes:
         line: As ``workbench code select`` prints it.
@@ -222,7 +222,7 @@ class SelectedSet(Struct, frozen=True, kw_only=True):
 
 
 class FileSelection(Struct, frozen=True, kw_only=True):
-    """What was selected from a file, and its lines that were not taken."""
+    """The selection from a file, and its rejected lines."""
 
     sets: list[SelectedSet]
     refused: list[Refusal]
@@ -235,7 +235,7 @@ def select_stored(
     selection: Selection | None = None,
     references: Mapping[int, dict[str, Execution]] = MappingProxyType({}),
 ) -> Iterator[SelectedSet]:
-    """Select from a database's solutions, problem by problem; a problem without a ground truth has none selected.
+    """Select from a database's solutions by problem; nothing is selected of a problem without a ground truth.
 
     Args:
         references: What came of the reference solutions of problems that no solution is known to be the ground truth
@@ -320,7 +320,7 @@ def _from_row(row: CandidateRow, how: How) -> Candidate:
 def _with_ground_truth(
     candidates: Sequence[Candidate], known: dict[Id, GroundTruthFrom], perfect: Sequence[Id]
 ) -> tuple[list[Candidate], GroundTruthFrom | None]:
-    """The candidates with the ground truth marked, and how it is known.
+    """Return the candidates with the ground truth marked, and how it is known.
 
     What a file or a flag says comes first, then the canonical solution's own text, then the fastest perfect solution;
     of several the first, but all that are flagged are marked, which selection refuses.
@@ -382,7 +382,7 @@ def _selected(
 
 
 def write_stored(project: Project, truth: Truth, sets: Iterable[SelectedSet], path: Path, *, force: bool) -> int:
-    """Write what was selected from a database; problems with nothing selected are left out.
+    """Write the selection from a database, without problems that have none.
 
     Returns:
         How many problems were written.
@@ -396,7 +396,7 @@ def write_stored(project: Project, truth: Truth, sets: Iterable[SelectedSet], pa
 
 
 def write_rows(sets: Iterable[SelectedSet], path: Path, *, force: bool) -> int:
-    """Write what was selected from a file: its lines with the selected candidates and their new ranks.
+    """Write the selection from a file: its lines with the selected candidates and their new ranks.
 
     Raises:
         FormatError: The file exists and ``force`` is not set, or can't be written.
@@ -438,7 +438,7 @@ def _line(project: Project, truth: Truth, one: SelectedSet, stored: ProblemOutco
 
 
 def _test_lines(problem: Problem, suite: str, some: Sequence[CodeTest]) -> list[TestLine]:
-    """Tests as a file has them; none of a suite that a model wrote, or of programs."""
+    """Return tests as a file has them; none of a suite that a model wrote, or of programs."""
     if suite in problem.written or any(test.form == "program" for test in some):
         return []
     return [

@@ -1,4 +1,4 @@
-"""Rankings of verifiers, pass@k, how many tests are enough, histograms of a selection: in every format."""
+"""Renders rankings of verifiers, pass@k, saturation and histograms of a selection, in every format."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _INTERVAL_BAR = 30
 
 
 def ranking_as(report: RankingReport, form: TableForm, *, by_problem: bool, across: bool = False) -> str:
-    """The report in a form; CSV has figures in full.
+    """Render the report in a format; CSV has full precision.
 
     Args:
         by_problem: A line a problem instead of one a data set.
@@ -88,7 +88,6 @@ def _across_table(report: RankingReport) -> Table:
 
 
 def ranking_table(report: RankingReport) -> Table:
-    """A line a verifier and data set."""
     columns: Columns[RankingRow] = (
         word("verifier", lambda one: f"{one.verifier}*" if one.normalised else one.verifier),
         word("data set", lambda one: one.dataset),
@@ -160,7 +159,6 @@ def _left_out(report: RankingReport) -> Iterator[str]:
 
 
 def scores_missing(report: RankingReport) -> Iterator[str]:
-    """What became of problems without a ground truth, and of scores that verifiers don't give, a sentence each."""
     if report.selected is not None:
         yield from _selected(report.selected, report.k)
     for one in report.partial:
@@ -194,20 +192,18 @@ def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
 
 
 def passes_as(report: PassReport, form: TableForm) -> str:
-    """The report in a form; CSV has figures in full."""
     if form.format == "csv":
         return records_csv(report.models or report.rows, {"judge": report.judge})
     return written(passes_tables(report), form)
 
 
 def passes_tables(report: PassReport) -> list[Table]:
-    """pass@k by data set, and by model where that was asked for."""
     tables = [_passes_table(report)]
     return [*tables, _models_table(report)] if report.models else tables
 
 
 def _models_table(report: PassReport) -> Table:
-    """Models by data sets (EvolveCoder, table 3)."""
+    """Return models by data sets (EvolveCoder, table 3)."""
 
     def on(dataset: str) -> Column[ModelPasses]:
         return column(dataset, lambda one: one.values[dataset], percent)
@@ -267,7 +263,6 @@ def _passes_notes(report: PassReport) -> Iterator[str]:
 
 
 def saturation_as(report: SaturationReport, form: TableForm) -> str:
-    """The report in a form; CSV has figures in full."""
     if form.format == "csv":
         every = {"definition": report.definition, "resamples": report.resamples, "seed": report.seed}
         return records_csv(report.rows, every)
@@ -275,7 +270,6 @@ def saturation_as(report: SaturationReport, form: TableForm) -> str:
 
 
 def saturation_table(report: SaturationReport) -> Table:
-    """A line a number of tests."""
     columns: Columns[SaturationRow] = (
         word("", lambda one: interval_bar(one.rho, *(one.problems_ci or one.ci), _INTERVAL_BAR, report.target)),
         text("k", lambda one: str(one.k)),
@@ -315,7 +309,6 @@ def _saturation_notes(report: SaturationReport) -> Iterator[str]:
 
 
 def histograms_text(report: HistogramsReport) -> str:
-    """The whole report for a terminal."""
     parts = [part for one in report.histograms for part in _parts(one)]
     if report.shares:
         lines = [line for one in report.shares for line in _lines(one)]

@@ -1,4 +1,4 @@
-"""True scores: what tests say of the solutions of each problem, from the newest runs that have run them."""
+"""True scores: test outcomes of the solutions of each problem, from the newest runs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _AT_ONCE = 2_000
 
 
 class Truth(Struct, frozen=True, kw_only=True):
-    """Where true scores come from.
+    """The source of true scores.
 
     Attributes:
         name: The verifier, or several with commas between them; `RECORDED` for what came with the solutions.
@@ -41,12 +41,11 @@ class Truth(Struct, frozen=True, kw_only=True):
 
     @property
     def suites(self) -> tuple[str, ...]:
-        """The suites that are counted together."""
         return tuple(self.runs)
 
 
 class SolutionOutcomes(Struct, frozen=True, kw_only=True):
-    """A solution with what came of its tests.
+    """A solution with its test outcomes.
 
     Attributes:
         item: Its row id.
@@ -63,29 +62,26 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
 
     @property
     def outcomes(self) -> str:
-        """One letter a test, suite after suite."""
         return "".join(found.outcomes for found in self.by_suite.values())
 
     @property
     def passed(self) -> int:
-        """Tests that passed."""
         return sum(found.passed for found in self.by_suite.values())
 
     @property
     def total(self) -> int:
-        """Tests it was run against; broken ones don't count."""
         return sum(found.counted for found in self.by_suite.values())
 
     @property
     def score(self) -> float | None:
-        """Passed tests of all of them, not rounded; None where not all were run."""
+        """Return passed tests over all of them, not rounded; None if not all were run."""
         if self.recorded is not None:
             return self.recorded.score
         return self.passed / self.total if self.complete else None
 
     @property
     def passes(self) -> bool | None:
-        """Whether it passes every test; None where nothing says so, as of one that was not run.
+        """Return whether it passes every test; None if unknown, as for one that was not run.
 
         It fails where it was run and didn't pass a test, or had no time for one, whatever others would have said.
         """
@@ -96,7 +92,6 @@ class SolutionOutcomes(Struct, frozen=True, kw_only=True):
 
     @property
     def ms(self) -> float:
-        """Mean time of the tests that were run, in milliseconds."""
         if self.recorded is not None:
             return 1000 * (self.recorded.seconds or 0.0)
         executions = self.by_suite.values()
@@ -119,12 +114,12 @@ class ProblemOutcomes(Struct, frozen=True, kw_only=True):
 
 
 def runs_in_words(runs: Mapping[str, int]) -> str:
-    """Such as ``base (run 3), plus (run 3)``."""
+    """Describe runs, such as ``base (run 3), plus (run 3)``."""
     return ", ".join(f"{suite} (run {run})" for suite, run in runs.items())
 
 
 def truth_of(project: Project, name: str | None = None, suites: Sequence[str] = ()) -> Truth:
-    """Of each suite the run that has been complete and has most solutions, the newest of equals.
+    """Return, for each suite, the complete run with most solutions, the newest of equals.
 
     Args:
         name: The verifier; None for any that executes tests, or for what came with the solutions where none has run;
@@ -168,7 +163,7 @@ def _not_run(name: str | None, missing: Sequence[str], found: Sequence[str]) -> 
 def outcomes_by_problem(
     project: Project, truth: Truth, selection: Selection | None = None, questions: Sequence[int] | None = None
 ) -> Iterator[ProblemOutcomes]:
-    """Problems with what came of their solutions' tests, in the order of import, a part of them held at a time.
+    """Yield problems with their solutions' test outcomes, in the order of import, a part of them in memory at a time.
 
     Args:
         selection: Only these solutions.

@@ -1,4 +1,4 @@
-"""Evolutions, and figures of tests, of written tests and of solutions.
+"""Evolutions, and metrics of tests, of written tests and of solutions.
 
-evolution, figures: one each.
+evolution, figures: one subject each.
 """

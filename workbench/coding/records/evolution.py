@@ -1,4 +1,4 @@
-"""Test suites that grow harder by rounds: settings, what each step stores, and what is reported (EvolveCoder)."""
+"""Records of evolutions: settings, stored steps, and reports (EvolveCoder)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REJECTIONS: Final[dict[str, str]] = {
 
 
 class EvolutionSettings(Struct, frozen=True, kw_only=True):
-    """What an evolution's result depends on besides problems, solutions and the model's replies.
+    """The settings that an evolution's result depends on, besides problems, solutions and replies.
 
     Attributes:
         model: The model that writes tests, as its server calls it.
@@ -76,7 +76,7 @@ class EvolutionSettings(Struct, frozen=True, kw_only=True):
 
 
 class PoolStep(Struct, frozen=True, kw_only=True, tag="pool"):
-    """Where a problem starts from.
+    """The starting point of a problem.
 
     Attributes:
         solutions: Row ids of the completions, in the order of every vector.
@@ -92,7 +92,7 @@ class PoolStep(Struct, frozen=True, kw_only=True, tag="pool"):
 
 
 class GrowthStep(Struct, frozen=True, kw_only=True, tag="growth"):
-    """What one request to the model brought.
+    """The result of one request to the model.
 
     Attributes:
         round: From 1.
@@ -119,7 +119,7 @@ class GrowthStep(Struct, frozen=True, kw_only=True, tag="growth"):
 
 
 class Snapshot(Struct, frozen=True, kw_only=True):
-    """A problem's suite as it stands after a round.
+    """A problem's suite after a round.
 
     Attributes:
         round: From 0.
@@ -146,7 +146,7 @@ Step = PoolStep | GrowthStep | FinalStep
 
 
 class Evolved(Struct, frozen=True, kw_only=True):
-    """A problem's evolution as far as it has come.
+    """A problem's evolution so far.
 
     Attributes:
         question: The problem's row id.
@@ -164,37 +164,37 @@ class Evolved(Struct, frozen=True, kw_only=True):
 
     @property
     def tests(self) -> tuple[CodeTest, ...]:
-        """All tests taken up to now, in the order they came."""
+        """Return all accepted tests, in order."""
         return (*self.pool.tests, *(test for step in self.growth for test in step.tests))
 
     @property
     def outcomes(self) -> tuple[str, ...]:
-        """A string a solution, a letter a test of `tests`."""
+        """Return a string a solution, a letter a test of `tests`."""
         parts = [self.pool.outcomes, *(step.outcomes for step in self.growth if step.tests)]
         return tuple("".join(each) for each in zip(*parts, strict=True))
 
     @property
     def vectors(self) -> tuple[str, ...]:
-        """The same with 1 for a pass and 0 for anything else."""
+        """Return `outcomes` with 1 for a pass and 0 for anything else."""
         return tuple(vector_of(one) for one in self.outcomes)
 
     @property
     def origins(self) -> tuple[GrowthStep | None, ...]:
-        """The step that each of `tests` came with; None for those of round 0."""
+        """Return the step that each of `tests` came with; None for those of round 0."""
         return (*(None for _ in self.pool.tests), *(step for step in self.growth for _ in step.tests))
 
     def counted(self, round: int) -> int:
-        """How many of `tests` there were after a round."""
+        """Count the `tests` that existed after a round."""
         return len(self.pool.tests) + sum(len(step.tests) for step in self.growth if step.round <= round)
 
     def vectors_after(self, round: int) -> tuple[str, ...]:
-        """`vectors` over the tests there were after a round."""
+        """Return `vectors` over the tests that existed after a round."""
         count = self.counted(round)
         return tuple(vector[:count] for vector in self.vectors)
 
 
 def vector_of(outcomes: str) -> str:
-    """Outcome letters as a pass vector: 1 for a pass, 0 for anything else."""
+    """Convert outcome letters to a pass vector: 1 for a pass, 0 for anything else."""
     return "".join("1" if letter == PASS else "0" for letter in outcomes)
 
 
@@ -235,7 +235,7 @@ Shares = dict[str, float | None]
 
 
 class RoundRow(Struct, frozen=True, kw_only=True):
-    """The set as it stands after a round; round 0 is what it began with.
+    """The set after a round; round 0 is the start.
 
     Attributes:
         problems: Problems in the set.
@@ -282,7 +282,7 @@ class SourceRow(Struct, frozen=True, kw_only=True):
 
 
 class StepRow(Struct, frozen=True, kw_only=True):
-    """What one step of a round brought, over all problems (figure 5).
+    """The result of one step of a round, over all problems (figure 5).
 
     Attributes:
         asked: Problems the model was asked about.
@@ -399,7 +399,7 @@ class ChatMessage(Struct, frozen=True, kw_only=True):
 
 
 class RewardFields(Struct, frozen=True, kw_only=True):
-    """How a reply is rewarded, as verl's readers look for it.
+    """The reward fields that verl's readers expect.
 
     Attributes:
         ground_truth: JSON of an object with ``entry_point``, ``setup``, ``tests`` and ``pass_rates``.
@@ -410,7 +410,7 @@ class RewardFields(Struct, frozen=True, kw_only=True):
 
 
 class ExtraInfo(Struct, frozen=True, kw_only=True):
-    """What verl hands on to the reward function."""
+    """The fields that verl passes to the reward function."""
 
     split: str
     index: int
@@ -419,7 +419,7 @@ class ExtraInfo(Struct, frozen=True, kw_only=True):
 
 
 class EvolvedFrom(Struct, frozen=True, kw_only=True):
-    """Where a line's tests come from.
+    """The origin of a line's tests.
 
     Attributes:
         reference: Whether new tests were checked by a reference solution.

@@ -1,4 +1,4 @@
-"""Figures of code as they are reported, and what came of having models write; null where undefined."""
+"""Metrics of code as they are reported, and results of model-written tests and solutions; null for undefined values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.statistics.records.ranking import Ends, Id, RankingRow
 
 
 class SaturationRow(Struct, frozen=True, kw_only=True):
-    """How far scores on k tests rank solutions as those on all tests do.
+    """How closely the ranking of solutions by k tests follows that by all tests.
 
     Attributes:
         rho: Mean over problems and resamples of Spearman's coefficient, an undefined one counted as 0.
@@ -144,7 +144,7 @@ class Bins(Struct, frozen=True, kw_only=True):
 
 
 class SharesOfTests(Struct, frozen=True, kw_only=True):
-    """What came of tests; shares are None where none was run.
+    """Shares of test outcomes; None where none was run.
 
     Attributes:
         tests: Tests times solutions; those that were not run don't count.
@@ -161,7 +161,7 @@ class SharesOfTests(Struct, frozen=True, kw_only=True):
 
 
 class OutcomeShares(Struct, frozen=True, kw_only=True):
-    """What came of the tests of a suite in one run.
+    """Test outcomes of a suite in one run.
 
     Attributes:
         every: Over all solutions.
@@ -196,7 +196,7 @@ class GivenScores(Struct, frozen=True, kw_only=True):
 
 
 class HistogramReport(Struct, frozen=True, kw_only=True):
-    """What was selected of one data set: the figures 3 and 4 and appendix C of the paper as data.
+    """The selection from one data set: the figures 3 and 4 and appendix C of the paper as data.
 
     Attributes:
         dataset: "" from a file.
@@ -245,7 +245,7 @@ SKIPPED: Final[dict[str, str]] = {
 
 
 class TestsWritten(Struct, frozen=True, kw_only=True):
-    """What a command that writes tests has come to.
+    """The result of a command that writes tests.
 
     Attributes:
         run: The run that its calls are counted in.
@@ -312,7 +312,7 @@ class ScaleReport(Struct, frozen=True, kw_only=True):
 
 
 class ProblemSolutions(Struct, frozen=True, kw_only=True):
-    """The solutions of one problem as far as they were written.
+    """The solutions of one problem written so far.
 
     Attributes:
         scores: Distinct scores, rounded to two decimals, the best first: of the reference, of solutions that were
@@ -338,7 +338,7 @@ class ProblemSolutions(Struct, frozen=True, kw_only=True):
 
 
 class SolutionsWritten(Struct, frozen=True, kw_only=True):
-    """What a command that writes solutions has come to, over all of its starts.
+    """The result of a command that writes solutions, over all of its starts.
 
     Attributes:
         run: The run that its calls are counted in.
@@ -362,7 +362,7 @@ class SolutionsWritten(Struct, frozen=True, kw_only=True):
 
 
 class RefinedProblem(Struct, frozen=True, kw_only=True):
-    """A problem of standard input, written anew with a function to write: a line of a file of problems.
+    """A problem of standard input, rewritten with a function to write: a line of a file of problems.
 
     Attributes:
         task_id: The old problem's.
@@ -385,7 +385,7 @@ class RefinedProblem(Struct, frozen=True, kw_only=True):
 
 
 class RefusedProblem(Struct, frozen=True, kw_only=True):
-    """A problem that was not written anew.
+    """A problem that was not rewritten.
 
     Attributes:
         reason: ``no_problem``: no reply, or one that lacks a part; ``few_tests``: too few of its tests ask something

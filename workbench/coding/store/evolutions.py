@@ -1,4 +1,4 @@
-"""Evolutions of test suites: their settings, the problems they take, and each problem's steps, written once."""
+"""Stores evolutions of test suites: their settings, their problems, and each problem's steps, written once."""
 
 from __future__ import annotations
 
@@ -39,12 +39,10 @@ class EvolutionRow(NamedTuple):
 
 
 def named(connection: sqlite3.Connection, name: str) -> list[EvolutionRow]:
-    """The evolutions of a name, one a data set at most."""
     return [row for row in every(connection) if row.name == name]
 
 
 def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
-    """All evolutions, the oldest first."""
     rows = connection.execute(
         "SELECT e.id, e.dataset_id, d.name, e.name, e.config FROM evolutions AS e "
         "JOIN datasets AS d ON d.id = e.dataset_id ORDER BY e.id"
@@ -56,7 +54,7 @@ def every(connection: sqlite3.Connection) -> list[EvolutionRow]:
 
 
 def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: EvolutionSettings) -> EvolutionRow:
-    """The evolution of that name, made if need be with the suites it ends in.
+    """Return the evolution of that name, created if need be with its final suites.
 
     Raises:
         UsageError: The name was given to other settings, or to a suite that is none of this evolution.
@@ -79,18 +77,17 @@ def bind(connection: sqlite3.Connection, dataset: int, name: str, settings: Evol
 
 
 def suite_names(name: str, rounds: int) -> list[str]:
-    """The suites an evolution ends in: one a round, then the result, which is that of the last round."""
     return [*(f"{name}-round-{round}" for round in range(1, rounds + 1)), name]
 
 
 def pool(connection: sqlite3.Connection, question: int) -> list[int]:
-    """Row ids of the solutions of a problem's pool, in the order of import."""
+    """Return row ids of the solutions of a problem's pool, in the order of import."""
     rows = connection.execute(f"SELECT c.id {_POOL} AND c.question_id = ? ORDER BY c.id", (question,))
     return [item for (item,) in rows]
 
 
 def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
-    """How many solutions the pools of a data set's problems have, by the question's row id; none has no entry."""
+    """Count the solutions in the pools of a data set's problems, by the question's row id, without empty ones."""
     rows = connection.execute(
         f"SELECT c.question_id, count(*) {_POOL} AND c.question_id IN (SELECT id FROM questions WHERE dataset_id = ?) "
         "GROUP BY c.question_id",
@@ -100,7 +97,6 @@ def pool_sizes(connection: sqlite3.Connection, dataset: int) -> dict[int, int]:
 
 
 def in_share(connection: sqlite3.Connection, dataset: int, shard: Shard) -> set[int]:
-    """Row ids of a data set's questions that fall into a share."""
     where, parameters = in_shard(shard)
     rows = connection.execute(
         f"SELECT q.id FROM questions AS q WHERE q.dataset_id = ? AND {where}", (dataset, *parameters)
@@ -109,7 +105,6 @@ def in_share(connection: sqlite3.Connection, dataset: int, shard: Shard) -> set[
 
 
 def steps_of(connection: sqlite3.Connection, evolution: int, question: int) -> list[Step]:
-    """A problem's steps, as far as it has come."""
     rows = connection.execute(
         "SELECT document FROM evolution_steps WHERE evolution_id = ? AND question_id = ? ORDER BY position",
         (evolution, question),
@@ -133,7 +128,6 @@ def put_step(connection: sqlite3.Connection, evolution: int, question: int, posi
 
 
 def reached(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
-    """How many steps each problem has behind it, by the question's row id."""
     rows = connection.execute(
         "SELECT question_id, count(*) FROM evolution_steps WHERE evolution_id = ? GROUP BY question_id", (evolution,)
     )
@@ -141,7 +135,7 @@ def reached(connection: sqlite3.Connection, evolution: int) -> dict[int, int]:
 
 
 def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[int] | None = None) -> list[Evolved]:
-    """Problems as far as they have come, in the order of import; None is all of them."""
+    """Return problems with their progress, in the order of import; None is all of them."""
     rows = connection.execute(
         "SELECT e.question_id, q.key, s.name, e.document FROM evolution_steps AS e "
         "JOIN questions AS q ON q.id = e.question_id LEFT JOIN sources AS s ON s.id = q.source_id "
@@ -156,7 +150,7 @@ def evolved(connection: sqlite3.Connection, evolution: int, questions: Sequence[
 
 
 def run_of(connection: sqlite3.Connection, name: str) -> int | None:
-    """The run that the calls of an evolution are counted in; None before the first."""
+    """Return the run that an evolution's calls are counted in; None before the first."""
     row: tuple[int] | None = connection.execute(
         "SELECT r.id FROM runs AS r JOIN verifiers AS v ON v.id = r.verifier_id WHERE v.name = ?", (run_name(name),)
     ).fetchone()
@@ -164,12 +158,10 @@ def run_of(connection: sqlite3.Connection, name: str) -> int | None:
 
 
 def run_name(name: str) -> str:
-    """What the run of an evolution is called."""
     return f"evolution/{name}"
 
 
 def models_of(connection: sqlite3.Connection, evolution: int) -> dict[int, str | None]:
-    """Who wrote the solutions of an evolution's pools, by the completions' row ids."""
     rows = connection.execute(
         "SELECT c.id, m.name FROM evolution_steps AS e JOIN json_each(e.document, '$.solutions') AS item "
         "JOIN completions AS c ON c.id = item.value LEFT JOIN models AS m ON m.id = c.model_id "

@@ -1,4 +1,4 @@
-"""Decisions on single tests: which are set apart, or count again."""
+"""Stores decisions on single tests: excluded, or included again."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from workbench.core.database.values import now
 
 
 def suite_with(connection: sqlite3.Connection, question: int, suite: str, position: int) -> int | None:
-    """Row id of the suite in which a problem has a test of its own at this place; None where it has none."""
+    """Return the row id of the suite in which a problem has a test at this position; None without one."""
     row: tuple[int] | None = connection.execute(
         "SELECT t.suite_id FROM tests AS t JOIN suites AS s ON s.id = t.suite_id "
         "WHERE t.question_id = ? AND s.name = ? AND t.position = ?",
@@ -18,7 +18,6 @@ def suite_with(connection: sqlite3.Connection, question: int, suite: str, positi
 
 
 def is_apart(connection: sqlite3.Connection, question: int, suite: str, position: int) -> bool:
-    """Whether people have set the test apart."""
     row = connection.execute(
         "SELECT 1 FROM tests_apart WHERE question_id = ? AND suite = ? AND position = ?", (question, suite, position)
     ).fetchone()
@@ -26,7 +25,6 @@ def is_apart(connection: sqlite3.Connection, question: int, suite: str, position
 
 
 def apart(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str, str, str]]:
-    """All tests that are set apart: data set, problem, suite, place, why, who, and when."""
     return connection.execute(
         "SELECT d.name, q.key, x.suite, x.position, x.reason, x.person, x.created_at FROM tests_apart AS x "
         "JOIN questions AS q ON q.id = x.question_id JOIN datasets AS d ON d.id = q.dataset_id "
@@ -35,7 +33,6 @@ def apart(connection: sqlite3.Connection) -> list[tuple[str, str, str, int, str,
 
 
 def problems_named(connection: sqlite3.Connection, task_id: str, dataset: str | None) -> list[tuple[int, str]]:
-    """Row ids and data sets of the problems of that id."""
     return connection.execute(
         "SELECT q.id, d.name FROM questions AS q JOIN datasets AS d ON d.id = q.dataset_id "
         "JOIN code_problems AS p ON p.question_id = q.id WHERE q.key = ? AND ? IN (d.name, '') ORDER BY q.id",

@@ -1,4 +1,4 @@
-"""Reading what stands behind a problem's pass matrix: its solutions, and the runs that have outcomes of them."""
+"""Reads the data behind a problem's pass matrix: its solutions, and the runs that have outcomes of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class GridSolution(NamedTuple):
 
 
 def solutions(connection: sqlite3.Connection, question: int) -> list[GridSolution]:
-    """The solutions of a problem, in the order of import."""
+    """Return the solutions of a problem, in the order of import."""
     rows = connection.execute(
         "SELECT c.id, coalesce(s.ground_truth, 0) FROM completions AS c "
         "LEFT JOIN code_solutions AS s ON s.completion_id = c.id "
@@ -28,7 +28,6 @@ def solutions(connection: sqlite3.Connection, question: int) -> list[GridSolutio
 
 
 def own_suites(connection: sqlite3.Connection, question: int) -> dict[str, int]:
-    """Suites in which a problem's solutions have tests of their own, with the most tests of any of them."""
     rows = connection.execute(
         "SELECT name, max(number) FROM (SELECT s.name AS name, s.id AS suite, count(*) AS number FROM completions AS c "
         "CROSS JOIN solution_tests AS t ON t.completion_id = c.id JOIN suites AS s ON s.id = t.suite_id "
@@ -39,7 +38,7 @@ def own_suites(connection: sqlite3.Connection, question: int) -> dict[str, int]:
 
 
 def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> list[SuiteRun]:
-    """Runs that have outcomes, once a suite: complete ones first, then those over most items, then the newest.
+    """Return runs with outcomes, one a suite: complete ones first, then those over most items, then the newest.
 
     Args:
         question: Only those with outcomes of this problem's solutions; None: of any, where a run's suites are those
@@ -61,7 +60,7 @@ def suite_runs(connection: sqlite3.Connection, question: int | None = None) -> l
 
 
 def problem_of(connection: sqlite3.Connection, completion: int) -> int | None:
-    """Row id of the problem a completion is to solve; None where its question is none."""
+    """Return the row id of a completion's problem; None if its question is none."""
     row: tuple[int] | None = connection.execute(
         "SELECT p.question_id FROM completions AS c JOIN code_problems AS p ON p.question_id = c.question_id "
         "WHERE c.id = ?",

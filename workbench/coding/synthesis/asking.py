@@ -1,4 +1,4 @@
-"""The requests for tests and for solutions. The words are our own; what is asked for is the paper's.
+"""Requests for tests and for solutions. The wording is our own; the task is the paper's.
 
 Source: Scoring Verifiers, figures 8, 13 and 14.
 """
@@ -45,7 +45,7 @@ PROMPTS: Final[dict[str, str]] = {
 def request_for_tests(
     problem: Problem, count: int, secret: bytes, solution: str = "", own: OwnPrompt | None = None
 ) -> tuple[PromptMessage, ...]:
-    """The request for tests of a problem.
+    """Return the request for tests of a problem.
 
     Args:
         count: How many.
@@ -61,7 +61,7 @@ def request_for_tests(
 def request_for_solution(
     problem: Problem, kind: SolutionKind, secret: bytes, own: OwnPrompts = OURS
 ) -> tuple[PromptMessage, ...]:
-    """The request for a solution; ``secret`` as with `request_for_tests`, ``own`` by kind."""
+    """Return the request for a solution; ``secret`` as with `request_for_tests`, ``own`` by kind."""
     if kind in own:
         return own[kind].messages({"question": problem.prompt})
     return _request(_SOLUTIONS[kind], problem, secret, {"question": problem.prompt})
@@ -82,7 +82,7 @@ def _request(
 
 
 def join(project: Project, dataset: Dataset, place: str, records: Sequence[SolutionRecord]) -> int:
-    """Add solutions to a data set; returns how many are new.
+    """Add solutions to a data set; return how many are new.
 
     Args:
         place: What stands for the file they came in, such as ``pools/NAME``.
@@ -122,7 +122,7 @@ def fill(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> PoolReport:
-    """Ask every model for so many solutions of each problem, and add all replies to the data set as they are.
+    """Ask every model for so many solutions of each problem, and add all replies to the data set unchanged.
 
     The same call goes on after a kill, and asks nothing twice.
 

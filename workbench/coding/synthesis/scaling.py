@@ -1,6 +1,6 @@
-"""More and more tests by the same models: how much better do they rank (Scoring Verifiers, section 5.3)?
+"""Measures how much better more tests by the same models rank (Scoring Verifiers, section 5.3).
 
-Each number of tests is a suite of its own, asked for anew, as if it were written and run by hand.
+Each number of tests is a suite of its own, requested anew, as if it were written and run by hand.
 """
 
 from __future__ import annotations
@@ -48,7 +48,6 @@ class ScalingPoint(Struct, frozen=True):
 
 
 def points(name: str, models: Sequence[str], sizes: Sequence[int]) -> list[ScalingPoint]:
-    """Every model with every number of tests."""
     return [
         ScalingPoint(model, size, "-".join([name, *([_NO_NAME.sub("-", model)] if len(models) > 1 else []), str(size)]))
         for model, size in product(dict.fromkeys(models), sizes)
@@ -56,12 +55,11 @@ def points(name: str, models: Sequence[str], sizes: Sequence[int]) -> list[Scali
 
 
 def suite_options(wish: TestOptions, count: int) -> SuiteOptions:
-    """What one suite is asked for by."""
     return SuiteOptions(count=count, **structs.asdict(wish))
 
 
 def require_scalable(wish: TestOptions) -> None:
-    """Refuse a prompt that asks for the same number whatever the suite.
+    """Reject a prompt that asks for the same number whatever the suite.
 
     Raises:
         UsageError: It does, or can't be read.
@@ -82,7 +80,7 @@ def scaled(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> ScaleReport:
-    """How well each suite ranks, all on the same problems.
+    """Measure how well each suite ranks, all on the same problems.
 
     Args:
         made: The suites, each with what writing it has come to; all have been run.
@@ -126,7 +124,7 @@ def scaled(
 
 
 def scale_as(report: ScaleReport, form: TableForm) -> str:
-    """The report in a form, with the curve behind a table of text; CSV has figures in full."""
+    """Render the report in a format, with the curve after a text table; CSV has full precision."""
     if form.format == "csv":
         lines = [dict(flat(msgspec.to_builtins(one))) for one in report.points]
         return lines_csv(lines, {"truth": report.truth})
@@ -135,7 +133,7 @@ def scale_as(report: ScaleReport, form: TableForm) -> str:
 
 
 def write_page(project: Project, report: ScaleReport, path: Path, *, made: str, force: bool = False) -> None:
-    """Write table and curves as one page that needs nothing else.
+    """Write table and curves as one self-contained page.
 
     Args:
         made: When that is, in words.

@@ -1,4 +1,4 @@
-"""Solutions of one problem as they are written, until there are enough different scores among them.
+"""Writes solutions of a problem until they have enough different scores.
 
 Source: Scoring Verifiers, 2.1 and 2.2: solutions are generated and filtered until the desired number of uniquely scored
 ones is there; a problem that doesn't get there is supplemented by hand or discarded.
@@ -34,7 +34,7 @@ from workbench.verifiers.execution.interpreter import EXTRACTORS, code_of, progr
 
 
 class Gathering:
-    """What one problem has.
+    """The solutions gathered of one problem.
 
     Args:
         k: How many different scores are wanted, the reference's among them.
@@ -57,15 +57,12 @@ class Gathering:
 
     @property
     def reached(self) -> bool:
-        """Whether there are as many scores as were wanted."""
         return len(self.scores) >= self._k
 
     def know(self, code: str) -> None:
-        """A solution was there before; the same code again is no new one."""
         self._known.add(code.strip())
 
     def takes(self, code: str) -> bool:
-        """Whether the code of a reply is a new solution."""
         if not code.strip() or parsed(code) is None:
             self.empty += 1
             return False
@@ -77,7 +74,7 @@ class Gathering:
         return True
 
     def ran(self, outcomes: str) -> float | None:
-        """Count the score of a solution by the letters of its tests; None where all failed by errors alone."""
+        """Count the score of a solution by the letters of its tests; return None if all failed by errors alone."""
         if not counted(outcomes) or only_errors(outcomes):
             return None
         score = as_scored(outcomes.count(PASS) / counted(outcomes), "released")
@@ -105,7 +102,7 @@ def _about(kinds: Sequence[SolutionKind], own: OwnPrompts) -> dict[str, object]:
 
 
 def kinds_of(text: str) -> tuple[SolutionKind, ...]:
-    """The kinds that are named with commas between them.
+    """Parse kinds separated by commas.
 
     Raises:
         UsageError: There is no such kind.
@@ -118,7 +115,6 @@ def kinds_of(text: str) -> tuple[SolutionKind, ...]:
 
 
 def run_name(name: str) -> str:
-    """What the run is called in which solutions of a name are written."""
     return f"solutions/{name}"
 
 
@@ -184,7 +180,7 @@ def write_solutions(
 
 
 class _RepliedSolution(Struct, frozen=True):
-    """A reply's code.
+    """The code in a reply.
 
     Attributes:
         score: By the problem's tests, rounded; None where all failed by errors alone.
@@ -200,7 +196,7 @@ class _RepliedSolution(Struct, frozen=True):
 
 
 class _ProblemAtWork(Struct):
-    """A problem at work.
+    """A problem in progress.
 
     Attributes:
         reference: None where the data set has a ground truth already, or the problem no reference; else whether the
@@ -218,7 +214,7 @@ class _ProblemAtWork(Struct):
 
 
 class _SolutionWriting:
-    """Works on some problems at a time.
+    """Processes some problems at a time.
 
     Attributes:
         untested: How many of them have no tests to score solutions by.
@@ -256,7 +252,7 @@ class _SolutionWriting:
             self._round(number, short)
 
     def records(self) -> list[SolutionRecord]:
-        """The new solutions as a file of them would have them, the ground truths that there were none of first."""
+        """Return the new solutions as a file of them would have them, new ground truths first."""
         references = [
             _reference(self._name, one.problem, passes=one.reference)
             for one in self._at_work.values()

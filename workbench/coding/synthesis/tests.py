@@ -1,4 +1,4 @@
-"""Tests read out of a model's reply, and which of them are kept. Everything here is read, nothing is run."""
+"""Parses tests from a model's reply and decides which are kept. Nothing is executed here."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OPEN, _CLOSE = "<assertion>", "</assertion>"
 
 
 class ReplyReading(Struct, frozen=True, kw_only=True):
-    """How replies are read.
+    """How replies are parsed.
 
     Attributes:
         count: Tests asked for of each.
@@ -76,7 +76,7 @@ class ParsedTests(Struct, frozen=True):
 
 
 def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTests:
-    """The tests that a reply holds.
+    """Return the tests in a reply.
 
     They stand between ``<assertion>`` and ``</assertion>`` behind the last ``</think>``; one whose end is missing is
     lost, and so is what follows an end within a test's own text. Source: the released code of Scoring Verifiers.
@@ -100,7 +100,7 @@ def read_tests(reply: str, problem: Problem, reading: ReplyReading) -> ParsedTes
 
 
 def extracted(reply: str) -> list[str]:
-    """The texts between the tags, in their order, as they are; without halves of characters."""
+    """Return the texts between the tags, in order, unchanged but for lone surrogates."""
     at, found = reply_start(reply), list[str]()
     while len(found) < MOST_FOUND and (opened := reply.find(_OPEN, at)) >= 0:
         start = opened + len(_OPEN)
@@ -152,7 +152,7 @@ def _made(wish: SuiteOptions, reading: ReplyReading, models: Models, own: OwnPro
 
 
 class _Target(Struct, frozen=True):
-    """What tests are to be written for.
+    """The problem or solution that tests are written for.
 
     Attributes:
         owner: Row id of the question, or of the completion.
@@ -165,7 +165,7 @@ class _Target(Struct, frozen=True):
 
 
 class _WritingCounts(Struct):
-    """What has come of the replies, over all starts; see `TestsWritten`."""
+    """Counts of the replies, over all starts; see `TestsWritten`."""
 
     found: int = 0
     kept: int = 0
@@ -173,7 +173,7 @@ class _WritingCounts(Struct):
 
 
 class _About(Struct):
-    """What is stored of how a suite was made.
+    """The stored description of how a suite was made.
 
     Attributes:
         made: See `_made`.
@@ -186,7 +186,7 @@ class _About(Struct):
 
 
 def reading_of(wish: SuiteOptions) -> ReplyReading:
-    """How replies are read.
+    """Return how replies are parsed.
 
     Raises:
         UsageError: There is no such filter.
@@ -200,7 +200,7 @@ def reading_of(wish: SuiteOptions) -> ReplyReading:
 
 
 def own_prompt(wish: SuiteOptions) -> OwnPrompt | None:
-    """The prompt that stands in the place of ours.
+    """Return the custom prompt.
 
     Raises:
         UsageError: It can't be read, or shows a solution where none is to be shown, or none where one is.
@@ -223,7 +223,7 @@ def write_tests(
     trust: bool = False,
     watch: Watch | None = None,
 ) -> TestsWritten:
-    """Have a model write a suite of tests, or go on with it; what has its tests keeps them.
+    """Have a model write a suite of tests, or resume; complete problems are unchanged.
 
     Args:
         suite: What it is called.
@@ -265,7 +265,7 @@ def write_tests(
 
 
 def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object]) -> tuple[int, _About]:
-    """The suite's row id, made if need be, and what is stored of it.
+    """Return the suite's row id, created if need be, and its stored description.
 
     Raises:
         UsageError: There is another suite of that name.

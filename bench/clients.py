@@ -61,7 +61,7 @@ class Forgetful:
 @asynccontextmanager
 async def ours(url: str, at_once: int) -> AsyncIterator[Ask]:
     """The project's client, with its cache look-up, pace, budget and parsing."""
-    server = ModelServer(profile="vllm", base_urls=(url,), model=MODEL)
+    server = ModelServer(profile="vllm", base_url=url, model=MODEL)
     async with Caller({"judge": server}, Limits(concurrency=at_once), Forgetful()) as caller:
 
         async def ask(number: int) -> object:

@@ -100,7 +100,7 @@ def grants_of(servers: Mapping[str, ModelServer], options: Mapping[str, str]) ->
     Raises:
         UsageError: The template can't be read.
     """
-    grants = dict.fromkeys(_server(url, server) for server in servers.values() for url in server.base_urls)
+    grants = dict.fromkeys(map(_server, servers.values()))
     templates = dict.fromkeys(path for one in everyone_in(options) for path in own_prompts(one))
     return [*grants, *(_template(str(path), read_template(path)) for path in templates)]
 
@@ -161,7 +161,8 @@ def _place(database: Path, grant: Grant) -> Path:
     return _folder() / hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _server(url: str, server: ModelServer) -> Grant:
+def _server(server: ModelServer) -> Grant:
+    url = server.base_url
     key = KeySource(server, PROFILES[server.profile], Clock()).place
     variables = sorted(value for value in server.extras.headers.values() if value.startswith("$"))
     said = f"the server {url} {f'with the key in {key}' if key else 'without a key'}"

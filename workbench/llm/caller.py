@@ -13,7 +13,7 @@ from workbench.llm.clock import Awake, Clock
 from workbench.llm.dialects import read, reread
 from workbench.llm.dialects.openai import dollars
 from workbench.llm.failures import AttemptFailed, of_response, one_line
-from workbench.llm.lane import Lane, PreparedRequest, Secrets, ServerAddress, without_secrets
+from workbench.llm.lane import Lane, PreparedRequest, Secrets, without_secrets
 from workbench.llm.pace import (
     LONGEST_ASKED_S,
     START,
@@ -301,9 +301,7 @@ class Caller:
         secrets = await lane.secrets(self._environment)
         self.require_price(lane)
         if secrets != Secrets(None) and lane.sends_key_in_clear:
-            self.warn(
-                f"The key in {lane.key_place or 'a header'} goes to {lane.server.base_urls[0]} without encryption."
-            )
+            self.warn(f"The key in {lane.key_place or 'a header'} goes to {lane.base} without encryption.")
         estimate, allowed = prepared.estimate, self._allowed(lane)
         try:
             await allowed.budgets.reserve(estimate)
@@ -330,9 +328,7 @@ class Caller:
             allowed.budgets.settle(estimate, usage, sent=sent)
 
     async def _send(self, lane: Lane, item: int, prepared: PreparedRequest, secrets: Secrets) -> _Led:
-        address = lane.choose()
-        call = lane.call(prepared, address)
-        address.in_flight += 1
+        call = lane.call(prepared)
         self.in_flight += 1
         try:
             attempt = await self._journal.begin(item, call)
@@ -340,7 +336,7 @@ class Caller:
             try:
                 response, reply = await self._exchange(lane, call, prepared, secrets)
             except AttemptFailed as failure:
-                self._note_failure(lane, address, failure)
+                self._note_failure(lane, failure)
                 self._journal.fail(attempt, failure.code, failure.status, failure.detail, sent=not failure.unreachable)
                 self._halt_if_hopeless(lane, failure, began)
                 raise
@@ -349,10 +345,9 @@ class Caller:
                 self._journal.fail(attempt, halt.code, None, halt.message, sent=False)
                 raise
         finally:
-            address.in_flight -= 1
             self.in_flight -= 1
         self._journal.done(attempt, call, response)
-        lane.succeeded(address, began)
+        lane.succeeded(began)
         self._note_success(lane, prepared, reply)
         return call.key, reply
 
@@ -374,7 +369,7 @@ class Caller:
         self._note_origin(response.origin)
         return response, reply
 
-    def _note_failure(self, lane: Lane, address: ServerAddress, failure: AttemptFailed) -> None:
+    def _note_failure(self, lane: Lane, failure: AttemptFailed) -> None:
         self.errors[failure.code] += 1
         self._last_failure = failure
         allowed = self._allowed(lane)
@@ -386,8 +381,6 @@ class Caller:
                 allowed.pace.refused(failure.wait, altogether=lane.breaker.is_open)
                 if self.errors["rate_limit"] == 1:
                     self.warn(f"{lane.title} limits the rate: calls wait, nothing is lost. It says: {failure.detail}")
-        if failure.code in {"server", "timeout", "transport"}:
-            lane.failed(address)
 
     def _note_success(self, lane: Lane, prepared: PreparedRequest, reply: Reply) -> None:
         self._allowed(lane).gate.succeeded()

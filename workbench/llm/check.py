@@ -15,7 +15,7 @@ from workbench.llm.caller import NOT_RECORDED, origin_of
 from workbench.llm.clock import Clock
 from workbench.llm.dialects import read
 from workbench.llm.failures import AttemptFailed, of_response, one_line
-from workbench.llm.lane import OTHER_CALL, Lane, Secrets, ServerAddress, without_secrets
+from workbench.llm.lane import OTHER_CALL, Lane, Secrets, without_secrets
 from workbench.llm.profiles import DEFAULT, PROFILES, Profile, plain_model
 from workbench.llm.records import CallFailed, Chat, Halt, Reply, Request, Scoring
 from workbench.llm.server import ModelServer, endpoint, without_version
@@ -132,11 +132,10 @@ async def check(
     findings = _about(lane, secrets.key, is_chat=any(isinstance(one, Chat) for one in requests))
     async with Transport() as transport:
         probe = _AddressProbe(transport, lane, secrets, timeout_s, read_reply)
-        for address in lane.addresses:
-            try:
-                findings += await probe.look(address, requests)
-            except Halt as own:
-                findings.append(ServerFinding("problem", own.message))
+        try:
+            findings += await probe.look(requests)
+        except Halt as own:
+            findings.append(ServerFinding("problem", own.message))
     return findings
 
 
@@ -209,21 +208,21 @@ class _AddressProbe:
         self._timeout_s = timeout_s
         self._read_reply = read_reply
 
-    async def look(self, address: ServerAddress, requests: Sequence[Request]) -> list[ServerFinding]:
+    async def look(self, requests: Sequence[Request]) -> list[ServerFinding]:
         findings: list[ServerFinding] = []
         if not self._lane.profile.azure_paths:
             try:
-                listed = await self._get(address, endpoint(address.base, "models"))
+                listed = await self._get(endpoint(self._lane.base, "models"))
                 findings += self._models(listed)
-                findings += _about_kind(self._lane.profile, await self._kind(address, listed))
+                findings += _about_kind(self._lane.profile, await self._kind(listed))
             except AttemptFailed as failure:
-                problem = self._problem(address, failure)
+                problem = self._problem(failure)
                 if failure.status is None or failure.code == "auth":
                     return [problem]
-                findings.append(ServerFinding("note", f"{address.base} lists no models ({failure.detail})."))
+                findings.append(ServerFinding("note", f"{self._lane.base} lists no models ({failure.detail})."))
         called: list[ServerFinding] = []
         for number, request in enumerate(requests):
-            called += await self._call(address, request, self._read_reply if number == 0 else None)
+            called += await self._call(request, self._read_reply if number == 0 else None)
             if any(one.level == "problem" for one in called):
                 break
         if all(one.level != "problem" for one in called):
@@ -231,21 +230,21 @@ class _AddressProbe:
             findings = [structs.replace(one, level="note") if one.level == "problem" else one for one in findings]
         return findings + list(dict.fromkeys(called))
 
-    async def _kind(self, address: ServerAddress, listed: Any) -> str | None:
+    async def _kind(self, listed: Any) -> str | None:
         """Return the profile that the server's answers indicate; if one was named, only by the models' owner."""
         found = kind_of_models(listed)
         if found is not None or self._lane.profile.name != DEFAULT:
             return found
         for path, is_it, name in SIGNS:
             try:
-                data = await self._get(address, endpoint(without_version(address.base), path))
+                data = await self._get(endpoint(without_version(self._lane.base), path))
             except AttemptFailed:
                 continue
             if isinstance(data, dict) and is_it(data):
                 return name
         return None
 
-    async def _get(self, address: ServerAddress, url: str) -> Any:
+    async def _get(self, url: str) -> Any:
         headers = self._lane.headers(self._secrets)
         sent = self._transport.send(url, headers, None, self._timeout_s, _LONGEST_LIST, self._lane.server.route)
         received = without_secrets(self._secrets, await sent)
@@ -270,11 +269,11 @@ class _AddressProbe:
             return [ServerFinding("good", f"The model {wanted!r} is there.")]
         return [ServerFinding("good", f"The model {wanted!r} is there, with a context of {length} tokens.")]
 
-    async def _call(self, address: ServerAddress, request: Request, read_reply: Read | None) -> list[ServerFinding]:
+    async def _call(self, request: Request, read_reply: Read | None) -> list[ServerFinding]:
         clock = Clock()
         try:
             prepared = self._lane.prepare(request, 0)
-            call = self._lane.call(prepared, address)
+            call = self._lane.call(prepared)
             began = clock.now()
             headers = self._lane.headers(self._secrets)
             route, stream = self._lane.server.route, self._lane.server.extras.stream
@@ -288,14 +287,14 @@ class _AddressProbe:
                 raise of_response(received.status, received.headers, received.body)
             reply = read(received.body, prepared.built.task, self._lane.profile.name, prepared.count)
         except CallFailed as failure:
-            return [self._problem(address, failure)]
+            return [self._problem(failure)]
         findings = [ServerFinding("note", note) for note in prepared.built.notes]
         findings += _about_reply(self._lane.server.model, request, reply, ms)
         made = None if read_reply is None else await read_reply(reply)
         return findings if made is None else [*findings, made]
 
-    def _problem(self, address: ServerAddress, failure: CallFailed) -> ServerFinding:
-        where = f"{address.base}: "
+    def _problem(self, failure: CallFailed) -> ServerFinding:
+        where = f"{self._lane.base}: "
         name = self._lane.key_place
         if failure.code == "auth":
             if self._secrets.key is None:

@@ -140,17 +140,16 @@ class Trial:
 
 AZURE_VERSION = "api-version=2024-10-21"
 """Used when the address names none."""
-_LONGEST_REST_S = 30.0
 _SHORTEST_SECRET = 8
 _HIDDEN = b"[key]"
 
 
 class PreparedRequest(Struct, frozen=True, kw_only=True):
-    """A request that is ready to be sent to any of a server's addresses.
+    """A request that is ready to be sent.
 
     Attributes:
         keys: sha256 of the canonical request, the server's place and the sample's index, by place: the key of a stored
-            reply. A server has several places if it has several addresses, or a name as well.
+            reply. A server with a name has two places: its name and its address.
         request: sha256 of the canonical request: profile, path and body.
         characters: Length of the model's input.
         count: Texts to be scored; None for a chat.
@@ -180,15 +179,6 @@ class Secrets(Struct, frozen=True):
     headers: dict[str, str] = {}
 
 
-class ServerAddress(Struct):
-    """One base URL."""
-
-    base: str
-    in_flight: int = 0
-    failures: int = 0
-    rests_until: float = 0.0
-
-
 class Lane:
     """An endpoint: the server of one role.
 
@@ -199,11 +189,9 @@ class Lane:
     def __init__(self, server: ModelServer, price: Price | None, clock: Clock) -> None:
         try:
             self.profile = spoken_to(server.profile, server.model, server.extras.api)
-            self.addresses = [ServerAddress(base=urls.checked(base)) for base in server.base_urls]
+            self.base = urls.checked(server.base_url)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        if not self.addresses:
-            raise UsageError(f"The server of {server.model!r} has no base_url.")
         self.server = server
         self.price = price
         self.last_success: float | None = None
@@ -226,9 +214,8 @@ class Lane:
         if headers := self.server.extras.headers:
             parts.append(msgspec.json.encode(headers, order="sorted"))
         digest = hashlib.sha256(b"\0".join(parts)).digest()
-        places = dict.fromkeys(place for address in self.addresses for place in self._places(built, address))
         return PreparedRequest(
-            keys={place: reply_key(digest, place, sample) for place in places},
+            keys={place: reply_key(digest, place, sample) for place in self._places(built)},
             request=digest,
             built=built,
             sample=sample,
@@ -249,12 +236,12 @@ class Lane:
         )
         return CallEstimate(prompt=prompt, completion=reply, cost=max(cost or 0.0 for cost in costs))
 
-    def _places(self, built: Built, address: ServerAddress) -> tuple[str, ...]:
-        own = urls.place_of(self.url(built, address.base), built.path)
+    def _places(self, built: Built) -> tuple[str, ...]:
+        own = urls.place_of(self.url(built), built.path)
         return (own,) if self.server.name is None else (self.server.name, own)
 
-    def call(self, prepared: PreparedRequest, address: ServerAddress) -> JournaledCall:
-        place = self._places(prepared.built, address)[0]
+    def call(self, prepared: PreparedRequest) -> JournaledCall:
+        place = self._places(prepared.built)[0]
         return JournaledCall(
             key=prepared.keys[place],
             server=place,
@@ -263,10 +250,11 @@ class Lane:
             profile=self.profile.name,
             model=self.server.model,
             sample=prepared.sample,
-            url=self.url(prepared.built, address.base),
+            url=self.url(prepared.built),
         )
 
-    def url(self, built: Built, base: str) -> str:
+    def url(self, built: Built) -> str:
+        base = self.base
         if self.profile.azure_paths and built.path == CHAT_PATHS["openai-responses"]:
             return urls.endpoint(urls.azure_root(base), built.path)
         if self.profile.azure_paths and not base.partition("?")[0].rstrip("/").endswith("/openai/v1"):
@@ -314,7 +302,7 @@ class Lane:
 
     @property
     def title(self) -> str:
-        return f"The server at {self.addresses[0].base} (profile {self.profile.name})"
+        return f"The server at {self.base} (profile {self.profile.name})"
 
     def refusal(self, failure: AttemptFailed) -> Halt:
         """Return the halt for a failure that other calls would meet, too."""
@@ -328,28 +316,16 @@ class Lane:
 
     @property
     def sends_key_in_clear(self) -> bool:
-        return any(address.base.startswith("http://") and not urls.is_local(address.base) for address in self.addresses)
+        return self.base.startswith("http://") and not urls.is_local(self.base)
 
-    def choose(self) -> ServerAddress:
-        """Return the available address with the fewest calls in flight, or the one that becomes available first."""
-        now = self._clock.now()
-        return min(self.addresses, key=lambda one: (max(one.rests_until - now, 0.0), one.in_flight))
-
-    def succeeded(self, address: ServerAddress, made_at: float) -> None:
+    def succeeded(self, made_at: float) -> None:
         """Record a reply from an address to a call that was made at a time of the clock."""
-        address.failures = 0
-        address.rests_until = 0.0
         self.last_success = self._clock.now()
         self.breaker.succeeded(made_at)
         self.trial.succeeded()
 
     def silent_since(self, moment: float) -> bool:
         return self.last_success is None or self.last_success < moment
-
-    def failed(self, address: ServerAddress) -> None:
-        """Record that an address didn't answer or reported an error of its own: others are preferred for a while."""
-        address.failures += 1
-        address.rests_until = self._clock.now() + min(_LONGEST_REST_S, 2.0 ** min(address.failures - 1, 10))
 
 
 def reply_key(request: bytes, place: str, sample: int) -> bytes:

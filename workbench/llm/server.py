@@ -146,11 +146,11 @@ DIRECT = Route()
 
 
 class ModelServer(Struct, frozen=True, kw_only=True):
-    """A model on one or several equal servers.
+    """A model on a server.
 
     Attributes:
         profile: The server's kind, as `workbench.llm.profiles` lists them.
-        base_urls: Its addresses, such as ``http://localhost:8000/v1``; several share the load.
+        base_url: Its address, such as ``http://localhost:8000/v1``.
         model: The model's name there.
         key_variable: The environment variable that holds the key; None for a server without keys. The key itself is
             read when a call is made, and neither stored nor logged.
@@ -163,7 +163,7 @@ class ModelServer(Struct, frozen=True, kw_only=True):
     """
 
     profile: str
-    base_urls: tuple[str, ...]
+    base_url: str
     model: str
     key_variable: str | None = None
     timeout_s: float = DEFAULT_TIMEOUT_S
@@ -175,8 +175,8 @@ class ModelServer(Struct, frozen=True, kw_only=True):
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Return the identity of its replies: its name, or else its addresses."""
-        return (self.name,) if self.name else tuple(sorted({place_of(url) for url in self.base_urls}))
+        """Return the identity of its replies: its name, or else its address."""
+        return (self.name,) if self.name else (place_of(self.base_url),)
 
 
 BATCH: Final = "batch"

@@ -313,8 +313,7 @@ class _Gathering:
         if self._calls and (self._calls >= self._most or self._bytes + size > self._api.most_bytes):
             await self.store()
             self._number, self._calls, self._bytes = None, 0, 0
-        address = self._lane.addresses[0]
-        call = self._lane.call(prepared, address)
+        call = self._lane.call(prepared)
         self._found.append(GatheredCall(item=item, call=call, estimate=prepared.estimate, bytes=size))
         self._calls += 1
         self._bytes += size
@@ -325,7 +324,7 @@ class _Gathering:
         found, self._found = self._found, []
         if not found:
             return
-        number, base, place = self._number, self._lane.addresses[0].base, found[0].call.server
+        number, base, place = self._number, self._lane.base, found[0].call.server
         token = secrets.token_hex(8)
 
         def put(connection: sqlite3.Connection, attempts: Sequence[int]) -> None:

@@ -126,7 +126,7 @@ def _call(verifier: ServedVerifier, planned: PlannedRequest) -> PreviewedCall:
         step=planned.step,
         role=planned.role,
         exact=planned.exact,
-        url=lane.url(built, server.base_urls[0]),
+        url=lane.url(built),
         body=msgspec.Raw(built.body),
         notes=(*prompt_notes(verifier), *built.notes),
     )
@@ -203,7 +203,7 @@ async def _check(verifier: ServedVerifier) -> list[CheckedServer]:
     return [
         CheckedServer(
             roles=roles[key],
-            base_urls=server.base_urls,
+            base_urls=(server.base_url,),
             model=server.model,
             findings=await check(
                 server, told, read_reply=partial(_reading, verifier) if "judge" in roles[key] else None

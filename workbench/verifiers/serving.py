@@ -35,7 +35,7 @@ from workbench.verifiers.base import SERVER_AT, Judged, ServedVerifier
 from workbench.verifiers.judging import failure, trimmed
 
 SERVER_OPTIONS: Final[dict[str, str]] = {
-    "base_url": "where the server is, such as http://localhost:8000/v1; several equal ones separated by commas",
+    "base_url": "where the server is, such as http://localhost:8000/v1",
     "model": "the model's name on the server",
     "server": f"kind of server: {', '.join(PROFILES)} (default: guessed from base_url)",
     "server_name": "a name for equal servers, which share stored replies (default: base_url tells servers apart)",
@@ -90,17 +90,19 @@ def server_from(options: Mapping[str, str]) -> ModelServer:
     Raises:
         ValueError: An option is missing or wrong.
     """
-    urls = tuple(checked(part) for part in required(options, "base_url").split(","))
+    url = required(options, "base_url")
+    if "," in url:
+        raise ValueError("base_url: a server has one address; put a load balancer or proxy before several")
     variable = options.get("api_key_env")
     if variable is not None and not _VARIABLE.fullmatch(variable):
         raise ValueError("api_key_env: it takes the name of an environment variable, such as OPENAI_API_KEY, not a key")
     timeout = number(options, "timeout", above=0, most=_LONGEST_TIMEOUT_S)
     if len(_KEYS & options.keys()) > 1:
         raise ValueError(f"{min(_KEYS & options.keys())}: a key comes from one place; give one of {', '.join(_KEYS)}")
-    profile = choice(options, "server", tuple(PROFILES), default=guess(urls[0]))
+    profile = choice(options, "server", tuple(PROFILES), default=guess(url))
     return ModelServer(
         profile=profile,
-        base_urls=urls,
+        base_url=checked(url),
         model=model_name(options, "model"),
         key_variable=variable,
         timeout_s=DEFAULT_TIMEOUT_S if timeout is None else timeout,

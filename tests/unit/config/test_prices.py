@@ -19,7 +19,7 @@ def written(folder: Path, text: str) -> Path:
 
 
 def at(model: str, profile: str = "vllm") -> ModelServer:
-    return ModelServer(profile=profile, base_urls=("http://h/v1",), model=model)
+    return ModelServer(profile=profile, base_url="http://h/v1", model=model)
 
 
 def test_list_prices_stand_behind_the_projects_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

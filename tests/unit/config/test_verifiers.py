@@ -36,7 +36,7 @@ def test_a_table_gives_the_options_of_the_command_line(tmp_path: Path) -> None:
 [verifiers."org/my-judge@2"]
 kind = "llm-judge"
 model = "m"
-base_url = ["http://a/v1", "http://b/v1"]
+base_url = "http://a/v1"
 api_key_env = "SOME_KEY"
 prompt = "mine.toml"
 reference = false
@@ -50,7 +50,7 @@ sampling = { temperature = 0.4, max_tokens = 64 }
     assert found.place == f"{tmp_path / FILE_NAME}:verifiers.org/my-judge@2"
     assert found.options == {
         "model": "m",
-        "base_url": "http://a/v1,http://b/v1",
+        "base_url": "http://a/v1",
         "api_key_env": "SOME_KEY",
         "template": str((tmp_path / "mine.toml").resolve()),
         "reference": "false",

@@ -33,7 +33,8 @@ def asked(text: str, max_tokens: int | None = None) -> Chat:
 
 
 def caller_of(
-    *urls: str,
+    url: str,
+    *,
     journal: MemoryJournal | None = None,
     limits: Limits = NO_LIMITS,
     profile: str = "vllm",
@@ -44,7 +45,7 @@ def caller_of(
     environment: dict[str, str] | None = None,
     shared: Budget | None = None,
 ) -> Caller:
-    server = ModelServer(profile=profile, base_urls=urls, model="m", timeout_s=timeout_s, key_variable=key_variable)
+    server = ModelServer(profile=profile, base_url=url, model="m", timeout_s=timeout_s, key_variable=key_variable)
     given, kept = environment or {}, journal or MemoryJournal()
     return Caller({"judge": server}, limits, kept, prices, given, clock=clock or HeldClock(), shared=shared)
 

@@ -320,26 +320,6 @@ async def test_a_server_that_sells_is_begun_with_gently() -> None:
     assert caller_of("http://127.0.0.1:9/v1", profile="vllm").limit == 100
 
 
-async def test_several_addresses_share_the_load_and_a_broken_one_is_rested() -> None:
-    release = threading.Event()
-    with (
-        scripted(lambda _: Scripted(body=chat_reply("Yes"), hold=release)) as one,
-        scripted(lambda _: Scripted(body=chat_reply("Yes"), hold=release)) as two,
-    ):
-        async with caller_of(one.url, two.url) as caller:
-            calls = [asyncio.create_task(caller.call(item, "judge", asked(f"q{item}"))) for item in range(10)]
-            while len(one.received) + len(two.received) < 10:
-                await asyncio.sleep(0)
-            release.set()
-            await asyncio.gather(*calls)
-        assert (len(one.received), len(two.received)) == (5, 5)
-        async with caller_of("http://127.0.0.1:9/v1", two.url) as caller:
-            for item in range(5):
-                await caller.call(item, "judge", asked(f"later {item}"))
-        assert len(two.received) == 10
-        assert caller.errors["transport"] <= 3
-
-
 async def test_scores_come_in_the_order_of_the_texts() -> None:
     with scripted(lambda _: [0.1, 0.9, 0.5]) as server:
         async with caller_of(server.url) as caller:

@@ -18,7 +18,7 @@ MODELS = {"object": "list", "data": [{"id": "m", "max_model_len": 8192}, {"id": 
 
 async def findings(url: str, profile: str = "vllm", model: str = "m", **more: Any) -> list[ServerFinding]:
     environment = more.pop("environment", {})
-    server = ModelServer(profile=profile, base_urls=(url,), model=model, key_variable=more.pop("key_variable", None))
+    server = ModelServer(profile=profile, base_url=url, model=model, key_variable=more.pop("key_variable", None))
     requests = more.pop("requests", [QUESTION])
     return await check(server, requests, environment=environment, timeout_s=more.pop("timeout_s", 20.0), **more)
 

@@ -62,11 +62,11 @@ KEYS = {
 
 
 def lane(profile: str, url: str = "http://127.0.0.1:1/v1", model: str = "m") -> Lane:
-    return Lane(ModelServer(profile=profile, base_urls=(url,), model=model, key_variable="K"), None, Clock())
+    return Lane(ModelServer(profile=profile, base_url=url, model=model, key_variable="K"), None, Clock())
 
 
 def url_of(one: Lane, prepared: PreparedRequest) -> str:
-    return one.call(prepared, one.addresses[0]).url
+    return one.call(prepared).url
 
 
 def reading(data: Any, task: str = "chat", profile: str = "openai", count: int | None = None) -> Reply:
@@ -590,11 +590,9 @@ REQUEST = st.builds(
 @given(request=REQUEST, sample=st.integers(0, 5), profile=st.sampled_from(sorted(PROFILES)))
 def test_a_key_is_settled_by_the_request_and_by_nothing_operational(request: Chat, sample: int, profile: str) -> None:
     one = lane(profile).prepare(request, sample)
-    same = ModelServer(
-        profile=profile, base_urls=("http://127.0.0.1:1/v1/",), model="m", timeout_s=3, key_variable="OTHER"
-    )
+    same = ModelServer(profile=profile, base_url="http://127.0.0.1:1/v1/", model="m", timeout_s=3, key_variable="OTHER")
     assert Lane(same, None, Clock()).prepare(request, sample) == one
-    elsewhere = ModelServer(profile=profile, base_urls=("https://b.example/v1",), model="m")
+    elsewhere = ModelServer(profile=profile, base_url="https://b.example/v1", model="m")
     assert Lane(elsewhere, None, Clock()).prepare(request, sample).key != one.key
     assert lane(profile).prepare(request, sample + 1).key != one.key
     assert lane(profile, model="other").prepare(request, sample).key != one.key

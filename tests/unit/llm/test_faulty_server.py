@@ -28,7 +28,7 @@ async def everything(
     url: str, items: int, timeout_s: float, limits: Limits = AT_ONCE
 ) -> tuple[MemoryJournal, Caller, int]:
     journal = MemoryJournal()
-    server = ModelServer(profile="vllm", base_urls=(url,), model="m", timeout_s=timeout_s)
+    server = ModelServer(profile="vllm", base_url=url, model="m", timeout_s=timeout_s)
     async with Caller({"judge": server}, limits, journal, clock=Hasty()) as caller:
         requests = [Chat(messages=(PromptMessage("user", f"Question {item}."),)) for item in range(items)]
         calls = [caller.call(item, "judge", request) for item, request in enumerate(requests)]

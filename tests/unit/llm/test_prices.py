@@ -37,7 +37,7 @@ PRICE = Price(
 
 
 def server(profile: str, model: str) -> ModelServer:
-    return ModelServer(profile=profile, base_urls=("https://one.example/v1",), model=model)
+    return ModelServer(profile=profile, base_url="https://one.example/v1", model=model)
 
 
 def dollars_a_million(usage: Usage) -> float | None:
@@ -70,7 +70,7 @@ def test_what_may_have_to_be_put_into_the_cache_is_held() -> None:
     one = Lane(server("vllm", "m"), PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
     assert one.cost == pytest.approx((one.prompt * 12.5 + 10 * 100) / 1e6)
     extras = RequestExtras(body={"service_tier": "flex"})
-    flex = ModelServer(profile="vllm", base_urls=("http://h/v1",), model="m", extras=extras)
+    flex = ModelServer(profile="vllm", base_url="http://h/v1", model="m", extras=extras)
     two = Lane(flex, PRICE, Clock()).prepare(asked("q" * 400, 10), 0).estimate
     assert two.cost == pytest.approx((two.prompt * 5 + 10 * 50) / 1e6)
 

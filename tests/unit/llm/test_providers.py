@@ -150,9 +150,7 @@ async def test_what_a_run_may_cost_is_kept_by_the_servers_own_count(name: str, c
     prices = {} if provider.server == "openrouter" else {provider.model: PRICE}
     with scripted(lambda _: provider.answer(case)) as server:
         address = server.url.removesuffix("/v1") + provider.path
-        place = ModelServer(
-            profile=provider.server, base_urls=(address,), model=provider.model, key_variable="JUDGE_KEY"
-        )
+        place = ModelServer(profile=provider.server, base_url=address, model=provider.model, key_variable="JUDGE_KEY")
         environment = {"JUDGE_KEY": "sk-0123456789abcdef"}
         servers = {"judge": place}
         async with Caller(servers, limits, MemoryJournal(), prices, environment, clock=HeldClock()) as caller:

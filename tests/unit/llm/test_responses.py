@@ -191,7 +191,7 @@ async def test_probabilities_are_asked_for_and_read() -> None:
 def test_azures_address(base: str, url: str) -> None:
     lane = Lane(server_from({"base_url": base, "server": "azure", "model": "my gpt-5-pro"}), None, Clock())
     prepared = lane.prepare(asked("q"), 0)
-    assert lane.call(prepared, lane.addresses[0]).url == url
+    assert lane.call(prepared).url == url
     assert json.loads(prepared.built.body)["model"] == "my gpt-5-pro"
 
 
@@ -377,7 +377,7 @@ async def one_after_the_other(caller: Caller) -> None:
 async def test_a_model_of_the_other_call_is_told_by_its_option(status: int, words: str, advice: str) -> None:
     error = {"error": {"message": words, "type": "invalid_request_error", "param": "model", "code": None}}
     with scripted(lambda _: Scripted(status, body=error)) as server:
-        place = ModelServer(profile="openai", base_urls=(server.url,), model="gpt-x", key_variable="OPENAI_API_KEY")
+        place = ModelServer(profile="openai", base_url=server.url, model="gpt-x", key_variable="OPENAI_API_KEY")
         async with Caller({"judge": place}, NO_LIMITS, MemoryJournal(), None, ENVIRONMENT, clock=HeldClock()) as caller:
             with pytest.raises(Halt) as caught:
                 await one_after_the_other(caller)

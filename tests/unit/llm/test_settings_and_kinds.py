@@ -147,7 +147,7 @@ def listed_by(owner: str) -> dict[str, Any]:
 async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, Any], kind: str | None) -> None:
     with scripted(answering(paths)) as server:
         found = await check(
-            ModelServer(profile="openai-compatible", base_urls=(server.url,), model="m"),
+            ModelServer(profile="openai-compatible", base_url=server.url, model="m"),
             [QUESTION],
             environment={},
             timeout_s=20,
@@ -160,6 +160,6 @@ async def test_an_unknown_servers_kind_is_told_by_its_answers(paths: dict[str, A
 async def test_a_wrong_kind_is_noticed() -> None:
     with scripted(answering(listed_by("llamacpp"))) as server:
         found = await check(
-            ModelServer(profile="vllm", base_urls=(server.url,), model="m"), [QUESTION], environment={}, timeout_s=20
+            ModelServer(profile="vllm", base_url=server.url, model="m"), [QUESTION], environment={}, timeout_s=20
         )
     assert any("answers like llama.cpp, not like vLLM" in one.text for one in found)

@@ -89,7 +89,7 @@ async def test_patience_with_a_server_is_not_used_up_meanwhile(monkeypatch: pyte
     monkeypatch.setattr(pace, "_LONGEST_S", 0.05)
     busy = Scripted(429, {"retry-after": "0.05"}, {"error": {"message": "slow down"}})
     with scripted(in_turn(busy, busy, busy, "Yes")) as server:
-        servers = {"judge": ModelServer(profile="vllm", base_urls=(server.url,), model="m")}
+        servers = {"judge": ModelServer(profile="vllm", base_url=server.url, model="m")}
         async with Caller(servers, Limits(), MemoryJournal(), environment={}) as caller:
             call = asyncio.create_task(caller.call(1, "judge", asked("q")))
             while not server.received:

@@ -49,7 +49,7 @@ def server(held: threading.Event) -> Iterator[ScriptedServer]:
 
 
 def served(url: str, run: int) -> RunServers:
-    server = ModelServer(profile="openai-compatible", base_urls=(url,), model=f"m{run}", key_variable=None)
+    server = ModelServer(profile="openai-compatible", base_url=url, model=f"m{run}", key_variable=None)
     return RunServers(run=run, servers={"judge": server}, limits=Limits(concurrency=2), prices={})
 
 

@@ -14,13 +14,13 @@ LOCAL = {"base_url": "http://localhost:8000/v1", "model": "m"}
 
 def test_what_is_not_said_has_its_default() -> None:
     server = server_from(LOCAL)
-    assert server == ModelServer(profile="openai-compatible", base_urls=("http://localhost:8000/v1",), model="m")
+    assert server == ModelServer(profile="openai-compatible", base_url="http://localhost:8000/v1", model="m")
     assert limits_from({}) == Limits()
 
 
 def test_everything_can_be_said() -> None:
     options = {
-        "base_url": "http://a:1/v1, http://b:2/v1",
+        "base_url": "http://a:1/v1",
         "model": "m",
         "server": "vllm",
         "api_key_env": "MY_KEY_2",
@@ -34,9 +34,15 @@ def test_everything_can_be_said() -> None:
         "strategy": "another's option",
     }
     assert server_from(options) == ModelServer(
-        profile="vllm", base_urls=("http://a:1/v1", "http://b:2/v1"), model="m", key_variable="MY_KEY_2", timeout_s=2.5
+        profile="vllm", base_url="http://a:1/v1", model="m", key_variable="MY_KEY_2", timeout_s=2.5
     )
     assert limits_from(options) == Limits(concurrency=7, rpm=0.5, tpm=1e6, max_calls=0, max_tokens=10, max_cost=0)
+
+
+@pytest.mark.parametrize("urls", ["http://a:1/v1,http://b:2/v1", "http://a:1/v1, http://b:2/v1", "http://a:1/v1,"])
+def test_several_addresses_are_rejected_with_what_to_do(urls: str) -> None:
+    with pytest.raises(ValueError, match=r"^base_url: .*one address.*load balancer or proxy"):
+        server_from({**LOCAL, "base_url": urls})
 
 
 @pytest.mark.parametrize(

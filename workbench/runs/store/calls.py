@@ -414,7 +414,7 @@ class ServerUse(Struct, frozen=True, kw_only=True):
     def is_of(self, server: ModelServer) -> bool:
         if self.model is not None:
             return self.model == server.model and self.server in server.places
-        return urlsplit(self.url).netloc in {urlsplit(base).netloc for base in server.base_urls}
+        return urlsplit(self.url).netloc == urlsplit(server.base_url).netloc
 
 
 def used_by_server(connection: sqlite3.Connection, run: int) -> list[ServerUse]:

@@ -38,7 +38,7 @@ name = "small"
 [[models]]
 name = "large"
 model = "org/large-72b"
-base_url = ["http://a:1/v1", "http://b:1/v1"]
+base_url = "http://a:1/v1"
 server = "vllm"
 temperature = 0
 samples = 1
@@ -74,7 +74,7 @@ def test_a_whole_plan(project: Project, tmp_path: Path) -> None:
     assert (small.name, small.server.model, small.samples, small.price) == ("small", "small", 2, None)
     assert small.sampling == Sampling(temperature=0.7, max_tokens=512)
     assert small.server.key_variable == "SOME_KEY"
-    assert large.server.base_urls == ("http://a:1/v1", "http://b:1/v1")
+    assert large.server.base_url == "http://a:1/v1"
     assert (large.server.profile, large.server.model, large.server.timeout_s) == ("vllm", "org/large-72b", 30.0)
     assert large.sampling == Sampling(temperature=0.0, max_tokens=512, seed=7)
     limits = Limits(concurrency=8, rpm=60, tpm=1e5, max_calls=9, max_tokens=1000, max_cost=1.5)
@@ -164,7 +164,7 @@ def test_the_settings_file_helps_with_servers_and_prices(tmp_path: Path) -> None
     (one,) = read(made, tmp_path, '[[models]]\nname = "m"\ntemperature = 0.9').models
     (by_hand,) = plan_of(made, ["m"], {"max_tokens": "5"}, 3).models
     made.close()
-    assert (one.server.base_urls, one.server.model) == (("http://listed:1/v1",), "org/m")
+    assert (one.server.base_url, one.server.model) == ("http://listed:1/v1", "org/m")
     assert one.sampling.temperature == 0.9
     assert one.price == Price(input=1.0, output=2.0, date="2026-11-01")
     assert (by_hand.samples, by_hand.sampling) == (3, Sampling(temperature=0.2, max_tokens=5))

@@ -203,7 +203,7 @@ def test_it_is_registered() -> None:
     verifier = build(point, {"base_url": "http://localhost:1/v1", "model": "m"})
     assert isinstance(verifier, LlmJudge)
     assert verifier.isolation == "served"
-    assert verifier.servers()["judge"].base_urls == ("http://localhost:1/v1",)
+    assert verifier.servers()["judge"].base_url == "http://localhost:1/v1"
 
 
 @pytest.mark.parametrize(

@@ -381,12 +381,12 @@ def test_options_are_part_of_the_judges_identity() -> None:
 def test_tests_are_written_by_the_server_that_is_named_for_it() -> None:
     assert set(llm_judge(strategy="mcts").servers()) == {"judge"}
     named = llm_judge(strategy="mcts", test_model="writer", api_key_env="JUDGE_KEY").servers()
-    assert (named["tests"].model, named["tests"].base_urls) == ("writer", named["judge"].base_urls)
+    assert (named["tests"].model, named["tests"].base_url) == ("writer", named["judge"].base_url)
     assert named["tests"].key_variable == "JUDGE_KEY"
     other = llm_judge(
         strategy="mcts", test_model="writer", test_base_url="https://other.example/v1", api_key_env="JUDGE_KEY"
     ).servers()["tests"]
-    assert other.base_urls == ("https://other.example/v1",)
+    assert other.base_url == "https://other.example/v1"
     assert other.key_variable is None, "another host never gets the judge's key"
     coin = Coin()
     trace(coin, test_model="writer")

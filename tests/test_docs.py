@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -27,7 +29,9 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
     [
         ("README.md", 12),
         ("docs/commands.md", 40),
-        ("docs/annotation.md", 12),
+        ("docs/labelling.md", 12),
+        ("docs/import.md", 2),
+        ("docs/machines.md", 0),
         ("docs/analysis.md", 12),
         ("docs/care.md", 7),
     ],
@@ -50,7 +54,35 @@ def test_every_shown_command_works(
     assert not back.exists() or back.read_bytes() == (ROOT / "sample_data" / "tuples.jsonl").read_bytes()
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/commands.md", "docs/annotation.md"])
+def test_a_filter_of_a_harness_is_measured_as_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (samples,) = (ROOT / "tests/data/logs/lm_eval/sample__model-a").glob("samples_sample_numbers_*.jsonl")
+    shown = blocks("docs/import.md", "sh")[0].replace("results/my__model/samples_gsm8k_*.jsonl", str(samples))
+    commands = [shlex.split(line, comments=True) for line in shown.replace("gsm8k", "sample_numbers").splitlines()]
+    assert [command[1] for command in commands] == ["import", "assign", "open", "accuracy", "disagreements"]
+    monkeypatch.chdir(tmp_path)
+    call, printed = in_process(monkeypatch, capfd), []
+    for command in commands:
+        if command[1] == "open":
+            items = [json.loads(line) for line in call("export", "p.db", "-", "--format", "jsonl")[1].splitlines()]
+            labels = [
+                {"completion_id": item["completion_id"], "annotator": name, "verdict": "correct"}
+                for item in items
+                for name in ("amira", "ben")
+            ]
+            (tmp_path / "l.jsonl").write_text("".join(json.dumps(label) + "\n" for label in labels), encoding="utf-8")
+            assert call("labels", "p.db", "import", "l.jsonl")[0] == 0
+            continue
+        code, out, error = call(*command[1:])
+        assert code == 0, f"{command}: {error}"
+        printed.append(out)
+    accuracy, errors = printed[-2:]
+    assert "lm-eval/sample_numbers/exact_match-flexible-extract" in accuracy
+    assert errors.count("exact_match-strict-match says incorrect; gold says correct") == len(items)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/commands.md", "docs/labelling.md"])
 def test_the_shown_settings_are_read(tmp_path: Path, document: str) -> None:
     from workbench.config import load
 
@@ -86,7 +118,7 @@ def test_links_between_documents_lead_somewhere(path: Path) -> None:
         assert not heading or heading in [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
 
 
-@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/annotation.md"])
+@pytest.mark.parametrize("name", ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs/labelling.md"])
 def test_documents_speak_of_what_is_there(name: str) -> None:
     text = (ROOT / name).read_text(encoding="utf-8")
     for path in re.findall(r"`((?:workbench|tests|schemas|sample_data|docs)/[\w./-]+)`", text):

@@ -120,8 +120,8 @@ def import_command(options: ImportOptions) -> Output:
     EvolveCoder, evolved suites, samples (docs/code-formats.md). Problems are read before solutions; solutions alone
     go to the data set that holds their problems.
     Logs of evaluations and trainings are told by their content: lm-evaluation-harness's samples and Inspect's logs
-    (docs/evaluation-logs.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
-    completions (docs/log-formats.md). What their own graders said is imported as verdicts.
+    (docs/import.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
+    completions (docs/formats.md). What their own graders said is imported as verdicts.
 
     Importing a file twice changes nothing. Rows that can't be taken stand in quarantine, with the reason; the exit
     code is 3 then. Types that come with all questions are trusted; --map type= --map subtype= leaves them to people.

@@ -26,7 +26,7 @@ def test_the_commands_of_the_guide_work(call: Call, tmp_path: Path, monkeypatch:
     # The doctor is here for the database; attacks on the sandbox take it seconds.
     monkeypatch.setattr(backups, "sandbox", list)
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
-    commands = shown_commands("docs/interchange.md")
+    commands = shown_commands("docs/export.md")
     assert {"sft", "pairs", "workbench"} < {word for command in commands for word in command}
     for command in commands:
         code, _, error = call(*command[1:])

@@ -255,4 +255,4 @@ def test_an_annotation_without_a_verdict_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_configuration_in_the_docs_is_ours() -> None:
-    assert CONFIG in (ROOT / "docs" / "interchange.md").read_text(encoding="utf-8")
+    assert CONFIG in (ROOT / "docs" / "export.md").read_text(encoding="utf-8")

@@ -19,8 +19,7 @@ from workbench.data.formats.source import detect_format, open_stream
 FILES = ROOT / "tests" / "data" / "logs"
 SECTION = re.compile(r"^## (\S+)\n(?:(?!^## ).)*?```json\n(.*?)\n```", re.DOTALL | re.MULTILINE)
 EXAMPLES: dict[str, dict[str, Any]] = {
-    name: json.loads(row)
-    for name, row in SECTION.findall((ROOT / "docs" / "log-formats.md").read_text(encoding="utf-8"))
+    name: json.loads(row) for name, row in SECTION.findall((ROOT / "docs" / "formats.md").read_text(encoding="utf-8"))
 }
 
 Found = tuple[dict[str, Any], tuple[Grade, ...]] | Refusal

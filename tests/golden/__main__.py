@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,8 +28,11 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := set(given.groups) - GROUPS.keys():
         parser.error(f"no such group: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
-    with TemporaryDirectory(ignore_cleanup_errors=True) as place, surroundings(Path(place)):
-        scenes = Scenes(Path(place))
+    with (
+        TemporaryDirectory(ignore_cleanup_errors=True) as place,
+        surroundings(Path(place)),
+        closing(Scenes(Path(place))) as scenes,
+    ):
         for group in given.groups or GROUPS:
             if group in REAL and not REAL[group].exists():
                 print(f"{group}: stays as it was, {REAL[group].name} is not here", file=sys.stderr)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 
 import pytest
 
+from tests import commands
 from tests.commands import run
 from tests.documents import ROOT
+from tests.full_disk_given import Given, prepared
 from tests.publishing import freeze
 from tests.replaying import replay
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import open_project
+from workbench.verifiers.execution.levels import SAFE_LEVELS, LevelStatus
 
 SAMPLE = ROOT / "sample_data"
 RULES = ("rules", "exact", "normalized-exact", "math-verify")
@@ -30,6 +34,9 @@ def surroundings(folder: Path) -> Iterator[None]:
         patch.setenv("COLUMNS", "80")
         patch.setenv("LOGNAME", "coordinator")
         patch.setenv(FOLDER_VARIABLE, str(folder / "configuration"))
+        # What holds on this machine is for other tests to find out: it takes ten seconds of a processor.
+        patch.setattr(commands, "surveyed", lambda: [LevelStatus(level=level) for level in SAFE_LEVELS])
+        patch.setattr(commands, "surveyed_scratch", lambda: LevelStatus(level="L3"))
         # The command line would name the program after it.
         patch.setattr(sys.modules["__main__"], "__package__", "", raising=False)
         yield
@@ -40,6 +47,11 @@ class Scenes:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._stack = ExitStack()
+
+    def close(self) -> None:
+        """Stop what serves the scenes."""
+        self._stack.close()
 
     @cached_property
     def tuples(self) -> Path:
@@ -50,9 +62,7 @@ class Scenes:
         for verifier in RULES:
             done("verify", path, verifier)
         done("assign", path, "--annotators", "dana,eli", "--limit", "3")
-        # What is drawn by it (the order of two labels, the fences around texts) is to be the same every time.
-        with closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("UPDATE secrets SET secret = zeroblob(32)")
+        _fix_secrets(path)
         return path
 
     @cached_property
@@ -82,6 +92,18 @@ class Scenes:
             done("verify", path, "llm-judge", "--name", JUDGE, *options)
         return path
 
+    @cached_property
+    def given(self) -> Given:
+        """Databases with everything in them, files to read, and a model server."""
+        folder = self.folder / "given"
+        folder.mkdir()
+        given = self._stack.enter_context(prepared(folder, asking=True))
+        for path in folder.glob("*.db"):
+            if path.name != "hurt.db":
+                _fix_secrets(path)
+        shutil.copy(SAMPLE / "judge_replies.jsonl", folder / "recorded.jsonl")
+        return given
+
     def rows(self, file: Path) -> Path:
         """A file's rows with four verifiers' verdicts."""
         path = self.folder / "rows.db"
@@ -97,6 +119,12 @@ class Scenes:
         with closing(sqlite3.connect(path)) as whole, closing(sqlite3.connect(target)) as copy:
             whole.backup(copy)
         return target
+
+
+def _fix_secrets(path: Path) -> None:
+    """Have what is drawn by chance (the order of two labels, the fences around texts) come out the same every time."""
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE secrets SET secret = zeroblob(32)")
 
 
 def done(*words: object) -> None:

@@ -63,6 +63,9 @@ async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) ->
 
 async def _still(pilot: Pilot[None]) -> str:
     """What a screen shows once nothing on it changes any more."""
+    for widget in pilot.app.screen.query("*"):
+        # A text that breaks otherwise beside a scrollbar could need one for that alone.
+        widget.styles.scrollbar_gutter = "stable"
     before, text = None, ""
     while text != before:
         before = text

@@ -12,13 +12,27 @@ _LIBRARIES = (
     "transformers|torch"
 )
 
+_MEASURED = "ms|slowest_ms|seconds|duration_s|elapsed_s|bytes|database_bytes"
+_FOUND = r"python|textual|math-verify|sympy|numpy|runner \w+"
+
 _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d| UTC)?"), "<time>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "<date>"),
     (re.compile(r"-?\d+\.\d{9,}(?:e-?\d+)?"), lambda found: format(float(found[0]), ".9g")),
     (re.compile(r'("workers": ?)\d+'), r'\1"<measured>"'),
     (re.compile(r'("isolation": ?)"L\d"'), r'\1"<measured>"'),
-    (re.compile(r'("(?:ms|seconds|duration_s|elapsed_s|bytes|database_bytes)": ?)[\d.]+'), r'\1"<measured>"'),
+    (
+        re.compile(r'("(?:ms|slowest_ms|seconds|duration_s|elapsed_s|bytes|database_bytes)": ?)[\d.]+'),
+        r'\1"<measured>"',
+    ),
+    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<uuid>"),
+    (re.compile(r'("sha256": ")[0-9a-f]{64}'), r"\1<digest>"),
+    (re.compile(r"(/enter#)[\w-]{43}"), r"\1<token>"),
+    # A name made of a configuration, which holds a server's port.
+    (re.compile(r"\b(\w+\+)[0-9a-f]{6}\b"), r"\1<hash>"),
+    # What the doctor finds of this machine's libraries and interpreters.
+    (re.compile(rf"^(ok   (?:{_FOUND}): ).*", re.MULTILINE), r"\1<version>"),
+    (re.compile(rf'("name": "(?:{_FOUND})",\s+"ok": true,\s+"message": ")[^"]*'), r"\1<version>"),
     # Whether libraries are there that are not required, and which of those that are.
     (re.compile(rf"\b({_LIBRARIES})\d[\w.]*"), r"\1<version>"),
     (re.compile(r"^(reward-local|codebleu)  (\S*)  (?=\S)", re.MULTILINE), r"\1  <version>  "),

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.golden import printed, screens, served
+from tests.golden import commands, printed, screens, served
 from tests.golden.scenes import Scenes
 from tests.tui.stage import SIZES
+from workbench.app.verbs import GROUPS as ROOMS
 
 Pieces = Iterator[tuple[str, str]]
 
 GROUPS: dict[str, Callable[[Scenes], Pieces]] = {
     "help": lambda _: printed.helps(),
+    **{f"commands-{room}": partial(commands.shown, room=room) for room in ROOMS},
     "tuples": printed.tuples,
     "code": printed.code,
     "judged": printed.judged,

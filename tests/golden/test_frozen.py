@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ from tests.golden.shown import GROUPS, REAL, SLOW
 
 
 @pytest.fixture(scope="session")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Scenes:
-    return Scenes(tmp_path_factory.mktemp("golden"))
+def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenes]:
+    with closing(Scenes(tmp_path_factory.mktemp("golden"))) as found:
+        yield found
 
 
 @pytest.fixture(autouse=True)

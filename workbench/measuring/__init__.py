@@ -1,28 +1,31 @@
-"""Verifiers against gold, and against each other: figures, the items behind them, and their tables.
+"""Measures verifiers against gold and against each other: metrics, the items behind them, and tables.
 
-What everything is counted from
-    columns, column_tables, column_reading: what verifiers said of items, as arrays.
-    judged: which runs are meant, beside gold.
+Counts
+    columns, column_tables, column_reading: verdicts and gold as arrays.
+    judged: the runs that are compared with gold.
 Accuracy
-    accuracy: the one entry. entries: whose rows there are. notes: what to know before quoting.
+    accuracy: the entry point. entries: rows of the table. notes: caveats to read before quoting.
     accuracy_items: the items behind a cell. accuracy_tables: the report in every format. conclusions: in sentences.
 Code
-    testing: pass@1, solutions in order, tests that all or none pass.
-Verifiers against each other, and together
-    comparing, comparing_tables: two. family: several. selecting: the best of n.
-    stacking, stack_choosing, stack_tables: one behind the other.
-    estimating: from few labels. combined: these and downstream as tables and sentences.
-    downstream: models trained with them. downstream_lines: their scores as files. trained: measured by completions.
-    training_steps: scores by step. watching, watching_tables: what a verifier accepts while it rewards.
+    testing: pass@1, ranked solutions, tests that all or no solutions pass.
+Comparing and combining verifiers
+    comparing, comparing_tables: two verifiers. family: several. selecting: best of n.
+    stacking, stack_choosing, stack_tables: stages in sequence.
+    estimating: accuracy from few labels. combined: best of n, estimates and downstream scores as tables and sentences.
+    downstream: models trained with verifiers. downstream_lines: files of their scores. trained: scores from
+        completions.
+    training_steps: scores by step. watching, watching_tables: what a verifier accepts during training.
 Scores and bias
-    scores: what scores are worth. calibrating: scores as chances. validity: what verdicts follow besides correctness.
-    studies: sweeps and duels. pairwise: which of two completions. costs: what verdicts take. curves: it drawn.
+    scores: quality of scores. calibrating: scores as probabilities. validity: what verdicts depend on besides
+        correctness.
+    studies: sweeps and duels. pairwise: preferences between two completions. costs: cost of verdicts. curves: its
+        plots.
 What if
     what_if: verdicts that other options would change. what_if_tables: them as sentences and tables.
-What is next
-    planning: labels still missing, and which first. suggesting: suggested types.
-    counting: a project's counts. briefing: what is open, a sentence each.
-For the eye
-    browsing: items, and those of pairs of people. reviewing: disagreements. paper, report: for readers.
-    records: nouns; those of figures are in `statistics.records`. store: the SQL.
+Next steps
+    planning: missing labels and their order. suggesting: suggested types.
+    counting: a project's counts. briefing: open matters, a sentence each.
+For readers
+    browsing: items, and those of pairs of annotators. reviewing: disagreements. paper, report: documents.
+    records: data classes; those of metrics are in `statistics.records`. store: the SQL.
 """

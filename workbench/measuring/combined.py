@@ -1,4 +1,4 @@
-"""Best of n, estimates and downstream scores: rows with what each says in words, and every format."""
+"""Tables of best of n, estimates and downstream scores: rows with a sentence each, in every format."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Standing = Literal["", "better", "worse", "not told apart"]
 
 
 class RowWords(NamedTuple):
-    """What a row says.
+    """A row in words.
 
     Attributes:
         standing: How it stands to what it is compared with; empty where it is not compared.
@@ -63,7 +63,6 @@ class CombinedTable(Struct, frozen=True, kw_only=True):
 
 
 def head(report: CombinedReport) -> str:
-    """What is counted, and how: two or three lines."""
     match report:
         case BestOfReport():
             return best_of_head(report)
@@ -74,7 +73,7 @@ def head(report: CombinedReport) -> str:
 
 
 def conclusion(report: CombinedReport) -> str:
-    """What the first table comes to, in a sentence; empty where it compares nothing."""
+    """Summarize the first table in a sentence; empty where it compares nothing."""
     first = next(_parts(report))
     stands = [said.standing for said in first.said if said.standing]
     if not stands:
@@ -85,12 +84,10 @@ def conclusion(report: CombinedReport) -> str:
 
 
 def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
-    """A report's tables with the records they were made from."""
     return tuple(_parts(report))
 
 
 def headings(table: Table) -> Iterator[str]:
-    """A heading a column; one over several columns stands before the first of them."""
     above = [(heading.text, place) for line in table.head[:-1] for heading in line for place in range(heading.span)]
     for place, own in enumerate(table.head[-1]):
         text, within = above[place] if above else ("", 0)
@@ -157,7 +154,6 @@ def _of_association(one: DownstreamRow) -> RowWords:
 
 
 def _of_nothing(_one: Struct) -> RowWords:
-    """A row that only counts."""
     return RowWords()
 
 
@@ -165,7 +161,6 @@ def _of_nothing(_one: Struct) -> RowWords:
 
 
 def combined_as(report: CombinedReport, place: int, form: TableForm) -> str:
-    """One of a report's tables in a form; all but CSV round, and name protocol and gold; CSV has figures in full."""
     part = parts(report)[place]
     if form.format == "csv":
         lines = [dict(_cells(record)) for record in part.records]
@@ -174,7 +169,6 @@ def combined_as(report: CombinedReport, place: int, form: TableForm) -> str:
 
 
 def combined_name(report: CombinedReport, place: int) -> str:
-    """What a file of one of a report's tables is called."""
     return f"{parts(report)[place].name}-{report.protocol}-{report.gold_choice}"
 
 

@@ -1,4 +1,4 @@
-"""A verifier as a selector: how often the completion it picks of n is correct, over all sets of n there are."""
+"""A verifier as a selector: how often the completion it picks of n is correct, over all sets of n."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from workbench.statistics.intervals import FEWEST, Ends, alone, intervals
 
 
 class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
-    """Completions in levels: those of a question that a selector can't tell apart.
+    """Completions by level: those of a question that a selector can't distinguish share one.
 
     Attributes:
         question: Each level's question, as a place in ``size``.
@@ -31,7 +31,7 @@ class RankedLevels(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Picks(Struct, frozen=True, kw_only=True, eq=False):
-    """Chances that a completion is correct, one value a question with at least n completions.
+    """Probabilities that the picked completion is correct, one value a question with at least n completions.
 
     Attributes:
         size: Completions of the question.
@@ -51,7 +51,7 @@ class Picks(Struct, frozen=True, kw_only=True, eq=False):
 def keys_of(
     outcome: IntArray, score: FloatArray | None, gold: IntArray, protocol: Protocol3
 ) -> tuple[BoolArray, FloatArray]:
-    """Which completions can be picked, and what a selector ranks them by, higher being better.
+    """Return which completions can be picked, and the key that a selector ranks them by, higher being better.
 
     The score where there are scores; else 1 for "correct" and 0 for "incorrect". What has neither ranks last under
     ``forced`` (as "incorrect" does), against its gold under ``strict``, and can't be picked under ``decided``.
@@ -100,7 +100,7 @@ def ranked(key: FloatArray, gold: IntArray, question: IntArray) -> RankedLevels:
 
 
 def best_of(levels: RankedLevels, n: int) -> Picks:
-    """What becomes of n completions drawn without replacement, as an expectation over all sets of n.
+    """Return the expected result of picking among n completions drawn without replacement, over all sets of n.
 
     A set's best completion is on a level with b completions below it and t on it with chance
     (C(b + t, n) - C(b, n)) / C(M, n), M being all of them; it is then any of the t, each as likely as the others, so
@@ -121,7 +121,7 @@ def best_of(levels: RankedLevels, n: int) -> Picks:
 
 
 def pass_at(n: int, size: IntArray, right: IntArray) -> FloatArray:
-    """The chance that at least one of n drawn without replacement is correct: 1 - C(M - c, n) / C(M, n).
+    """Return the probability that at least one of n drawn without replacement is correct: 1 - C(M - c, n) / C(M, n).
 
     That is the unbiased pass@n of Chen et al., "Evaluating large language models trained on code", arXiv 2107.03374,
     section 2.1, as a product of n fractions, so that nothing overflows.
@@ -134,7 +134,7 @@ def pass_at(n: int, size: IntArray, right: IntArray) -> FloatArray:
 
 
 def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
-    """C(inside, n) / C(size, n): the chance that all n are among some; 0 where they are too few."""
+    """Return C(inside, n) / C(size, n): the probability that all n are among some; 0 where they are too few."""
     chance = np.ones(len(inside))
     for drawn in range(n):
         chance *= np.maximum(inside - drawn, 0) / np.maximum(size - drawn, 1)
@@ -142,7 +142,8 @@ def _none_outside(inside: IntArray, size: IntArray, n: int) -> FloatArray:
 
 
 def mean_interval(share: FloatArray, completions: int) -> Ends | None:
-    """A 95 % interval for the mean of one share a question, that of `share_ends` for items that would vary as much.
+    """Return a 95 % interval for the mean of one share a question, that of `share_ends` for items that would vary as
+    much.
 
     With mean p and standard error s / sqrt(G) over G questions that is p (1 - p) G / s² items, but never more than
     there are completions; G where p is 0 or 1. Where few questions are wrong, or right, those many count as one trial

@@ -1,4 +1,4 @@
-"""Choices made on some questions and judged on the others, so that no figure flatters the choice behind it."""
+"""Cross-fitting: choices made on some questions and evaluated on the others, so that no metric flatters the choice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEED = 0
 
 
 def fold_of(question: IntArray, folds: int, seed: int = SEED) -> IntArray:
-    """Each item's fold, from 0: questions are dealt out at random, with all their items, as evenly as can be.
+    """Return each item's fold, from 0: questions are assigned at random, with all their items, as evenly as possible.
 
     Source: Stone, "Cross-validatory choice and assessment of statistical predictions", JRSS B 36, 1974, with
     questions as the units.
@@ -31,7 +31,7 @@ def fold_of(question: IntArray, folds: int, seed: int = SEED) -> IntArray:
 
 
 def chosen_apart(figures: PairedFigures, folds: int) -> PairedFigures:
-    """A difference of what luck may have chosen or fitted outside each fold, as unsure as such a difference is.
+    """Widen the interval of a difference for what was selected or fitted outside each fold.
 
     Each fold's choice rests on the other folds' items, so that folds are right or wrong together. The variance of a
     mean of J folds counts as 1/J + 1/(J - 1) times that of a fold in place of 1/J: the ends of the interval stand as

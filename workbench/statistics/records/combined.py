@@ -1,4 +1,4 @@
-"""Verifiers that pick one of several completions, as it is reported: fractions, and null where undefined."""
+"""Selectors, estimates and downstream scores as they are reported: fractions, and null for undefined metrics."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class BestOfRow(Struct, frozen=True, kw_only=True):
 
 
 class BestOfReport(Struct, frozen=True, kw_only=True):
-    """Best-of-n of verifiers, with everything a reader needs to repeat the figures.
+    """Best-of-n of verifiers, with everything needed to reproduce the metrics.
 
     Attributes:
         questions: Questions with gold for any completion.
@@ -83,7 +83,7 @@ Quantity = Literal["accuracy", "prevalence"]
 
 
 class EstimateRow(Struct, frozen=True, kw_only=True):
-    """One share, estimated with the help of predictions and without.
+    """One share, estimated with predictions and without.
 
     Attributes:
         quantity: What is estimated.
@@ -122,7 +122,7 @@ class EstimateRow(Struct, frozen=True, kw_only=True):
 
 
 class SampleCheck(Struct, frozen=True, kw_only=True):
-    """Whether the labelled items are as random a sample as they are taken for.
+    """A check that the labelled items are a random sample, as the estimate assumes.
 
     Attributes:
         by: What their mix is looked at by.
@@ -149,7 +149,7 @@ class MixRow(Struct, frozen=True, kw_only=True):
 
 
 class EstimateReport(Struct, frozen=True, kw_only=True):
-    """A verifier's accuracy on all items, with everything a reader needs to repeat the estimate.
+    """A verifier's accuracy on all items, with everything needed to reproduce the estimate.
 
     Attributes:
         run: The verifier's run; None for a baseline that needs none.
@@ -199,7 +199,7 @@ Count = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 
 
 class DownstreamLine(Struct, frozen=True, kw_only=True):
-    """One score: a model was trained with a verifier's rewards and then measured.
+    """One score: of a model that was trained with a verifier's rewards.
 
     Attributes:
         verifier: The verifier's name in the database.
@@ -219,7 +219,7 @@ class DownstreamLine(Struct, frozen=True, kw_only=True):
 
 
 class TrainedModelLine(Struct, frozen=True, kw_only=True):
-    """A model that was trained with a verifier's rewards, and whose completions the project holds: its scores follow.
+    """A model that was trained with a verifier's rewards, and is scored by its completions in the project.
 
     Attributes:
         verifier: As of `DownstreamLine`.
@@ -279,7 +279,7 @@ class DownstreamStep(Struct, frozen=True, kw_only=True):
 
 
 class DownstreamPoint(Struct, frozen=True, kw_only=True):
-    """A verifier's accuracy beside the score of what was trained with it.
+    """A verifier's accuracy, and the score of the model trained with it.
 
     Attributes:
         benchmark: The benchmark's name; None for the mean of the ranks over all benchmarks, 1 being the lowest score.
@@ -321,7 +321,7 @@ class Association(Struct, frozen=True, kw_only=True):
 
 
 class DownstreamRow(Struct, frozen=True, kw_only=True):
-    """How the order of verifiers by accuracy goes with their order on a benchmark.
+    """The correlation between the order of verifiers by accuracy and by score on a benchmark.
 
     Attributes:
         benchmark: Its name; None for the mean of the ranks over all benchmarks.
@@ -347,7 +347,7 @@ class DownstreamRow(Struct, frozen=True, kw_only=True):
 
 
 class DownstreamReport(Struct, frozen=True, kw_only=True):
-    """Accuracy of verifiers beside downstream scores, with everything a reader needs to repeat the figures.
+    """Accuracy of verifiers and downstream scores, with everything needed to reproduce the metrics.
 
     Attributes:
         lines: Lines of the file that were taken.

@@ -220,17 +220,6 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
     ) == [("dora", 1)]
 
 
-async def test_who_is_named_to_settle_gets_the_app_blind(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    people.pause(project, "chen", "on holiday")
-    handed: list[str] = []
-    monkeypatch.setattr(WorkbenchApp, "hand_over", lambda _, name: handed.append(name))
-    async with looking(project, person=None) as (app, pilot):
-        await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
-        await press(pilot, *"dora", "ctrl+r", "y")
-    assert handed == ["dora"]
-    assert "dora" in [one.name for one in people.annotators(project)]
-
-
 async def test_home_asks_who_settles_before_anything_is_shown(project: Project) -> None:
     app = WorkbenchApp(project)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:

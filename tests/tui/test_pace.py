@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.helpers import add_items
-from tests.tui.labelling import ITEMS, Desktop, desk, labels, make, rows
+from tests.tui.labelling import ITEMS, desk, labels, make, rows
 from tests.tui.stage import SIZES, notices, until
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.pace import BREAK_S, AtWork
-from workbench.config import Settings
-from workbench.config.settings import AnnotationPolicy
+from workbench.app.tui.pace import AtWork
 from workbench.core.project import Project
 from workbench.labelling import guidelines, people
 
@@ -188,53 +186,6 @@ async def test_a_key_pressed_before_the_item_could_be_seen_is_not_for_it(project
         it.screen._seen_at = it.app.at_work.now()
         await it.press("0")
     assert [verdict for _, verdict in labels(project)] == ["correct", "incorrect"]
-
-
-# -- breaks --------------------------------------------------------------------------------------------
-
-
-def resting(minutes: int) -> Settings:
-    return Settings(annotation=AnnotationPolicy(break_after_minutes=minutes))
-
-
-def reminders(it: Desktop) -> int:
-    return sum("Time for a break" in notice for notice in notices(it.app))
-
-
-def work(it: Desktop, clock: Clock, minutes: int) -> None:
-    """Somebody looks for so long."""
-    for _ in range(2 * minutes):
-        clock.ahead += 30
-        it.app.at_work.touch()
-
-
-async def test_a_break_is_suggested_once_and_blocks_no_key(project: Project) -> None:
-    async with desk(project, settings=resting(45)) as it:
-        it.app.at_work = AtWork(clock := Clock())
-        it.screen.on_mount()
-        work(it, clock, 44)
-        await it.press("1")
-        assert reminders(it) == 0
-        work(it, clock, 1)
-        await it.press("1")
-        assert reminders(it) == 1
-        work(it, clock, 44)
-        await it.press("0")
-        assert len(labels(project)) == 3
-        clock.ahead += BREAK_S
-        await it.press("u", "1")
-        work(it, clock, 46)
-        await it.press("1")
-        assert reminders(it) == 2
-
-
-async def test_no_break_is_suggested_unless_it_is_set(project: Project) -> None:
-    async with desk(project) as it:
-        it.app.at_work = AtWork(clock := Clock())
-        it.screen.on_mount()
-        work(it, clock, 600)
-        await it.press("1")
-        assert reminders(it) == 0
 
 
 # -- guidelines ------------------------------------------------------------------------------------------

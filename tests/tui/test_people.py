@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +20,6 @@ from workbench.app.tui.app import WorkbenchApp
 from workbench.app.tui.kit.choices import ChoiceMenu, PeopleMenu
 from workbench.app.tui.kit.footer import Footer
 from workbench.app.tui.kit.title_bar import TitleBar
-from workbench.app.tui.lending import LentApp, is_lent
 from workbench.app.tui.person import PersonScreen
 from workbench.core.label import coordinator_name
 from workbench.core.project import Project
@@ -84,12 +80,10 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
         await press(pilot, *":a", "enter")
         assert offered(app) == ["amira  2 to label, 2 done", "ben  2 to label, 2 done"]
         await press(pilot, "2")
-        assert isinstance(app.screen, PeopleMenu), "a digit takes neither way of two"
-        await press(pilot, "enter")
         assert title(app).startswith("as amira, unblinded")
         await press(pilot, "1", "escape", *":j", "enter")
         assert offered(app) == ["dora  2 to settle"], "who labelled the items, or has nothing to do, is not offered"
-        await press(pilot, "4", "enter")
+        await press(pilot, "4")
         assert title(app).startswith("as dora, unblinded")
         await press(pilot, "1", "escape", *":a", "enter")
         assert title(app).startswith("as amira"), "each role keeps its own name"
@@ -104,7 +98,7 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
 
 async def test_a_key_changes_the_person_and_gives_back_what_the_other_had(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
-        await press(pilot, *":a", "enter", "2", "enter", "P")
+        await press(pilot, *":a", "enter", "2", "P")
         menu = app.screen
         assert isinstance(menu, ChoiceMenu)
         await press(pilot, "3", "enter")
@@ -176,16 +170,6 @@ async def test_a_persons_digit_stays_theirs_whoever_else_is_listed(project: Proj
         assert digits(app) == {"amira": "2", "ben": "3"}, "in another role, too"
 
 
-async def test_a_digit_chooses_whom_the_app_is_handed_to(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    handed: list[str] = []
-    monkeypatch.setattr(WorkbenchApp, "hand_over", lambda _, name: handed.append(name))
-    async with coordinator(project) as (app, pilot):
-        await press(pilot, *":a", "enter", "3", "ctrl+r")
-        assert handed == ["ben"]
-        await press(pilot, *":l", "enter", "3")
-        assert title(app).startswith("as ben · "), "where there is one way a digit takes it"
-
-
 async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None:
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter", *"Be")
@@ -200,69 +184,14 @@ async def test_a_person_is_chosen_by_typing_their_name(project: Project) -> None
 
 async def test_figures_of_the_session_are_each_persons_own(project: Project) -> None:
     async with coordinator(project, (120, 40)) as (app, pilot):
-        await press(pilot, *":a", "enter", "2", "enter", "1", "1")
+        await press(pilot, *":a", "enter", "2", "1", "1")
         assert "2 this session" in app.screen.query_one(TitleBar).remark
-        await press(pilot, "P", "3", "enter")
+        await press(pilot, "P", "3")
         assert title(app).startswith("as ben")
         assert "this session" not in title(app)
         await press(pilot, "1")
         assert "1 this session" in title(app)
         assert {name: pace.labels for name, pace in app.paces.items()} == {"amira": 2, "ben": 1}
-
-
-async def test_the_app_is_handed_to_a_person_blind_and_comes_back(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[list[str]] = []
-
-    def run(line: list[str], *, check: bool, env: dict[str, str]) -> None:
-        asked.append(line)
-        monkeypatch.setattr(os, "environ", env)
-        assert is_lent()
-
-    assert not is_lent()
-    monkeypatch.setattr(WorkbenchApp, "suspend", lambda _: nullcontext())
-    monkeypatch.setattr(subprocess, "run", run)
-    async with coordinator(project) as (app, pilot):
-        await press(pilot, *":a", "enter", "down", "ctrl+r")
-        assert asked == [
-            [*(sys.executable, "-P", "-m", "workbench", "open", "--as=ben", "--at", "work"), "--", str(project.path)]
-        ]
-        assert type(app.screen).__name__ == "HomeScreen"
-        assert app.working_as == {}, "what the coordinator looks at now, ben has not seen"
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_lent_app_says_that_leaving_gives_it_back(project: Project, size: tuple[int, int]) -> None:
-    app = LentApp(project, "amira")
-    async with app.run_test(size=size) as pilot:
-        await settle(pilot)
-        assert title(app).endswith("as amira · ^q gives the app back to the coordinator")
-        await press(pilot, "escape")
-        assert any("^q gives the app back" in notice for notice in notices(app))
-        footer = app.screen.query_one(Footer)
-        assert ("ctrl+q", "Give back") in [(key.key, key.label) for _, key in footer.shown]
-        assert any(command.title == "Give back" for command in app.get_system_commands(app.screen))
-        await press(pilot, "ctrl+q")
-    assert app.leaving
-
-
-async def test_who_has_done_all_in_a_lent_app_is_told_how_to_give_it_back(project: Project) -> None:
-    people.add_annotators(project, ["zoe"])
-    app = LentApp(project, "zoe")
-    async with app.run_test(size=(80, 24)) as pilot:
-        app.open_screen("annotate")
-        await settle(pilot)
-        said = text_of(app, "#annotate-empty")
-        assert "Nothing is left for zoe" in said
-        assert "^q gives the app back to the coordinator." in said
-        assert "bundle" not in said
-
-
-async def test_a_terminal_that_cannot_be_handed_over_says_so(project: Project) -> None:
-    async with coordinator(project) as (app, pilot):
-        await press(pilot, *":a", "enter", "ctrl+r")
-        assert any("can't be handed over" in notice for notice in notices(app))
 
 
 async def test_who_came_under_a_name_works_under_no_other(project: Project) -> None:
@@ -329,8 +258,8 @@ def test_work_begins_where_it_is(project: Project) -> None:
 
 async def test_what_was_looked_at_here_was_seen_by_everybody_worked_as(project: Project) -> None:
     async with coordinator(project) as (_, pilot):
-        await press(pilot, *":a", "enter", "2", "enter", "escape")
-        await press(pilot, *":j", "enter", "4", "enter", "escape", *":b", "enter", "enter")
+        await press(pilot, *":a", "enter", "2", "escape")
+        await press(pilot, *":j", "enter", "4", "escape", *":b", "enter", "enter")
         await settle(pilot)
     looked = project.database.reader().execute(
         "SELECT DISTINCT a.name FROM label_events AS e JOIN annotators AS a ON a.id = e.annotator_id "

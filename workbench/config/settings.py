@@ -17,7 +17,7 @@ from workbench.core.verdict import PROTOCOL, Protocol3
 
 __all__ = ["RecentProject", "recent", "remember"]
 
-# -- How a project's people work: checks, repeats, breaks. ``[annotation]`` in workbench.toml.
+# -- How a project's people work: checks and repeats. ``[annotation]`` in workbench.toml.
 
 
 _Share = Annotated[float, Meta(ge=0, le=1)]
@@ -32,7 +32,6 @@ class AnnotationPolicy(Options, frozen=True, kw_only=True):
         check_minimum: Checks a person must answer before they can be paused.
         repeat_share: Share of served items that are the person's own earlier ones.
         repeat_after_hours: How old a label must be before its item is served again.
-        break_after_minutes: Minutes at work before a break is suggested; 0: never.
     """
 
     check_rate: _Share = 0.05
@@ -40,7 +39,6 @@ class AnnotationPolicy(Options, frozen=True, kw_only=True):
     check_minimum: Annotated[int, Meta(ge=0)] = 10
     repeat_share: _Share = 0.03
     repeat_after_hours: Annotated[float, Meta(ge=0)] = 24.0
-    break_after_minutes: Annotated[int, Meta(ge=0)] = 0
 
 
 class Settings(Struct, frozen=True, kw_only=True):
@@ -52,7 +50,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         protocol: How abstentions are counted in every metric, unless another protocol is asked for.
         suggest_types: Name of the verifier whose answer types annotators see when they decide one; None for no
             suggestions.
-        annotation: Checks, repeats and breaks.
+        annotation: Checks and repeats.
     """
 
     theme: str | None = None

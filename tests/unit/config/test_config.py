@@ -32,8 +32,8 @@ def test_who_suggests_types_is_read(tmp_path: Path) -> None:
 
 
 def test_the_policy_of_annotation_is_read(tmp_path: Path) -> None:
-    policy = load(written(tmp_path, "[annotation]\ncheck_rate = 0\nbreak_after_minutes = 50\n")).annotation
-    assert (policy.check_rate, policy.break_after_minutes, policy.repeat_share) == (0, 50, 0.03)
+    policy = load(written(tmp_path, "[annotation]\ncheck_rate = 0\ncheck_minimum = 5\n")).annotation
+    assert (policy.check_rate, policy.check_minimum, policy.repeat_share) == (0, 5, 0.03)
 
 
 def test_other_tables_are_left_alone(tmp_path: Path) -> None:
@@ -53,7 +53,8 @@ def test_other_tables_are_left_alone(tmp_path: Path) -> None:
         ("[annotation]\ncheck_rate = 'often'", "check_rate"),
         ("[annotation]\ncheck_rate = nan", "annotation.check_rate"),
         ("[annotation]\nrepeat_share = 1.5", "annotation.repeat_share"),
-        ("[annotation]\nbreak_after_minutes = -5", "annotation.break_after_minutes"),
+        ("[annotation]\ncheck_minimum = -5", "annotation.check_minimum"),
+        ("[annotation]\nbreak_after_minutes = 50", "annotation.break_after_minutes is no setting"),
         ("[annotation]\nchekc_rate = 0.1", "annotation.chekc_rate"),
         (b"theme = '\xff'", "UTF-8"),
     ],

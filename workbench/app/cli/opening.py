@@ -162,7 +162,6 @@ def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool =
     """Run the app on a database; see `_app`."""
     # Modules stay: to look among them for garbage is in vain. The app does so again, in its own way.
     gc.disable()
-    from workbench.app.tui.lending import is_lent
     from workbench.config import settings_of
     from workbench.config.settings import remember
 
@@ -179,7 +178,7 @@ def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool =
                 screen = begins_at(project, annotator)
         settings = settings_of(project)
         items = () if options.item is None else _meant(project, options.item)
-        if is_remembered and not is_lent():
+        if is_remembered:
             remember(project.path, annotator)
         return _app(project, annotator, settings, screen, items)
 
@@ -187,13 +186,10 @@ def _opened(options: OpenOptions, *, is_new: bool = False, is_remembered: bool =
 def _app(
     project: Project, annotator: str | None, settings: Settings, screen: str = "home", items: Sequence[int] = ()
 ) -> RecentProject | None:
-    from workbench.app.tui.app import WorkbenchApp, run
-    from workbench.app.tui.lending import LentApp, hold, is_lent
+    from workbench.app.tui.app import run
     from workbench.config.settings import RecentProject
 
-    goes_on = run(project, annotator, settings, screen, items, LentApp if is_lent() else WorkbenchApp)
-    if is_lent():
-        hold("Giving the app back …")
+    goes_on = run(project, annotator, settings, screen, items)
     return RecentProject(str(project.path), annotator) if goes_on else None
 
 

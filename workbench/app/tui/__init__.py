@@ -6,6 +6,6 @@ keymap, meanings, registry, themes: keys and colours. wording: command-line text
 save a text. copying: copyable parts of an item. served: in a browser. item_flow, judging, pace: a person at
 work. review_desk: a reviewer. item_decisions: a coordinator's decisions. set_forms: forms for building a set.
 verb_forms: forms for verbs. server_test: testing a model server before it judges. replays: recorded replies in
-its place. switches: steps to a neighbour. start: no database yet. lending: lend the terminal to somebody blind.
+its place. switches: steps to a neighbour. start: no database yet.
 suite_start: start a suite. trusting: ask for trust. allocating: memory. pictures: plots as files.
 """

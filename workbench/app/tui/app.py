@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.text import Text
 from textual import events
-from textual.app import App, SuspendNotSupported, SystemCommand
+from textual.app import App, SystemCommand
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.command import Provider
@@ -99,9 +99,6 @@ class WorkbenchApp(App[None]):
         Action("app.back", "escape,q", "go_back", "Back", "Go back to the screen before."),
         Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs go on."),
     )
-    LEAVING = "leaves the app"
-    is_lent: ClassVar[bool] = False
-    """Whether leaving leads back to another person's app."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(EVERYWHERE),
@@ -153,22 +150,12 @@ class WorkbenchApp(App[None]):
 
     @property
     def leaving_words(self) -> str:
-        return f"{next(iter(self.shown_keys('app.quit', 'ctrl+q')))} {self.LEAVING}"
+        return f"{next(iter(self.shown_keys('app.quit', 'ctrl+q')))} leaves the app"
 
     @property
     def names_worked_under(self) -> tuple[str, ...]:
         """Return the names the coordinator has worked under: looks by the coordinator count as theirs."""
         return tuple(sorted({*self.working_as.values()}))
-
-    def hand_over(self, name: str) -> None:
-        """Let a person work blind, in an app of their own in this terminal; then come back to this one."""
-        from workbench.app.tui.lending import lend
-
-        try:
-            with self.suspend():
-                lend(self.project, name)
-        except SuspendNotSupported:
-            self.notify("This terminal can't be handed over: open the project under their own name.", markup=False)
 
     @property
     def screen_names(self) -> tuple[str, ...]:
@@ -534,13 +521,11 @@ def run(
     settings: Settings,
     begin_at: str = "home",
     items: Sequence[int] = (),
-    kind: type[WorkbenchApp] = WorkbenchApp,
 ) -> bool:
     """Run the app until the person leaves; problems are logged next to the database.
 
     Args:
         items: Row ids of the items to begin with, on top of the screen ``begin_at``.
-        kind: The class of app: the coordinator's own, or a lent one.
 
     Returns:
         Whether they have left for another project.
@@ -548,7 +533,7 @@ def run(
     Raises:
         UsageError: There is no screen ``begin_at``, or this person may not open it.
     """
-    app = kind(project, annotator, settings, begin_at, items)
+    app = WorkbenchApp(project, annotator, settings, begin_at, items)
     if begin_at not in app.screen_names:
         raise UsageError(f"There is no screen {begin_at!r}.", f"Screens: {', '.join(app.screen_names)}.")
     log = logging.FileHandler(app_log(project), encoding="utf-8", delay=True)

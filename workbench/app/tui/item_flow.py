@@ -306,7 +306,6 @@ class ItemFlow(JudgingScreen):
         self.draw_line()
         self._wait_ms = None
         self.comes(self.card)
-        self.suggest_break()
         # Rendering the item after it would slow the painting of this one.
         self.set_timer(AHEAD_S, self._fetch)
 
@@ -392,8 +391,7 @@ class ItemFlow(JudgingScreen):
             self._say_empty(_PAUSED.format(sentence=self._desk.paused))
         else:
             assign = _ASSIGN if self.workbench.annotator is None else _OPENED
-            leave = f"{self.workbench.leaving_words}." if self.workbench.is_lent else _BUNDLE
-            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=leave))
+            self._say_empty(_NOTHING_LEFT.format(name=printable(self._person), assign=assign, leave=_BUNDLE))
 
     def _say_empty(self, text: str) -> None:
         self._current = self._left_at = None

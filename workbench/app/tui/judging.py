@@ -285,13 +285,6 @@ class JudgingScreen(InSight, PersonScreen):
             # What the app has built so far stays: looking through it again and again would delay a key by 100 ms.
             gc.freeze()
 
-    def suggest_break(self) -> None:
-        """Suggest a break once, between two items, after enough time at work."""
-        minutes = self.workbench.settings.annotation.break_after_minutes
-        if self.workbench.at_work.needs_break(minutes):
-            text = f"{minutes} minutes at work: labels are better after a break."
-            self.notify(text, title="Time for a break", timeout=15, markup=False)
-
 
 def _in_force(acquainted: Acquainted, shown: str) -> Guideline | None:
     return None if acquainted.in_force() == shown else acquainted.text()

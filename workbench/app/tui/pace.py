@@ -1,4 +1,4 @@
-"""A person's activity and speed: keys, time spent looking, and when a break is due."""
+"""A person's activity and speed: keys and time spent looking."""
 
 from __future__ import annotations
 
@@ -38,8 +38,6 @@ class Stopwatch:
 
 IDLE_S: Final = 60.0
 """Seconds after the last key or mouse event at which nobody is taken to be looking any more."""
-BREAK_S: Final = 300.0
-"""Seconds without a key, a mouse event or the focus that are a break."""
 
 
 class AtWork:
@@ -58,8 +56,6 @@ class AtWork:
         self._focused = True
         self._seen = clock()
         self._looked = 0.0
-        self._rested = 0.0
-        self._told = False
         self.keys = 0
         self.acted_at: float | None = None
 
@@ -84,13 +80,6 @@ class AtWork:
         away = self._clock() - self._seen
         self._looked = self.looked
         self._seen += away
-        if away >= BREAK_S:
-            self._rested, self._told = self._looked, False
-
-    def begin_anew(self) -> None:
-        """Reset for another person, who needs no break from the work of others."""
-        self.touch()
-        self._rested, self._told = self._looked, False
 
     def focus(self, focused: bool) -> None:
         if focused != self._focused:
@@ -101,12 +90,6 @@ class AtWork:
     def looked(self) -> float:
         """Return seconds of looking so far, without a blurred terminal and idle time."""
         return self._looked + (min(self._clock() - self._seen, IDLE_S) if self._focused else 0.0)
-
-    def needs_break(self, minutes: int) -> bool:
-        """Return True once after this many minutes of looking since the last break; 0: never."""
-        due = minutes > 0 and not self._told and self.looked - self._rested >= 60 * minutes
-        self._told = self._told or due
-        return due
 
 
 # -- How fast a person labels: labels since the app started, seconds a label, and the time that what is left will

@@ -15,7 +15,6 @@ from workbench.app.tui.kit.choices import Choice, PeopleMenu
 from workbench.app.tui.kit.matrix import printable
 from workbench.app.tui.screen import WorkbenchScreen
 from workbench.app.tui.screens.confirm import ConfirmScreen
-from workbench.core.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from workbench.labelling.rulings import Offer, Role
@@ -25,10 +24,7 @@ _QUESTIONS: Final[dict[Role, str]] = {
     "adjudicator": "Who settles conflicts?",
     "own": "Whose labels and decisions?",
 }
-_BLIND: Final = (
-    "ctrl+r hands this app to the person under the cursor, blind, until they leave it; or they open the project "
-    "under their own name, or in a browser."
-)
+_BLIND: Final = "they open the project under their own name, or in a browser."
 _SIGHTED: Final[dict[Role, str]] = {
     "annotator": "Gold and verdicts are a key away here: what is said under these names is marked unblinded, and "
     f"agreement leaves it out. So that it counts, {_BLIND}",
@@ -123,14 +119,12 @@ class PersonScreen(WorkbenchScreen):
             self._keys_go_on(self, dropped=True)
             self.notify("Nobody else has work here.", markup=False)
             return
-        sighted = self.ROLE in _SIGHTED
         about = [_THIRD] if fresh and not found else []
         menu = PeopleMenu(
             _QUESTIONS[self.ROLE],
             [Choice(offer.name, f"{printable(offer.name)}  {_work(self.ROLE, offer)}", _key(offer)) for offer in found],
             chosen=None if present is None else (present,),
             about=" ".join([*about, *filter(None, [_SIGHTED.get(self.ROLE)])]),
-            blind=self._hand_over if sighted else None,
             fresh=fresh,
         )
         self.app.push_screen(menu, partial(self._named, present))
@@ -144,18 +138,6 @@ class PersonScreen(WorkbenchScreen):
         if self.ROLE == "adjudicator":
             require_third(self.project, name)
             add_annotators(self.project, [name])
-
-    def _hand_over(self, name: str) -> None:
-        # The menu closes first, and with it this screen where nobody works on it.
-        self.app.call_later(self._if_meant, name, partial(self._lend, name), lambda: None)
-
-    def _lend(self, name: str) -> None:
-        try:
-            self._make_known(name)
-        except WorkbenchError as error:
-            self.trouble(error)
-        else:
-            self.workbench.hand_over(name)
 
     def _named(self, present: str | None, name: str | None) -> None:
         if name is None:
@@ -188,7 +170,6 @@ class PersonScreen(WorkbenchScreen):
             self.begin(name)
         elif name != present:
             self.workbench.working_as[self.ROLE] = name
-            self.workbench.at_work.begin_anew()
             self.app.switch_screen(self.anew())
 
     def anew(self) -> PersonScreen:

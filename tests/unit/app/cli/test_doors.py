@@ -15,10 +15,8 @@ from textual.widgets import Input, OptionList, Static
 from tests.commands import Call, in_process
 from tests.helpers import make_project, numbered
 from workbench.app.cli import opening
-from workbench.app.tui import lending
 from workbench.app.tui.start import Beginning, StartApp, StartKeys, here
 from workbench.app.verbs import COMMANDS
-from workbench.config import Settings
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.config.settings import RecentProject, recent, remember
 from workbench.core.errors import UsageError
@@ -69,41 +67,14 @@ def test_what_was_opened_last_comes_first(tmp_path: Path) -> None:
     assert recent()[0] == RecentProject(str(paths[0]), "amira")
 
 
-@pytest.mark.parametrize("lent", [False, True])
-def test_who_is_lent_the_app_has_not_opened_the_project(
-    monkeypatch: pytest.MonkeyPatch, database: str, lent: bool
-) -> None:
+def test_a_project_opened_under_a_name_is_remembered_with_it(monkeypatch: pytest.MonkeyPatch, database: str) -> None:
     with opened_project(database) as project:
         add_annotators(project, ["amira"])
     monkeypatch.setattr(opening, "_app", lambda *_: None)
-    monkeypatch.setattr(lending, "is_lent", lambda: lent)
     monkeypatch.setattr("sys.stdin", Mock(isatty=lambda: True))
     monkeypatch.setattr("sys.stdout", Mock(isatty=lambda: True))
     opening.open_command.main([database, "--as", "amira"], standalone_mode=False)
-    assert recent() == ([] if lent else [RecentProject(database, "amira")])
-
-
-def test_while_the_terminal_changes_hands_words_stand_in_it_and_not_the_shell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], database: str
-) -> None:
-    """Textual leaves the terminal's other screen for the shell's when an app ends or makes way."""
-    apart = "\x1b[?1049h\x1b[2J"
-    seen: list[str] = []
-    monkeypatch.setattr("subprocess.run", lambda *_, **__: seen.append(capsys.readouterr().out))
-    monkeypatch.setattr("workbench.app.tui.app.run", lambda *_: False)
-    with opened_project(database) as project:
-        lending.lend(project, "amira\x1b]0;x\x07")
-        opening._app(project, "amira", Settings())
-        assert capsys.readouterr().out == "", "an app of one's own leaves the shell as it was"
-        monkeypatch.setenv("WORKBENCH_LENT", "1")
-        opening._app(project, "amira", Settings())
-    (before,) = seen
-    assert before.startswith(apart)
-    assert "Opening the app for amira" in before
-    assert before.count("\x1b") == 3, "a name is no control sequence"
-    after = capsys.readouterr().out
-    assert after.startswith(apart)
-    assert after.endswith("Giving the app back …")
+    assert recent() == [RecentProject(database, "amira")]
 
 
 @pytest.mark.parametrize("content", ["", "{", '{"a": 1}', '[{"path": 3}]', "\x00", "[" * 100_000])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.app.tui.pace import BREAK_S, IDLE_S, AtWork, Elapsed, Stopwatch
+from workbench.app.tui.pace import IDLE_S, AtWork, Elapsed, Stopwatch
 
 
 class Clock:
@@ -71,56 +71,3 @@ def test_a_new_item_begins_at_zero() -> None:
     work.press()
     work.press()
     assert watch.elapsed() == Elapsed(1_000, 1_000, 2)
-
-
-def look(work: AtWork, clock: Clock, minutes: int) -> None:
-    """Somebody looks for so long, with a key every 20 seconds."""
-    for _ in range(3 * minutes):
-        clock.now += 20
-        work.press()
-
-
-def test_a_break_is_due_once_after_so_long_at_work() -> None:
-    clock = Clock()
-    work = AtWork(clock)
-    look(work, clock, 44)
-    assert not work.needs_break(45)
-    look(work, clock, 1)
-    assert work.needs_break(45)
-    look(work, clock, 60)
-    assert not work.needs_break(45)
-
-
-def test_after_a_break_the_time_at_work_begins_anew() -> None:
-    clock = Clock()
-    work = AtWork(clock)
-    look(work, clock, 45)
-    assert work.needs_break(45)
-    clock.now += BREAK_S
-    work.touch()
-    look(work, clock, 44)
-    assert not work.needs_break(45)
-    look(work, clock, 1)
-    assert work.needs_break(45)
-
-
-def test_a_short_pause_is_no_break_and_a_blurred_terminal_is_one() -> None:
-    clock = Clock()
-    work = AtWork(clock)
-    look(work, clock, 30)
-    clock.now += BREAK_S - 1
-    work.touch()
-    look(work, clock, 14)
-    assert work.needs_break(45)  # with the minute after which nobody is taken to be looking
-    work.focus(False)
-    clock.now += BREAK_S
-    work.focus(True)
-    look(work, clock, 44)
-    assert not work.needs_break(45)
-
-
-def test_no_break_is_suggested_where_none_is_set() -> None:
-    clock = Clock()
-    work = AtWork(clock)
-    look(work, clock, 600)
-    assert not work.needs_break(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar, NamedTuple
 
 from textual import events, on
@@ -195,10 +195,7 @@ class _NameLine(Line):
 class PeopleMenu(ChoiceMenu):
     """People, each with a fixed digit; typing narrows the list, enter takes the person under the cursor.
 
-    If the app can be handed over, a digit only moves the cursor to its person: there are two ways to go on.
-
     Args:
-        blind: Called with the name of the person to hand the app to, blind; None if that is impossible.
         fresh: Accept a name that none of them has.
     """
 
@@ -211,7 +208,6 @@ class PeopleMenu(ChoiceMenu):
         Binding("escape", "dismiss", "Cancel"),
         Binding("up", "move(-1)", show=False),
         Binding("down", "move(1)", show=False),
-        Binding("ctrl+r", "hand_over", "Blind", priority=True),
     ]
 
     def __init__(
@@ -221,15 +217,14 @@ class PeopleMenu(ChoiceMenu):
         *,
         chosen: Collection[str] | None = None,
         about: str = "",
-        blind: Callable[[str], None] | None = None,
         fresh: bool = False,
     ) -> None:
         super().__init__(title, choices, chosen=chosen, about=about)
-        self._every, self._blind, self._fresh = tuple(choices), blind, fresh
+        self._every, self._fresh = tuple(choices), fresh
 
     def compose(self) -> ComposeResult:
         with Vertical():
-            digit = ("a digit for the cursor, or " if self._blind else "a digit, or ") if self._every else ""
+            digit = "a digit, or " if self._every else ""
             anybody = ", somebody new's, too" if self._fresh and self._every else ""
             yield _NameLine(placeholder=f"{digit}type a name{anybody}", compact=True)
             yield from super().compose()
@@ -237,8 +232,7 @@ class PeopleMenu(ChoiceMenu):
     def on_mount(self) -> None:
         menu = self.query_one(OptionList)
         menu.can_focus = False
-        ways = "ctrl+r: hand over, blind · enter: here, unblinded" if self._blind else "enter: here"
-        menu.border_subtitle = Content(f"{ways} · escape: cancel")
+        menu.border_subtitle = Content("enter: here · escape: cancel")
         self.query_one(Line).focus()
         self.action_move(0)
 
@@ -257,13 +251,6 @@ class PeopleMenu(ChoiceMenu):
         menu.set_options(self._options())
         self.action_move(0)
 
-    def action_press(self, key: str) -> None:
-        keys = [self._key_of(number) for number in range(len(self._choices))]
-        if self._blind is None:
-            super().action_press(key)
-        elif key in keys:
-            self.query_one(OptionList).highlighted = keys.index(key) + bool(self._about)
-
     def action_move(self, step: int) -> None:
         menu, first = self.query_one(OptionList), bool(self._about)
         at = (menu.highlighted if menu.highlighted is not None else first) + step
@@ -279,8 +266,3 @@ class PeopleMenu(ChoiceMenu):
         event.stop()
         if (name := self._under_cursor) is not None:
             self.dismiss(name)
-
-    def action_hand_over(self) -> None:
-        if (name := self._under_cursor) is not None and self._blind is not None:
-            self.dismiss(None)
-            self._blind(name)

@@ -54,7 +54,7 @@ class CompleteOptions(Options, frozen=True, kw_only=True):
 def complete_command(project: Project, options: CompleteOptions) -> Output:
     """Have models write completions of a set's questions, and add them to the data set.
 
-    PLAN is a TOML file with any number of models (docs/completions.md). All are asked at a time, each at its own pace.
+    PLAN is a TOML file with any number of models (docs/building.md). All are asked at a time, each at its own pace.
     The same command goes on after a kill: what was answered is never asked again.
     """
     wanted = _plan(project, options)

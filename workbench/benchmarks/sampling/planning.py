@@ -235,7 +235,7 @@ def _table(file: Path) -> dict[str, Any]:
     try:
         return read_toml(file)
     except FileNotFoundError:
-        raise UsageError(f"There is no file {file}.", f"A plan is a TOML file: {find_page('completions')}") from None
+        raise UsageError(f"There is no file {file}.", f"A plan is a TOML file: {find_page('building')}") from None
 
 
 def _entry(project: Project, place: str, defaults: Mapping[str, str], entry: object) -> PlannedModel:

@@ -53,7 +53,7 @@ def document(call: Call, kind: str, *arguments: object) -> Any:
 
 def test_the_commands_of_the_guide_work(call: Call, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "sample_data", tmp_path / "sample_data")
-    commands = shown_commands("docs/building.md")
+    commands = [command for command in shown_commands("docs/building.md") if "p.db" in command]
     assert len(commands) > 15
     for command in commands:
         if command[1] == "verify":

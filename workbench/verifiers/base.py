@@ -1,4 +1,4 @@
-"""What a verifier is, and what tells its configurations apart."""
+"""Interfaces of verifiers, and the identity of their configurations."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ sandbox."""
 
 
 class Identified(Protocol):
-    """What a name is bound to.
+    """An object that a name can be bound to.
 
     Attributes:
         name: The kind's name.
-        version: What it is at; a new one makes a new run.
+        version: Its version; a new one makes a new run.
     """
 
     name: str
     version: str
 
     def config(self) -> dict[str, object]:
-        """The options in force, as plain data that JSON can hold; what changes no verdict is left out."""
+        """Return the options in force, as plain data that JSON can hold; options that change no verdict are omitted."""
         ...
 
 
 class Configured(Identified, Protocol):
-    """What every kind of verifier has.
+    """Attributes of every kind of verifier.
 
     A class is one kind of verifier; an object is that kind with its options. The class is called with
     its options as keyword arguments, all of them text.
 
     Attributes:
         description: One line for lists.
-        options: Every option's name and what it does.
-        choices: Options that take a few words only -> these words; a verifier need not have it.
-        filled_in: Options that nobody gives: they hold what a project had when the name was bound; a verifier need not
-            have it.
+        options: Every option's name and description.
+        choices: Options that accept a few words only -> these words; optional.
+        filled_in: Options that are not given by users: they hold data of the project from when the name was bound;
+            optional.
         preload: Modules worth importing once for all worker processes.
         name: The kind's name in the registry, such as ``"math-verify"``.
         version: Version of the rules, parser or library; a new one makes a new run.
@@ -65,18 +65,18 @@ class Verifier(Configured, Protocol):
     """Question, reference answer and completion in, verdict out."""
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """The verdict on one completion."""
+        """Return the verdict on one completion."""
         ...
 
 
 class Pending(Struct, frozen=True, kw_only=True):
-    """An item that the first stage leaves to a worker.
+    """An item that the first stage defers to a worker.
 
     Attributes:
-        key: A hash of all that the second stage's answer depends on (both final answers, the type ...): items of
+        key: A hash of everything the second stage's answer depends on (both final answers, the type ...): items of
             equal keys get the same answer.
-        verdict: What the first stage knows of this item, final answers and spans above all; outcome, score,
-            reason, rule and detail will be the second stage's.
+        verdict: The first stage's result, above all final answers and spans; outcome, score,
+            reason, rule and detail are replaced by the second stage's.
     """
 
     key: bytes
@@ -90,16 +90,16 @@ class StagedVerifier(Verifier, Protocol):
     """
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
-        """The verdict, or what is left to compare; it may neither hang nor crash on any text."""
+        """Return the verdict, or the deferred comparison; it may neither hang nor crash on any text."""
         ...
 
 
 class Judged(Struct, frozen=True, kw_only=True):
-    """What a `ServedVerifier` makes of one item.
+    """A `ServedVerifier`'s result on one item.
 
     Attributes:
-        votes: The verdicts it was made of (the samples of a vote), in their order; empty for a single one.
-        trace: How it came about (a tree, a list of tests ...), as plain data that JSON can hold.
+        votes: The verdicts it was combined from (the samples of a vote), in their order; empty for a single one.
+        trace: How it was reached (a tree, a list of tests ...), as plain data that JSON can hold.
     """
 
     verdict: Verdict
@@ -107,49 +107,49 @@ class Judged(Struct, frozen=True, kw_only=True):
     trace: dict[str, Any] | None = None
 
     def samples(self, item: int) -> list[tuple[int, int, Verdict]]:
-        """As the store takes them: the item's verdict as sample 0, then its votes."""
+        """Return the rows to store: the item's verdict as sample 0, then its votes."""
         return [(item, sample, verdict) for sample, verdict in enumerate((self.verdict, *self.votes))]
 
 
 class ServedVerifier(Configured, Protocol):
-    """A verifier that asks model servers.
+    """A verifier that calls model servers.
 
-    It runs in the runner, many items at a time; all its waiting is in ``ask``.
+    It runs in the runner, many items at a time; it waits only in ``ask``.
     """
 
     def servers(self) -> dict[str, ModelServer]:
-        """The servers it asks, by role; ``"judge"`` is always there."""
+        """Return the servers it calls, by role; ``"judge"`` is always included."""
         ...
 
     def limits(self) -> Limits:
-        """How much it may ask."""
+        """Return the limits on its calls."""
         ...
 
     def calls_per_item(self) -> float:
-        """How many calls an item takes, on average and without a stored reply."""
+        """Return the average number of calls an item takes without a stored reply."""
         ...
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """The verdict on one completion.
+        """Return the verdict on one completion.
 
         Args:
-            item: What to judge.
-            ask: Asks a server; its failures are not to be caught.
+            item: The item.
+            ask: Calls a server; its failures are not to be caught.
             secret: The database's own secret, for delimiters that no author of a text can guess.
         """
         ...
 
 
 class SandboxedVerifier(Configured, Protocol):
-    """A verifier that runs solutions of code problems against tests, where they can do no harm.
+    """A verifier that runs solutions of code problems against tests in a sandbox.
 
     Attributes:
         suites: Names of the suites of tests, in order.
-        seeds: Hash seeds of the interpreter; the first decides, the others tell whether the verdict holds.
-        wanted: How solutions are to be kept in: a `Level`, or ``"best"`` for the highest that holds here.
+        seeds: Hash seeds of the interpreter; the first decides, the others show whether the verdict depends on it.
+        wanted: The isolation: a `Level`, or ``"best"`` for the highest that holds here.
         interpreter: The path of an interpreter other than this one; None for this one.
         scratch: Bytes of a folder that solutions may write in; 0 for none.
-        extractor: How code is taken from a reply: name and version.
+        extractor: How code is extracted from a reply: name and version.
     """
 
     suites: tuple[str, ...]
@@ -160,27 +160,27 @@ class SandboxedVerifier(Configured, Protocol):
     extractor: str
 
     def settings(self, seed: int) -> PoolSettings:
-        """What the sandbox is told."""
+        """Return the settings of the sandbox."""
         ...
 
     def programs(self, problem: Problem, text: str, form: SolutionForm | None) -> dict[str, Program]:
-        """What is to be run, by suite; nothing where the problem has no tests of these suites.
+        """Return the programs to run, by suite; empty if the problem has no tests of these suites.
 
         Args:
             problem: With the tests of the suites that it has.
             text: The stored solution.
-            form: What the text is, if that is known.
+            form: The form of the text, if known.
         """
         ...
 
     def verdict(
         self, problem: Problem | None, text: str, form: SolutionForm | None, runs: Sequence[Mapping[str, Execution]]
     ) -> Judged:
-        """The verdict on a solution.
+        """Return the verdict on a solution.
 
         Args:
             problem: None for an item that is no code.
-            runs: What came of its programs by suite, for each seed; empty where there was nothing to run.
+            runs: Results of its programs by suite, for each seed; empty if there was nothing to run.
         """
         ...
 
@@ -196,12 +196,12 @@ TEST_SERVER_AT: Final = "test_server_at"
 
 
 def identity(verifier: Identified) -> str:
-    """A hash of the kind and its configuration; the version is kept beside it, not in it."""
+    """Return a hash of the kind and its configuration; the version is stored next to it, not in it."""
     return _hash(verifier.name, verifier.config())
 
 
 def is_identity(verifier: Identified, known: str) -> bool:
-    """Whether a hash is this verifier's; one that was stored before configurations named the server is so at any."""
+    """Return whether a hash is this verifier's; one from before configurations named the server matches any."""
     return known in (identity(verifier), _hash(verifier.name, _placeless(verifier.config())))
 
 

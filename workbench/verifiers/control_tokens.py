@@ -1,8 +1,8 @@
-"""Control tokens in texts that others wrote: broken, so that no tokenizer takes a part of a text for the end of a turn.
+"""Control tokens in untrusted texts: broken, so that no tokenizer reads a part of a text as the end of a turn.
 
 Chat formats mark turns, thoughts and tool calls by strings that their tokenizers read as one token wherever they
 are. `control_tokens.json` lists those of known model families, with the source of each; bars in angle brackets are
-tokens in any family. Everything else is sent byte for byte. A broken token has a thin space behind its first
+tokens in any family. Everything else is sent byte for byte. A broken token has a thin space after its first
 character: a model still reads the text, a reader sees the gap, and nothing that strips invisible characters, folds
 widths or unescapes HTML closes it.
 """
@@ -46,7 +46,7 @@ class _Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         ambiguous: Tokens that are names in code as well, such as `<s>` and `[PAD]`.
-        names_in_code: What is before and behind such a token where code has a name there, by its first character.
+        names_in_code: The context of such a token that makes it a name in code, by its first character.
     """
 
     ambiguous: frozenset[str]
@@ -90,19 +90,19 @@ _KEPT = {"\t", "\n", "\r"}
 
 
 def neutralised(text: str) -> str:
-    """A text whose control tokens are broken by `BREAK`; one without any is the same text.
+    """Return a text with its control tokens broken by `BREAK`; unchanged without any.
 
-    No token is left in what comes back, however they are placed: in each other, across each other, with invisible
+    No token is left in the result, however they are placed: in each other, across each other, with invisible
     characters in them, in full-width letters, or as HTML writes them.
     """
     return _with_breaks(text, [place for _, place, _ in _breaks(text)])
 
 
 def joined(parts: Sequence[tuple[str, bool]]) -> str:
-    """A text of several parts, with those control tokens broken that a part from others makes with its neighbours.
+    """Join a text of several parts, breaking control tokens that an untrusted part forms with its neighbours.
 
     Args:
-        parts: Each with whether others wrote it; such a part is `neutralised` already.
+        parts: Each with whether it is untrusted; such a part is `neutralised` already.
     """
     text = "".join(part for part, _ in parts)
     ends = list(accumulate(len(part) for part, _ in parts))
@@ -121,7 +121,6 @@ def joined(parts: Sequence[tuple[str, bool]]) -> str:
 
 
 def count_breaks(text: str) -> int:
-    """How many control tokens are broken in a text that was sent."""
     whole = text.replace(BREAK, "")
     if len(whole) == len(text):
         return 0

@@ -1,8 +1,8 @@
-"""Verifiers that are functions: what has no state needs no class.
+"""Verifiers that are functions: a verifier without state needs no class.
 
     @verifier("ends-with", version="1", isolation="inline")
     def ends_with(item: VerifierInput, *, fold: Annotated[bool, Meta(description="ignore case")] = False) -> Verdict:
-        \"\"\"The reply ends with the reference.\"\"\"
+        '''The reply ends with the reference.'''
 
 The signature is the options, the docstring's first line the description.
 """
@@ -21,7 +21,7 @@ from workbench.verifiers.option_record import meaning, read, words
 
 
 class FunctionVerifier:
-    """A function as a verifier; its options come as text and are read by the function's annotations.
+    """A function as a verifier; its options come as text and are parsed by the function's annotations.
 
     Raises:
         ValueError: An option has a wrong value; the message begins with its name.
@@ -42,11 +42,9 @@ class FunctionVerifier:
         self._options = self._defaults | {name: read(name, text, self._hints[name]) for name, text in options.items()}
 
     def config(self) -> dict[str, object]:
-        """The options in force."""
         return dict(self._options)
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """What the function says."""
         return type(self)._function(item, **self._options)
 
 
@@ -57,12 +55,12 @@ def verifier(
 
     Args:
         name: As registered.
-        version: Of what it does; a new one makes a new run.
+        version: Of its behaviour; a new one makes a new run.
         isolation: ``"inline"`` only for code that can neither hang nor crash on any text.
         preload: Modules worth importing once for all worker processes.
 
     Raises:
-        VerifierError: It is no such function: it takes something else, or an option lacks a plain type or a default.
+        VerifierError: It has another signature, or an option lacks a plain type or a default.
     """
 
     def make(function: Callable[..., Verdict]) -> type[FunctionVerifier]:

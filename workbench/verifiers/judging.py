@@ -1,4 +1,4 @@
-"""Having a verifier judge one item: with its time, within bounds, and never with an exception."""
+"""Judging one item: timed, with bounded results, and never with an exception."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST_TEXT = 20_000
 
 
 def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
-    """The verdict with its time; whatever the verifier raises or returns instead of one is the verdict "error".
+    """Return the verdict with its time; an exception or any other result of the verifier becomes the verdict "error".
 
     Raises:
         MemoryError: The verifier ran out of memory.
@@ -30,7 +30,7 @@ def judged(verifier: Verifier, item: VerifierInput) -> Verdict:
 
 
 def quickly_judged(verifier: StagedVerifier, item: VerifierInput) -> Verdict | Pending:
-    """The first stage's verdict with its time, or what it leaves to a worker; failures as with `judged`.
+    """Return the first stage's verdict with its time, or the deferred item; failures as with `judged`.
 
     Raises:
         MemoryError: The verifier ran out of memory.
@@ -59,7 +59,7 @@ def _require_verdict(answer: object) -> Verdict:
 
 
 def trimmed(verdict: Verdict, item: VerifierInput, ms: float) -> Verdict:
-    """The verdict with bounded texts and without offsets that lie outside their text."""
+    """Return the verdict with bounded texts and without offsets outside their text."""
     return structs.replace(
         verdict,
         reason=_cut(verdict.reason, _LONGEST_REASON),
@@ -74,7 +74,6 @@ def trimmed(verdict: Verdict, item: VerifierInput, ms: float) -> Verdict:
 
 
 def failure(detail: str) -> Verdict:
-    """The verdict "error" on an item that the verifier failed on."""
     return Verdict(outcome=Outcome.ERROR, reason="internal", detail=detail)
 
 
@@ -84,7 +83,7 @@ def _cut(text: str | None, length: int) -> str | None:
 
 
 def _within(span: tuple[int, int] | None, text: str) -> tuple[int, int] | None:
-    """The span if it is one of the text, else None: a plug-in may have put anything there."""
+    """Return the span if it is within the text, else None: a plug-in may return anything."""
     match span:
         case (int(start), int(end)) if 0 <= start <= end <= len(text):
             return start, end
@@ -99,10 +98,10 @@ CPU_SLACK_S = 10
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
-    """What a verifier may use in a worker process.
+    """A verifier's limits in a worker process.
 
     Attributes:
-        start_s: Seconds it may take to load; its waits for a processor don't count where the kernel tells.
+        start_s: Seconds it may take to load; its waits for a processor don't count if the kernel reports them.
         deadline_s: Seconds of processor time an item may take, sending included; by the clock it may be ten times as
             many (`meter.PATIENCE`).
         memory_bytes: Resident memory a worker may use beyond what it had when it was loaded.
@@ -115,16 +114,16 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
 @runtime_checkable
 class HeavyVerifier(Protocol):
-    """What a verifier has besides, if it has much to load or takes its time.
+    """Additional members of a verifier that loads a lot or is slow.
 
     Attributes:
-        allowance: What it may use in a worker process.
+        allowance: Its limits in a worker process.
     """
 
     allowance: Allowance
 
     def prepare(self) -> None:
-        """Load what ``verify`` needs; called once in each worker process, before its limits hold.
+        """Load what ``verify`` needs; called once in each worker process, before its limits apply.
 
         Raises:
             WorkbenchError: It can't be loaded; no worker will start.
@@ -133,13 +132,13 @@ class HeavyVerifier(Protocol):
 
 
 def peak_kb() -> int:
-    """The most resident memory this process has had, in kB."""
+    """Return the peak resident memory of this process, in kB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "linux" else peak // 1024
 
 
 def peak_of_process(pid: int) -> int:
-    """The most resident memory another process has had, in bytes; 0 where the kernel doesn't tell."""
+    """Return the peak resident memory of another process, in bytes; 0 if the kernel doesn't report it."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -150,7 +149,7 @@ def peak_of_process(pid: int) -> int:
 def limit_memory(resident_bytes: int) -> None:
     """Limit the address space so that resident memory stays below the limit; write no core files.
 
-    Libraries reserve address space they never touch (some numpy builds hundreds of MB); what is reserved
+    Libraries reserve address space they never touch (some numpy builds hundreds of MB); memory that is reserved
     but not resident now is added to the limit.
     """
     statm = Path("/proc/self/statm")
@@ -161,7 +160,7 @@ def limit_memory(resident_bytes: int) -> None:
 
 
 def lift_memory_limit() -> None:
-    """Let this process have memory again, for its last words."""
+    """Lift the memory limit, to report an error."""
     _lower(resource.RLIMIT_AS, resource.getrlimit(resource.RLIMIT_AS)[1])
 
 

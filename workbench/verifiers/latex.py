@@ -1,7 +1,7 @@
-"""Whether sympy can be given LaTeX to read here.
+"""Whether sympy can parse LaTeX here.
 
-The reader, latex2sympy2-extended, runs on three releases of antlr's runtime and requires the whole range between them.
-Other packages want one of these each (omegaconf 4.9, lm-eval 4.11): which one is there is known only here.
+The parser, latex2sympy2-extended, runs on three releases of antlr's runtime and requires the whole range between them.
+Other packages require one of these each (omegaconf 4.9, lm-eval 4.11): which one is installed is known only here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HINTS: Final = {
 
 
 def lack() -> VerifierError | None:
-    """What is not installed as it has to be, and what to do about it; None where LaTeX can be read."""
+    """Return what is missing or has the wrong version, and what to do; None if LaTeX can be parsed."""
     for package, usable in _USABLE.items():
         hint = _HINTS.get(package, f"Run: pip install {package}")
         try:

@@ -53,7 +53,7 @@ _EXTRACTION: Final[dict[str, Any]] = {
 
 
 def judge(reference: str, completion: str, options: MathVerifyOptions = _DEFAULTS) -> Verdict:
-    """What ``verify(parse("$reference$"), parse(completion))`` says, without the library's timeouts.
+    """Return the result of ``verify(parse("$reference$"), parse(completion))``, without the library's timeouts.
 
     With ``reference=plain`` it is ``parse(reference)``.
 

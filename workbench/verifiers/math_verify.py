@@ -18,7 +18,7 @@ _WRAPPER_VERSION = "2"
 
 
 class MathVerifyOptions(Struct, frozen=True, kw_only=True):
-    """Those of the library, under its names; what is as by default is no part of a configuration."""
+    """The library's options, under its names; defaults are no part of a configuration."""
 
     strict: Annotated[bool, Meta(description="whether variables must have the same names (default true)")] = True
     float_rounding: Annotated[
@@ -70,14 +70,13 @@ class MathVerify:
             raise VerifierError("The package math-verify isn't installed.", "Run: pip install math-verify") from error
 
     def config(self) -> dict[str, object]:
-        """What was chosen otherwise than by default."""
         return chosen(self._options)
 
     def prepare(self) -> None:
         """There is nothing to load: the server has imported it all."""
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """The library's verdict; an answer it can't parse is an abstention."""
+        """Return the library's verdict; an answer it can't parse is an abstention."""
         from workbench.verifiers.math_backend import judge
 
         return judge(item.reference, item.completion, self._options)

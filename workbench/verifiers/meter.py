@@ -1,7 +1,7 @@
-"""How long a process has worked, however busy the machine is.
+"""Working time of a process, independent of the machine's load.
 
-Processor time counts for a process and all that it started. Wall time leaves out what the process spent waiting for a
-processor, where the kernel tells that (Linux, ``schedstat``): beside a hundred others it is the same as alone.
+Processor time counts for a process and its children. Wall time excludes the process's waits for a processor, if the
+kernel reports them (Linux, ``schedstat``): it is the same among a hundred other processes as alone.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ Cause = Literal["cpu", "wall"]
 
 
 class ProcessUsage(Struct, frozen=True):
-    """What a process has taken since a moment.
+    """The time a process has used since a moment.
 
     Attributes:
         cpu: Seconds of processor time.
-        wall: Seconds by the clock, less its waits for a processor where these are known.
+        wall: Seconds by the clock, less its waits for a processor if these are known.
         exact: Whether they are known.
     """
 
@@ -45,30 +45,30 @@ class ProcessUsage(Struct, frozen=True):
     exact: bool
 
     def over(self, seconds: float) -> Cause | None:
-        """Which time is over for something that may compute for so many seconds."""
+        """Return which limit of so many computing seconds is exceeded, if any."""
         if self.cpu >= seconds:
             return "cpu"
         return "wall" if self.wall >= PATIENCE * seconds else None
 
     @property
     def own(self) -> float:
-        """Seconds charged to a budget: processor time of all threads, or wall time less waits if that is more."""
+        """Return seconds charged to a budget: processor time of all threads, or wall time less waits if more."""
         return max(self.cpu, self.wall if self.exact else self.wall / PATIENCE)
 
     def left(self, seconds: float) -> float:
-        """Seconds until the next look at it is worth while."""
+        """Return the seconds until the next check is worthwhile."""
         return max(_SHORTEST_S, min(seconds - self.cpu, PATIENCE * seconds - self.wall, _LOOK_S))
 
 
 class Meter:
     """Measures a process from outside.
 
-    A process that has gone counts as it was last seen; one whose number isn't known has computed nothing.
+    A process that has ended counts as last measured; one whose id isn't known has used nothing.
 
     Args:
-        pid: Its number here.
-        tree: Whether what it starts is always measured too; else only what it has waited for, and what `spent` is
-            asked for.
+        pid: Its id here.
+        tree: Whether its children are always measured too; else only those it has waited for, and when `spent` is
+            asked to.
     """
 
     def __init__(self, pid: int | None, *, tree: bool = False) -> None:
@@ -80,15 +80,14 @@ class Meter:
         self.restart()
 
     def restart(self) -> None:
-        """Begin anew with this moment."""
         self._look(live=self._tree)
         self._began, self._from_cpu, self._from_waited = time.monotonic(), self._cpu, self._waited
 
     def spent(self, *, live: bool = False) -> ProcessUsage:
-        """What it has taken since `restart`.
+        """Return its usage since `restart`.
 
         Args:
-            live: Count what it started since and what still runs.
+            live: Include children that still run.
         """
         self._look(live=live or self._tree)
         wall = time.monotonic() - self._began
@@ -96,7 +95,6 @@ class Meter:
         return ProcessUsage(max(0.0, self._cpu - self._from_cpu), wall - waited, self._exact)
 
     def close(self) -> None:
-        """Let go of the process."""
         for descriptor in (self._stat, self._schedstat):
             if descriptor is not None:
                 os.close(descriptor)
@@ -118,14 +116,13 @@ class Meter:
 
 
 def in_words(cause: Cause, seconds: float) -> str:
-    """A deadline that has passed, in words."""
     if cause == "cpu":
         return f"timeout: cpu, it computed for more than {seconds:g} s"
     return f"timeout: wall, it took more than {PATIENCE * seconds:g} s, most of it asleep"
 
 
 def processor_time(pid: int) -> float | None:
-    """Seconds that all threads of a process have computed, those that have ended included; None if it has gone."""
+    """Return seconds that all threads of a process have computed, ended ones included; None if it has ended."""
     if _LINUX:
         # What the C library's clock_getcpuclockid makes of a process id.
         with contextlib.suppress(OSError):
@@ -137,7 +134,7 @@ def processor_time(pid: int) -> float | None:
 
 
 def _of_ended(stat: int | None) -> float:
-    """Seconds that processes have computed which this one started and has waited for."""
+    """Return seconds computed by children that a process has waited for."""
     if stat is None:
         return 0.0
     with contextlib.suppress(OSError, ValueError, IndexError):
@@ -160,7 +157,9 @@ def _opened(pid: int | None, name: str) -> int | None:
 
 
 def _waited(descriptor: int | None) -> float | None:
-    """Seconds that a process (its first thread) has waited for a processor; None where the kernel doesn't tell."""
+    """Return seconds that a process (its first thread) has waited for a processor; None if the kernel doesn't report
+    it.
+    """
     if descriptor is None:
         return None
     with contextlib.suppress(OSError, ValueError, IndexError):

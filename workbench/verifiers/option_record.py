@@ -1,4 +1,4 @@
-"""A verifier's options as a record: its fields say what they take, what they are by default and what they mean."""
+"""A verifier's options as a record: its fields declare types, defaults and descriptions."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ Record = TypeVar("Record", bound=Struct)
 
 
 def meanings(record: type[Struct]) -> dict[str, str]:
-    """What each option does."""
     return {name: meaning(hint) for name, hint in _hints(record).items()}
 
 
 def choices(record: type[Struct]) -> dict[str, tuple[str, ...]]:
-    """Options that take a few words only -> these words."""
+    """Return options that accept a few words only, with these words."""
     return {name: found for name, hint in _hints(record).items() if (found := words(hint))}
 
 
 def made(record: type[Record], options: Mapping[str, str]) -> Record:
-    """The record of options that were given as text.
+    """Parse options given as text into the record.
 
     Raises:
         ValueError: A value is wrong; the message begins with its option's name.
@@ -33,19 +32,18 @@ def made(record: type[Record], options: Mapping[str, str]) -> Record:
 
 
 def chosen(record: Struct) -> dict[str, object]:
-    """What was chosen otherwise than by default: a configuration that has none of it is the one of before."""
+    """Return the values that differ from the defaults: without any, a configuration keeps its earlier hash."""
     values = structs.asdict(record)
     return {one.name: values[one.name] for one in structs.fields(record) if values[one.name] != one.default}
 
 
 def meaning(hint: Any) -> str:
-    """What is said of an option where it is declared."""
     metas = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((meta.description for meta in metas if isinstance(meta, Meta) and meta.description), "")
 
 
 def words(hint: Any) -> tuple[str, ...]:
-    """The words that an option takes, where they are a few."""
+    """Return the words that an option accepts, if they are a few."""
     plain = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if plain is bool:
         return ("true", "false")
@@ -53,10 +51,10 @@ def words(hint: Any) -> tuple[str, ...]:
 
 
 def read(name: str, text: str, hint: Any) -> Any:
-    """An option's value.
+    """Parse an option's value.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is invalid.
     """
     few = words(hint)
     if few and text.lower() not in few:

@@ -39,15 +39,15 @@ _BOOT = (
 
 
 class _Worker:
-    """One process and the item it has, if any.
+    """One process and its item, if any.
 
     Attributes:
-        pid: Its process id, once it has said so.
+        pid: Its process id, once it has reported it.
         ready: It has loaded the verifier.
-        item: What it works on or, when ``answered``, what is not released yet.
+        item: Its current item or, if ``answered``, one that is not released yet.
         started: Monotonic time at which it got its item, or was started itself.
         next_look: Monotonic time at which its time could be over.
-        meter: What it has taken since then, once its process id is known.
+        meter: Its usage since then, once its process id is known.
     """
 
     def __init__(self, sock: socket.socket, start_s: float, item: VerifierInput | None = None) -> None:
@@ -64,7 +64,7 @@ class _Worker:
         return not self.ready or (self.item is not None and not self.answered)
 
     def begin(self, seconds: float) -> None:
-        """Its time begins, and can't be over before so many seconds."""
+        """Start its time, which can't be over before so many seconds."""
         self.started = time.monotonic()
         self.next_look = self.started + seconds
         if self.meter is not None:
@@ -81,8 +81,8 @@ class WorkerPool:
 
     A worker that misses an item's deadline is killed, one that dies is replaced; both items get an
     abstention (``timeout`` with the rule ``timeout.cpu`` or ``timeout.wall``, ``worker_died``). The deadline is one of
-    processor time, so that what is in time alone is in time beside others; an answer that comes after it is none. By
-    the clock an item may take ten times as long. A worker takes its next item only after `release`, so that
+    processor time, so that an item in time alone is in time under load; an answer after it is discarded. By
+    the clock an item may take ten times as long. A worker gets its next item only after `release`, so that
     a result can be stored first.
 
     Args:
@@ -139,12 +139,12 @@ class WorkerPool:
 
     @property
     def free(self) -> int:
-        """How many items can be submitted now; workers still loading don't count."""
+        """Return how many items can be submitted now; workers still loading don't count."""
         return sum(_is_free(worker) for worker in self._workers)
 
     @property
     def pids(self) -> list[int]:
-        """Process ids: the server's, then the workers' as far as known."""
+        """Return process ids: the server's, then the workers' as far as known."""
         return [self._server.pid, *sorted(worker.pid for worker in self._workers if worker.pid)]
 
     def submit(self, item: VerifierInput) -> None:
@@ -162,7 +162,7 @@ class WorkerPool:
         self._watch(worker)
 
     def wait(self, timeout: float) -> list[tuple[VerifierInput, Verdict]]:
-        """Wait until something is answered, a worker gets free, or the time is over.
+        """Wait until an item is answered, a worker becomes free, or the time is over.
 
         Args:
             timeout: The longest wait in seconds.
@@ -193,7 +193,7 @@ class WorkerPool:
         raise KeyError(item)
 
     def close(self) -> None:
-        """End all workers and the server at once; what they work on is lost."""
+        """End all workers and the server at once; unfinished items are lost."""
         for worker in list(self._workers):
             worker.kill()
             self._forget(worker)
@@ -332,7 +332,7 @@ def _is_free(worker: _Worker) -> bool:
 def _start_server(setup: Setup) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own, where no key press reaches it.
 
-    A fixed hash seed makes sympy's choices repeatable; one thread each is what N workers can use.
+    A fixed hash seed makes sympy's choices repeatable; N workers can use one thread each.
     """
     fixed = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.Popen(

@@ -30,9 +30,9 @@ class VerifierKind(Struct, frozen=True, kw_only=True):
     """One registered kind of verifier.
 
     Attributes:
-        package: The distribution that brings it.
-        version: The class's own, where it has one that holds with any options.
-        choices: Options that take a few words only -> these words.
+        package: The distribution that provides it.
+        version: The class's own, if it doesn't depend on options.
+        choices: Options that accept a few words only -> these words.
         broken: Why it can't be used, or None.
     """
 
@@ -55,24 +55,22 @@ class Registry:
             self._found[point.name].append(point)
 
     def available(self) -> list[VerifierKind]:
-        """All kinds by name; one that can't be used says why in ``broken``."""
+        """Return all kinds by name; one that can't be used has the reason in ``broken``."""
         return [self._describe(name) for name in sorted(self._found)]
 
     @property
     def names(self) -> frozenset[str]:
-        """The kinds that are installed, by name."""
         return frozenset(self._found)
 
     def knows(self, kind: str) -> bool:
-        """Whether a kind of this name is installed."""
         return kind in self._found
 
     def entry_point(self, kind: str) -> EntryPoint:
-        """Where a kind comes from.
+        """Return a kind's entry point.
 
         Raises:
             UsageError: There is no such kind.
-            VerifierError: Several packages bring one of this name.
+            VerifierError: Several packages provide one of this name.
         """
         points = self._found.get(kind, [])
         if not points:
@@ -100,7 +98,7 @@ class Registry:
         """Make a verifier that works on this machine; errors as with `load`.
 
         Raises:
-            UsageError: It asks a model server, or runs programs.
+            UsageError: It calls a model server, or runs programs.
         """
         return require_local(self.load(kind, options))
 
@@ -122,10 +120,10 @@ class Registry:
 
 
 def require_local(verifier: AnyVerifier) -> Verifier:
-    """The verifier, if it works on this machine, with the texts alone.
+    """Return the verifier, if it works on this machine, with the texts alone.
 
     Raises:
-        UsageError: It asks a model server, or runs programs.
+        UsageError: It calls a model server, or runs programs.
     """
     if verifier.isolation in ("served", "sandbox"):
         does = "asks a model server" if verifier.isolation == "served" else "runs programs"
@@ -134,10 +132,10 @@ def require_local(verifier: AnyVerifier) -> Verifier:
 
 
 class _Printed:
-    """Standard output while plug-ins are loaded: what a thread that loads one prints goes to standard error.
+    """Redirects standard output while plug-ins are loaded: output of a loading thread goes to standard error.
 
-    `contextlib.redirect_stdout` is the process's: what others print meanwhile would be lost to whoever reads a pipe,
-    and two threads that overlap would leave it so for good.
+    `contextlib.redirect_stdout` is process-wide: output of other threads would be lost to a reader of a pipe, and two
+    threads that overlap would leave it redirected for good.
     """
 
     def __init__(self) -> None:

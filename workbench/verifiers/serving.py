@@ -1,7 +1,7 @@
-"""Options that all verifiers with a model server share: which server it is, and how hard it may be asked.
+"""Options of all verifiers with a model server: which server it is, and limits on its use.
 
-Values arrive as text. A wrong one is a ValueError in words, ``option: what is wrong``, which never repeats what may be
-a key.
+Values arrive as text. A wrong one is a ValueError in words, ``option: what is wrong``, which never repeats a possible
+key.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def server_from(options: Mapping[str, str]) -> ModelServer:
-    """The server that `SERVER_OPTIONS` describe; other options are let alone.
+    """Return the server that `SERVER_OPTIONS` describe; other options are ignored.
 
     Raises:
         ValueError: An option is missing or wrong.
@@ -143,7 +143,7 @@ def _command(options: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def extras_from(options: Mapping[str, str], profile: str = DEFAULT) -> RequestExtras:
-    """What goes along with requests to a server of this kind, of `SERVER_OPTIONS`; errors as with `server_from`."""
+    """Return additions to requests to a server of this kind, from `SERVER_OPTIONS`; errors as with `server_from`."""
     effort, field = options.get("reasoning_effort"), options.get("max_tokens_field")
     if effort is not None and not _EFFORT.fullmatch(effort):
         raise ValueError("reasoning_effort: it takes one word, such as low, medium or high")
@@ -193,10 +193,10 @@ def _headers(given: Mapping[str, object]) -> dict[str, str]:
 
 
 def line(options: Mapping[str, str], name: str) -> str | None:
-    """A line of text; None where the option isn't given.
+    """Return a line of text; None if the option isn't given.
 
     Raises:
-        ValueError: It is empty or no line.
+        ValueError: It is empty or has several lines.
     """
     value = options.get(name)
     if value is not None and (not value.strip() or not value.isprintable()):
@@ -212,11 +212,11 @@ def _server_name(options: Mapping[str, str]) -> str | None:
 
 
 def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection[str]) -> None:
-    """Make sure that settings somebody chose reach the server: one that is dropped would be shown as if it held.
+    """Make sure that the user's settings reach the server: a dropped one would be displayed as if it applied.
 
     Args:
-        sampling: With all that goes into a call.
-        chosen: Names of the settings that were asked for; of others a run only warns.
+        sampling: With all settings of a call.
+        chosen: Names of the user's settings; for others a run only warns.
 
     Raises:
         ValueError: One can't be sent.
@@ -233,7 +233,7 @@ def require_sendable(server: ModelServer, sampling: Sampling, chosen: Collection
 
 
 class OneServer:
-    """What verifiers share that ask one server.
+    """Shared members of verifiers that call one server.
 
     Attributes:
         calls: Calls an item takes at most.
@@ -246,26 +246,22 @@ class OneServer:
         self._limits = limits_from(options)
 
     def asked(self) -> dict[str, object]:
-        """The server as a part of a configuration."""
         server = self._server
         asked = {"server": server.profile, "model": server.model, SERVER_AT: list(server.places)}
         return asked | server.extras.config()
 
     def servers(self) -> dict[str, ModelServer]:
-        """Its server by the role it has."""
         return {"judge": self._server}
 
     def limits(self) -> Limits:
-        """How much it may ask."""
         return self._limits
 
     def calls_per_item(self) -> float:
-        """As many for every item."""
         return self.calls
 
 
 def limits_from(options: Mapping[str, str]) -> Limits:
-    """The limits that `LIMIT_OPTIONS` set; other options are let alone.
+    """Return the limits that `LIMIT_OPTIONS` set; other options are ignored.
 
     Raises:
         ValueError: An option is wrong.
@@ -281,7 +277,7 @@ def limits_from(options: Mapping[str, str]) -> Limits:
 
 
 def sampling_from(options: Mapping[str, str]) -> Sampling:
-    """What `SAMPLING_OPTIONS` choose; other options are let alone.
+    """Parse `SAMPLING_OPTIONS`; other options are ignored.
 
     Raises:
         ValueError: An option is wrong.
@@ -299,7 +295,7 @@ def sampling_from(options: Mapping[str, str]) -> Sampling:
 
 
 def required(options: Mapping[str, str], name: str) -> str:
-    """An option that has to be given.
+    """Return a required option.
 
     Raises:
         ValueError: It is missing or empty.
@@ -311,10 +307,10 @@ def required(options: Mapping[str, str], name: str) -> str:
 
 
 def model_name(options: Mapping[str, str], name: str) -> str:
-    """What a server calls a model.
+    """Return a server's name of a model.
 
     Raises:
-        ValueError: It is missing, empty, or nothing that could be such a name.
+        ValueError: It is missing, empty, or can't be such a name.
     """
     value = required(options, name)
     if len(value) > _LONGEST_MODEL or not value.isprintable():
@@ -323,7 +319,7 @@ def model_name(options: Mapping[str, str], name: str) -> str:
 
 
 def choice(options: Mapping[str, str], name: str, allowed: Sequence[Word], default: Word) -> Word:
-    """One of several words.
+    """Return one of several words.
 
     Raises:
         ValueError: It is another one.
@@ -336,7 +332,7 @@ def choice(options: Mapping[str, str], name: str, allowed: Sequence[Word], defau
 
 
 def switch(options: Mapping[str, str], name: str, default: bool) -> bool:
-    """``true`` or ``false``, also written ``on`` or ``off``.
+    """Parse ``true`` or ``false``, also written ``on`` or ``off``.
 
     Raises:
         ValueError: It is something else.
@@ -346,10 +342,10 @@ def switch(options: Mapping[str, str], name: str, default: bool) -> bool:
 
 
 def whole(options: Mapping[str, str], name: str, *, least: int = 0, most: int = _LARGEST) -> int | None:
-    """A whole number; None where the option isn't given.
+    """Parse a whole number; None if the option isn't given.
 
     Raises:
-        ValueError: It is none, or out of bounds.
+        ValueError: It is not one, or out of range.
     """
     text = options.get(name)
     if text is None:
@@ -371,7 +367,7 @@ def number(
     least: float = -math.inf,
     most: float = math.inf,
 ) -> float | None:
-    """A finite number; None where the option isn't given.
+    """Parse a finite number; None if the option isn't given.
 
     Args:
         above: It is greater than this.
@@ -379,7 +375,7 @@ def number(
         most: It is this or less.
 
     Raises:
-        ValueError: It is none, or out of bounds.
+        ValueError: It is not one, or out of range.
     """
     text = options.get(name)
     if text is None:
@@ -402,9 +398,9 @@ def _quoted(text: str) -> str:
 
 
 async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-    """The verdict with its time; a call that failed for good is the verdict "error" with its code as reason.
+    """Return the verdict with its time; a call that failed for good is the verdict "error" with its code as reason.
 
-    Whatever else the verifier raises, or returns instead of a verdict, is the error "internal".
+    Any other exception of the verifier, or result that is no verdict, is the error "internal".
 
     Raises:
         Halt: No call of the run can succeed now.
@@ -428,10 +424,10 @@ async def judged_by_server(verifier: ServedVerifier, item: VerifierInput, ask: A
 
 
 def _require_plain(answer: object) -> Judged:
-    """What a verifier returned, if a database can hold it; else the verdict "error" that says what is wrong.
+    """Return a verifier's result, if a database can hold it; else the verdict "error" that says what is wrong.
 
     Raises:
-        Exception: It holds what is no plain data, or of the wrong type.
+        Exception: It holds data that is not plain, or of the wrong type.
     """
     if not isinstance(answer, Judged):
         return Judged(verdict=failure(f"the verifier returned a {type(answer).__name__} instead of a Judged"))

@@ -25,7 +25,7 @@ def normalized_exact(item: VerifierInput) -> Verdict:
 
 
 def _compare(item: VerifierInput, key: Callable[[str], str]) -> Verdict:
-    """Compare the final answers by a key; abstain where one side has none or nothing is left of it."""
+    """Compare the final answers by a key; abstain if one side has none or nothing is left of it."""
     reference = reference_answer(item.reference, item.subtype)
     expected = key(reference.text)
     if not expected:
@@ -147,10 +147,10 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
 
 
 def canonical_text(text: str) -> str:
-    r"""The answer with typesetting taken out: spaces, math delimiters, ``\left``, ``\text{}``, ``\dfrac``.
+    r"""Return the answer without typesetting: spaces, math delimiters, ``\left``, ``\text{}``, ``\dfrac``.
 
     Also thousands commas outside brackets, a trailing full stop, the brackets of an option letter ``(B)``
-    and, where every word has at least three letters (or is "no"), upper case. Single letters and short
+    and, if every word has at least three letters (or is "no"), upper case. Single letters and short
     names keep their case: ``AB`` is not ``ab``.
     """
     text = _bare(text.replace("\N{MINUS SIGN}", "-").replace(r"\%", "%"))

@@ -1,6 +1,6 @@
 """Messages between a pool and its workers: a length, then a record as MessagePack.
 
-Nothing is ever unpickled, so a worker that misbehaves can send wrong data but not code.
+Nothing is ever unpickled, so a faulty worker can send wrong data but not code.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST_REPLY = 1 << 26
 
 
 class Setup(Struct, frozen=True, kw_only=True):
-    """What the server and its workers are told at their start.
+    """The configuration of the server and its workers at their start.
 
     Attributes:
         path: The pool's ``sys.path``.
@@ -44,13 +44,13 @@ class Setup(Struct, frozen=True, kw_only=True):
 
 
 class Hello(Struct, frozen=True, kw_only=True):
-    """A worker's first words, before it loads anything."""
+    """A worker's first message, before it loads anything."""
 
     pid: int
 
 
 class Loaded(Struct, frozen=True, kw_only=True):
-    """A worker's second message: it can take items, or why it never will."""
+    """A worker's second message: it can take items, or why it can't."""
 
     failure: str | None = None
 
@@ -64,13 +64,12 @@ class WorkerAnswer(Struct, frozen=True, kw_only=True):
 
 
 def pack(message: Struct) -> bytes:
-    """A message ready to be sent."""
     body = msgspec.msgpack.encode(message)
     return LENGTH.pack(len(body)) + body
 
 
 def read(stream: BinaryIO) -> bytes | None:
-    """The next message's body, waiting for it; None when the other side has gone."""
+    """Read the next message's body, waiting for it; None if the other side has closed."""
     head = stream.read(LENGTH.size)
     if len(head) < LENGTH.size:
         return None
@@ -80,7 +79,7 @@ def read(stream: BinaryIO) -> bytes | None:
 
 
 def message(incoming: bytearray) -> bytes | None:
-    """Take the first complete message's body out of what came; None when there is none yet."""
+    """Remove the first complete message's body from the received bytes; None if there is none yet."""
     if len(incoming) < LENGTH.size:
         return None
     (length,) = LENGTH.unpack_from(incoming)
@@ -103,7 +102,6 @@ class Channel:
 
     @property
     def unsent(self) -> bool:
-        """Whether part of a message still waits for room in the socket."""
         return bool(self._outgoing)
 
     def send(self, message: Struct) -> None:
@@ -112,7 +110,7 @@ class Channel:
         self.flush()
 
     def flush(self) -> None:
-        """Send what the socket has room for; a closed socket shows when it is read."""
+        """Send as much as the socket accepts; a closed socket is detected when it is read."""
         try:
             while self._outgoing:
                 self._outgoing = self._outgoing[self.sock.send(self._outgoing) :]
@@ -122,10 +120,10 @@ class Channel:
             self._outgoing = memoryview(b"")
 
     def receive(self) -> bytes | None:
-        """The next complete message's body, or None when there is none yet.
+        """Return the next complete message's body, or None if there is none yet.
 
         Raises:
-            EOFError: The worker has gone, or sends nonsense.
+            EOFError: The worker has ended, or sends invalid data.
         """
         body = self._next()
         while body is None:
@@ -147,5 +145,4 @@ class Channel:
         return message(self._incoming)
 
     def close(self) -> None:
-        """Close the socket."""
         self.sock.close()

@@ -1,4 +1,4 @@
-"""Answer types by a prompt as published (VerifyBench, appendix C.1): a user's own text, sent as it is."""
+"""Answer types by a published prompt (VerifyBench, appendix C.1): a user's own text, sent unchanged."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _QUOTES: Final = MARKUP + "\"',"
 
 
 def prompt_in(path: Path) -> Prompt:
-    """The prompt in a file: its bytes, with ``{question}`` and ``{answer}`` (or ``{reference}``) to be replaced.
+    """Load the prompt in a file: its bytes, with ``{question}`` and ``{answer}`` (or ``{reference}``) to be replaced.
 
     Raises:
-        UsageError: The file can't be read, is no UTF-8 text, or doesn't show the question.
+        UsageError: The file can't be read, is not UTF-8, or doesn't show the question.
     """
     data, text = read_text(path, "It is a prompt with {question} and {answer}, as a text file.")
     names = plain_names(text, _NAMES)
@@ -40,16 +40,16 @@ def prompt_in(path: Path) -> Prompt:
 
 
 def published_request(prompt: Prompt, question: str, reference: str) -> PreparedPrompt:
-    """The request about one question: the prompt with its texts in it, and nothing else."""
+    """Build the request about one question: the prompt with its texts in it, and nothing else."""
     texts = {"question": question, "reference": reference, ANSWER: reference}
     return JudgeCase(item=0, texts=texts, secret=None, neutralise=False).prepare(prompt.call)
 
 
 def named_in(reply: str) -> str | None:
-    """The type or subtype that a reply names, or why the question has none; None where it is not clear.
+    """Return the type or subtype that a reply names, or why the question has none; None if it is unclear.
 
-    That is the last line that says it in our form, else the last one that is nothing but a type's name or code, else
-    the one code of a subtype that stands anywhere.
+    This is the last line that states it in our form, else the last one that is only a type's name or code, else the
+    only code of a subtype anywhere in the reply.
     """
     start, end = spoken(reply, None)
     said = reply[start:end]

@@ -1,4 +1,4 @@
-"""The kind ``answer-type``: it says nothing about a completion, only which type of answer its question asks for."""
+"""The kind ``answer-type``: it judges no completion, only which type of answer its question asks for."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ PROMPT: Final[Prompt] = prompt(Path(__file__).with_name("prompt.txt"), "classify
 
 
 def request(question: str, reference: str, secret: bytes) -> PreparedPrompt:
-    """The request about one question, its texts between lines their author can't guess.
+    """Build the request about one question, its texts between lines their author can't guess.
 
     Args:
-        secret: The database's own, from which those lines follow.
+        secret: The database's own, from which those lines are derived.
     """
     texts = {"question": question, "reference": reference}
     return JudgeCase(item=0, texts=texts, secret=secret, neutralise=True).prepare(PROMPT.call)
@@ -45,11 +45,12 @@ MARKUP = " \t*_`$.[](){}\\"
 
 
 def suggestion(reply: str, fence: str | None = None) -> str | None:
-    """A subtype's code (``"B5"``), or a reason of `OUTSIDE`; None where the reply's last line of that form has neither.
+    """Return a subtype's code (``"B5"``), or a reason of `OUTSIDE`; None if the reply's last line of that form has
+    neither.
 
     Args:
         reply: As recorded.
-        fence: The delimiter around texts in the request: what stands before its last echo is not the model's own.
+        fence: The delimiter around texts in the request: text before its last echo is not the model's own.
     """
     said = [label[1] for line in own_lines(reply, fence) if (label := _LABEL.search(line))]
     return _code(said[-1]) if said else None
@@ -89,7 +90,6 @@ class AnswerType(OneServer):
         self._neutralise = switch(options, "neutralise", True)
 
     def config(self) -> dict[str, object]:
-        """What a suggestion depends on."""
         return {
             **PROMPT.config(),
             "parser": READING,
@@ -99,7 +99,7 @@ class AnswerType(OneServer):
         }
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """The suggestion for an item's question, as the rule of an abstention."""
+        """Return the suggestion for an item's question, as the rule of an abstention."""
         case = JudgeCase(
             item=item.item,
             texts={"question": item.question, "reference": item.reference},

@@ -36,10 +36,10 @@ _LONGEST_WORDS: Final = 4096
 
 
 class ServerProcess:
-    """A server that is being started, maybe behind walls that are a process of their own.
+    """A server that is being started, possibly behind walls that are a process of their own.
 
-    To end the walls ends not what is behind them: the kernel asks whether one user may signal the other, and the
-    server is another user with no rights. So the server itself is held on to.
+    Ending the walls doesn't end the process behind them: the kernel checks whether one user may signal the other, and
+    the server is another user with no rights. So a handle on the server itself is kept.
 
     Args:
         command: The server's, or that of its walls.
@@ -65,10 +65,11 @@ class ServerProcess:
         self._handle: int | None = None
 
     def identify(self, told: bytes) -> None:
-        """Hold on to the server.
+        """Get a handle on the server.
 
         Args:
-            told: What walls said of who is behind them, as bubblewrap does on ``--info-fd``; nothing without walls.
+            told: The walls' report of the process behind them, as bubblewrap gives it on ``--info-fd``; empty without
+                walls.
         """
         with contextlib.suppress(ValueError, KeyError, TypeError):
             self.pid = int(json.loads(told)["child-pid"])
@@ -76,7 +77,7 @@ class ServerProcess:
             self._handle = os.pidfd_open(self.pid)
 
     def end(self) -> None:
-        """Wait until the server and all in it have gone, for a moment, then see to it."""
+        """Wait briefly until the server and all in it have gone, then kill them."""
         self._finish()
         if self._handle is not None:
             os.close(self._handle)
@@ -85,7 +86,7 @@ class ServerProcess:
             self._process.stderr.close()
 
     def last_words(self) -> str:
-        """What it wrote before it gave its standard error away; it has gone, or is ended now."""
+        """Return its output to standard error before that was closed; it has ended, or is ended now."""
         self._finish()
         assert self._process.stderr is not None
         return self._process.stderr.read(_LONGEST_WORDS).decode(errors="replace").strip()
@@ -141,9 +142,9 @@ class Child:
 
     Attributes:
         pid: As its server knows it.
-        pid_here: Its process id here; None where that isn't known.
-        job: Where its job is written to.
-        results: Where its results are read from.
+        pid_here: Its process id here; None if unknown.
+        job: Its job is written to this.
+        results: Its results are read from this.
     """
 
     def __init__(self, pid: int, job: int, results: int, handle: int | None = None) -> None:
@@ -160,11 +161,9 @@ class Child:
                 fcntl.fcntl(results, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def close_job(self) -> None:
-        """Say that nothing more comes."""
         self._close(self.job)
 
     def close(self) -> None:
-        """Close both pipes."""
         self._close(self.job)
         self._close(self.results)
 
@@ -186,21 +185,21 @@ def _number_of(handle: int) -> int | None:
 
 
 class Ended(Struct, frozen=True):
-    """How a child ended: its process id and its status as ``os.wait`` has it."""
+    """How a child ended: its process id and its status as ``os.wait`` returns it."""
 
     pid: int
     status: int
 
 
 class BoxLostError(Exception):
-    """The server has gone, or never came up; the message says what is known."""
+    """The server has ended, or never started; the message says what is known."""
 
 
 class Box:
     """A server at a level; it must be closed.
 
     Raises:
-        VerifierError: This machine hasn't what the level takes.
+        VerifierError: This machine lacks a requirement of the level.
     """
 
     def __init__(self, level: Level, settings: PoolSettings) -> None:
@@ -217,14 +216,13 @@ class Box:
 
     @property
     def pid(self) -> int:
-        """The server's process id, as this process sees it."""
         return self._process.pid
 
     def retire(self, child: Child) -> None:
         """End a child and order the next.
 
         Raises:
-            BoxLostError: The server has gone.
+            BoxLostError: The server has ended.
         """
         child.close()
         try:
@@ -234,10 +232,10 @@ class Box:
         self.ordered += 1
 
     def news(self) -> Iterator[Ended]:
-        """Take in the children that came, and tell of those that ended.
+        """Register new children, and yield those that ended.
 
         Raises:
-            BoxLostError: The server has gone.
+            BoxLostError: The server has ended.
         """
         while True:
             try:
@@ -296,7 +294,7 @@ def _started(level: Level, settings: PoolSettings, control: socket.socket) -> Se
 
 
 def _environment(settings: PoolSettings) -> dict[str, str]:
-    """All that the server gets; a child sees none of it."""
+    """Return the whole environment of the server; a child sees none of it."""
     return {
         "PYTHONHASHSEED": str(settings.hash_seed),
         "PYTHONUTF8": "1",
@@ -337,7 +335,7 @@ def _ahead(settings: PoolSettings) -> int:
 
 
 def own_user() -> int | None:
-    """A user that nobody else is, for root to become; None for anybody else."""
+    """Return an unused user id for root to become; None for any other user."""
     return None if os.geteuid() else _FIRST_USER + (os.getpid() * 256 + next(_numbers) % 256) % _USERS
 
 
@@ -352,16 +350,17 @@ def _tasks_of_user() -> int:
 def namespaces(
     known: Interpreter, *, root: bool, with_packages: bool, more: Iterable[str] = (), scratch: int = 0
 ) -> list[str]:
-    """bubblewrap's command: no network, process or name of the machine, and of its files only these, read-only.
+    """Return bubblewrap's command: no network, processes or name of the machine, and of its files only these, read-
+    only.
 
     There is no ``/proc``: a program has no use for it, and where a new one can't be mounted the level holds all the
-    same. Root leaves its user inside, by itself; anybody else gets a namespace of users.
+    same. Root leaves its user inside, by itself; anybody else gets a user namespace.
 
     Args:
         known: The interpreter that is run there.
         root: Whether this process is root.
         with_packages: Whether packages can be imported.
-        more: Further words for bubblewrap.
+        more: Further arguments for bubblewrap.
         scratch: Bytes of a folder that can be written; 0 for none.
     """
     program = shutil.which("bwrap")

@@ -1,4 +1,4 @@
-"""One solution on its way through the sandbox: what is to be run next, and what came of each test."""
+"""One solution in the sandbox: the next batch to run, and the outcome of each test."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _OF_VALUES: Final[dict[str, Callable[..., Any]]] = {
 
 
 class NotPlainError(ValueError):
-    """The value is none that is converted outside."""
+    """The value is none that can be converted outside."""
 
 
 class Raised(Exception):
@@ -55,16 +55,16 @@ class Raised(Exception):
 
 
 def satisfies(via: Via, expected: object, value: Any) -> bool:
-    """Whether a value that came out as tagged JSON, converted, is what a test wants.
+    """Return whether a value that came out as tagged JSON, converted, is the one a test expects.
 
     Args:
-        expected: The value wanted; for comparisons of numbers, true.
-        value: What `compare.decoded` gave.
+        expected: The expected value; for comparisons of numbers, true.
+        value: As `compare.decoded` returned it.
 
     Raises:
         NotPlainError: The value isn't plain.
         Raised: The conversion fails on it.
-        MalformedError: It is no tagged JSON.
+        MalformedError: It is not tagged JSON.
     """
     try:
         if via.name in ("set", "frozenset"):
@@ -127,7 +127,7 @@ def _members(value: Any) -> list[Any]:
 
 
 def _same_set(expected: object, members: list[Any]) -> bool:
-    """Whether a set of these is the one wanted; they are looked up in that, and never become a set of their own."""
+    """Return whether these members form the expected set; they are looked up in it, and never become a set."""
     if any(isinstance(member, list) for member in members):
         raise TypeError("unhashable type: 'list'")
     if not isinstance(expected, set):
@@ -142,11 +142,11 @@ _CPU_SLACK_S: Final = 10.0
 
 
 class Batch(Struct, frozen=True):
-    """What one child does.
+    """The work of one child.
 
     Attributes:
         kind: ``tests`` in one process, a whole ``program``, or a program that reads its input (``stdio``).
-        places: Places in the suite of the tests it runs, in order.
+        places: Indices in the suite of the tests it runs, in order.
         job: The message to the child, and for ``stdio`` its input.
     """
 
@@ -159,7 +159,7 @@ class SolutionProgress:
     """A solution and its outcomes so far.
 
     Args:
-        magic: What compiled code of the interpreter inside starts with.
+        magic: The magic number of the inner interpreter's compiled code.
     """
 
     def __init__(self, program: Program, level: Level, settings: PoolSettings, magic: str) -> None:
@@ -177,33 +177,32 @@ class SolutionProgress:
         self._harness_killed = False
 
     def most_bytes(self, batch: Batch) -> int:
-        """The most that a child may write over a batch."""
+        """Return the most that a child may write over a batch."""
         if batch.kind == "stdio":
             return self.longest(batch)
         return (1 + len(batch.places)) * (HEAD.size + self.longest(batch))
 
     def longest(self, batch: Batch) -> int:
-        """The most that a child may write at once: of a test, or where its output is all there is, of that."""
+        """Return the most that a child may write at once: for a test, or for a program whose output is the result."""
         return LONGEST_EVIDENCE + (self._settings.output_bytes if batch.kind == "stdio" else self._suite.room)
 
     @property
     def decided(self) -> bool:
-        """Whether nothing more needs to be run."""
         return self._settings.stop_early and self._missed
 
     @property
     def done(self) -> bool:
-        """Whether every test has its outcome, or needs none because the time is over or all is decided."""
+        """Return whether every test has its outcome, or needs none because time is over or all is decided."""
         if self._left <= 0 or (self.decided and not self._doubtful):
             return True
         return len(self._letters) == len(self._suite.tests) and not self._doubtful
 
     def late(self, test: ProcessUsage, others: float) -> str | None:
-        """Why a test has no more time, in words; None while it has.
+        """Return why a test has timed out, in words; None while it has time.
 
         Args:
-            test: What it has taken.
-            others: Seconds that its process has taken for others.
+            test: Its usage.
+            others: Seconds that its process has used for others.
         """
         if cause := test.over(self.program.seconds):
             return in_words(cause, self.program.seconds)
@@ -212,11 +211,11 @@ class SolutionProgress:
         return f"timeout: all tests together took more than {self._settings.seconds_total:g} s"
 
     def charge(self, seconds: float) -> None:
-        """Take what a child has taken from the time for all tests."""
+        """Deduct a child's time from the time for all tests."""
         self._left -= seconds
 
     def batch(self) -> Batch:
-        """What is to be run next, where not all is `done`."""
+        """Return the next batch to run, unless all is `done`."""
         left = [place for place in range(len(self._suite.tests)) if place not in self._letters]
         if self._doubtful and (self.decided or not left):
             return self._messages()
@@ -261,10 +260,10 @@ class SolutionProgress:
         return message(kind, source, setup, tests, fresh=self._settings.fresh_namespace, cpu=cpu)
 
     def take(self, place: int, frame: OutcomeFrame) -> None:
-        """Take in what a child said of a test.
+        """Record a child's report on a test.
 
         Raises:
-            MalformedError: It can't have come from a child that does its work.
+            MalformedError: It can't come from a child that does its work.
         """
         test, letter = self._suite.tests[place], frame.letter
         if place in self._doubtful:
@@ -283,7 +282,7 @@ class SolutionProgress:
         return self._take_evidence(place, letter, frame.text)
 
     def take_output(self, place: int, output: bytes, status: int, micros: int) -> None:
-        """Take in what a program printed, and how its process ended as ``os.wait`` has it."""
+        """Record a program's output, and how its process ended as ``os.wait`` returns it."""
         self._micros += micros
         if micros > self.program.seconds * 1e6:
             return self.give(place, "t", message=in_words("cpu", self.program.seconds))
@@ -299,12 +298,12 @@ class SolutionProgress:
         return self.give(place, "f", got=shortened(got), expected=shortened(wanted))
 
     def start_failed(self, places: tuple[int, ...], frame: OutcomeFrame) -> None:
-        """The program itself didn't come to its end: each of its tests has that outcome."""
+        """Record that the program itself failed: each of its tests has that outcome."""
         for place in places:
             self._take_evidence(place, frame.letter, frame.text)
 
     def give(self, place: int, letter: str, **told: Any) -> None:
-        """Give a test its outcome, in place of what it had.
+        """Set a test's outcome, replacing an earlier one.
 
         Args:
             told: Fields of `Failure`, for a test that doesn't pass.
@@ -319,7 +318,7 @@ class SolutionProgress:
         self._failures = sorted(failures, key=lambda failure: failure.position)[:_FAILURES]
 
     def lose(self) -> None:
-        """The harness died over this solution: it counts as not run, since no outcome can be trusted to be complete."""
+        """Record that the harness died over this solution: it counts as not run: its outcomes may be incomplete."""
         self._harness_killed = True
         self._letters.clear()
         self._failures.clear()
@@ -328,7 +327,7 @@ class SolutionProgress:
             self._letters[place] = BROKEN if place in self.program.broken else NOT_RUN
 
     def execution(self) -> Execution:
-        """What came of it; every test has its outcome."""
+        """Return the result; every test has its outcome."""
         letters = [self._letters.get(place, NOT_RUN) for place in range(len(self._suite.tests))]
         ran = sum(letter not in (NOT_RUN, BROKEN) for letter in letters)
         inside = sum(
@@ -385,7 +384,7 @@ class SolutionProgress:
 
 
 def ended(status: int) -> str:
-    """How a process ended, in words, from its status as ``os.wait`` has it."""
+    """Describe how a process ended, from its status as ``os.wait`` returns it."""
     if signal := status & 0x7F:
         return f"the process was ended by signal {signal}"
     return f"the process ended itself with status {status >> 8}"

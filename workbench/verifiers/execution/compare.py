@@ -1,8 +1,8 @@
 """Comparison outside the sandbox: a value that came out as tagged JSON against a literal of ours.
 
-A value of the program's never becomes a Python set or dictionary, since it could be built of keys that all hash
-alike: its members are looked up in the literal's instead, which takes time in proportion to the value's length. So
-expected values are never inside, and to pass is to compute the answer.
+A program's value never becomes a Python set or dictionary, since it could be built of keys that all have the same hash:
+its members are looked up in the literal's instead, in time proportional to the value's length. So expected values are
+never inside, and passing requires computing the answer.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ NOTHING: Final = object()
 
 
 class MalformedOutputError(ValueError):
-    """What came out of the sandbox is no tagged JSON."""
+    """The sandbox's output is not tagged JSON."""
 
 
 def decoded(text: bytes) -> Any:
-    """Tagged JSON as JSON.
+    """Decode tagged JSON.
 
     Raises:
-        MalformedError: It is none, or too deep.
+        MalformedError: It is invalid, or nested too deeply.
     """
     try:
         return json.loads(text)
@@ -42,14 +42,14 @@ def decoded(text: bytes) -> Any:
 
 
 def equal(expected: object, value: Any) -> bool:
-    """Whether the value that tagged JSON stands for ``==`` a literal's value, as Python has it (``True == 1``).
+    """Return whether the value that tagged JSON stands for ``==`` a literal's value, as in Python (``True == 1``).
 
     Args:
-        expected: What `ast.literal_eval` gave.
-        value: What `decoded` gave.
+        expected: As `ast.literal_eval` returned it.
+        value: As `decoded` returned it.
 
     Raises:
-        MalformedError: The value is no tagged JSON.
+        MalformedError: The value is not tagged JSON.
     """
     if isinstance(value, _SCALARS):
         return bool(expected == value)
@@ -66,7 +66,7 @@ def equal(expected: object, value: Any) -> bool:
 
 
 def same_output(expected: str, got: str) -> bool:
-    """Whether a program printed what was wanted, as the checkers of APPS and TACO see it.
+    """Return whether a program printed the expected output, by the rules of APPS' and TACO's checkers.
 
     White space at the end of a line and empty lines at the end don't count; all else does.
     """
@@ -74,16 +74,16 @@ def same_output(expected: str, got: str) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value as Python would write it, shortened.
+    """Format a value as Python would write it, shortened.
 
     Raises:
-        MalformedError: It is no tagged JSON.
+        MalformedError: It is not tagged JSON.
     """
     return shortened(_shown(value, 0))
 
 
 def shortened(text: str) -> str:
-    """A text for people, cut where it gets long; lone surrogates, which no file can hold, as Python writes them."""
+    """Shorten a text for people; lone surrogates, which no file can hold, are escaped as in Python."""
     whole = text[:_SHOWN].encode("utf-8", "backslashreplace").decode()
     return whole if len(text) <= _SHOWN else f"{whole}…"
 
@@ -93,10 +93,10 @@ def _lines(text: str) -> list[str]:
 
 
 def opened(value: Any) -> tuple[str, Any]:
-    """The kind of a value that is no JSON by itself, and what stands for it.
+    """Return the tag of a value that JSON lacks, and its content.
 
     Raises:
-        MalformedError: It is no tagged JSON.
+        MalformedError: It is not tagged JSON.
     """
     if not isinstance(value, dict) or len(value) != 1:
         raise MalformedOutputError
@@ -153,10 +153,10 @@ def _key(value: Any) -> Any:
 
 
 def scalar(tag: str, held: Any) -> Any:
-    """A number, bytes or the ellipsis; `NOTHING` for a value that equals no literal.
+    """Return a number, bytes or the ellipsis; `NOTHING` for a value that equals no literal.
 
     Raises:
-        MalformedError: It is no tagged JSON.
+        MalformedError: It is not tagged JSON.
     """
     try:
         match tag:

@@ -1,4 +1,4 @@
-"""What the outcomes of tests say of a solution: a verdict, and the first failure as its evidence."""
+"""The verdict that outcomes of tests imply, with the first failure as its evidence."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class _First(NamedTuple):
 
 
 def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Execution]) -> Verdict:
-    """The verdict that outcomes by suite make.
+    """Return the verdict that outcomes by suite imply.
 
     Args:
         problem: With the tests of these suites.
         text: The stored solution.
-        code: What was run of it.
+        code: The code that was run.
         found: At least one suite's outcomes.
     """
     executions = list(found.values())
@@ -79,18 +79,17 @@ def verdict_on(problem: Problem, text: str, code: Code, found: Mapping[str, Exec
 
 
 def without_tests(problem: Problem | None, suites: Sequence[str]) -> Verdict:
-    """The abstention on an item that nothing can be run against."""
     detail = "no code problem" if problem is None else f"no tests in {' or '.join(suites)}"
     return Verdict(outcome=Outcome.ABSTAIN, reason="no_tests", detail=detail)
 
 
 def not_runnable(trouble: str) -> Verdict:
-    """The failure on a solution in a language whose programs can't be run here."""
+    """Return the error on a solution in a language that can't be run here."""
     return Verdict(outcome=Outcome.ERROR, reason="no_runner", detail=trouble)
 
 
 def unstable(verdict: Verdict, seeds: Sequence[int], runs: Sequence[Mapping[str, Execution]]) -> Verdict:
-    """The verdict under the first hash seed, marked where other seeds give other outcomes."""
+    """Return the verdict under the first hash seed, marked if other seeds give other outcomes."""
     first = _outcomes(runs[0])
     others = [str(seed) for seed, found in zip(seeds, runs, strict=True) if _outcomes(found) != first]
     if not others or verdict.outcome is Outcome.ERROR:
@@ -123,14 +122,14 @@ def _first(found: Mapping[str, Execution]) -> _First | None:
 
 
 class _Apart(NamedTuple):
-    """Tests that count for nobody: how many, and why most do: by what they are broken, or people's reason."""
+    """Excluded tests: how many, and the most frequent reason: their fault, or a person's."""
 
     tests: int
     error: str | None
 
     @property
     def words(self) -> str:
-        """How many are set apart, and why; "" where none is."""
+        """Describe how many are excluded, and why; "" if none is."""
         if not self.tests:
             return ""
         why = f": {self.error}" if self.error else ""
@@ -166,7 +165,7 @@ def _asked(test: CodeTest) -> str:
 
 
 def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
-    """Where a line of the program stands in the stored text, without its indentation; None if it is not part of it."""
+    """Return the span of a program's line in the stored text, without its indentation; None if it is not part of it."""
     lines = text.split("\n")
     place = -1 if line is None else code.first_line + line - 1
     if not 0 <= place < len(lines):
@@ -181,9 +180,9 @@ def _line(text: str, code: Code, line: int | None) -> tuple[int, int] | None:
 
 
 def standings(problem: Problem, tests: Iterable[CodeTest], suite: str | None = None) -> dict[CodeTest, Where]:
-    """Where each of a problem's tests is decided.
+    """Return where each of a problem's tests is decided.
 
-    Broken tests of other languages than Python are not known before they are run.
+    Broken tests in other languages than Python are not known before they are run.
     """
     every = list(dict.fromkeys(tests))
     broken = broken_tests(problem, every, suite)

@@ -1,8 +1,8 @@
-"""Tests as data sets give them: beside a solution in a row, or as the text that stands for a reference.
+"""Tests in the formats of data sets: next to a solution in a row, or as the text of a reference.
 
-They are JSON or plain statements: what ``code evolve --export`` writes (its lines, or verl's ``ground_truth`` in
-them), our own lines of problems, lists of assertions or of exchanges, ``inputs`` and ``outputs`` as APPS and verl's own
-data sets have them.
+They are JSON or plain statements: the output of ``code evolve --export`` (its lines, or verl's ``ground_truth`` in
+them), our own lines of problems, lists of assertions or of exchanges, ``inputs`` and ``outputs`` as in APPS and verl's
+own data sets.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _Rate = Annotated[float, Meta(ge=0, le=1)]
 
 
 class GivenTests(Struct, frozen=True, kw_only=True):
-    """A problem's tests as a row gives them; other keys of the row say nothing of them.
+    """A problem's tests in a row; other keys of the row are ignored.
 
     Attributes:
         tests: The suite ``base``.
         plus_tests: The suite ``plus``.
-        whole_test: The suite ``whole``: one program that stands behind the solution.
+        whole_test: The suite ``whole``: one program appended to the solution.
         suites: Suites of other names.
         pass_rates: The share of solutions that passes each test of ``base``: how hard they are.
     """
@@ -60,7 +60,7 @@ class GivenProblem(Struct, frozen=True):
     """A problem, and how hard its tests are.
 
     Attributes:
-        rates: Shares of solutions that pass, test by test of ``base``; None where nobody has said.
+        rates: Shares of solutions that pass, test by test of ``base``; None if unknown.
     """
 
     problem: Problem
@@ -68,10 +68,10 @@ class GivenProblem(Struct, frozen=True):
 
 
 def tests_text(name: str, value: object) -> str:
-    """Tests as the text that stands for a reference: what is no text already becomes JSON.
+    """Return tests as the text of a reference: data that is not text becomes JSON.
 
     Raises:
-        FieldError: It can't be written so.
+        FieldError: It can't be serialised.
     """
     plain = value.tolist() if hasattr(value, "tolist") else value
     if not isinstance(plain, Mapping | Sequence) or isinstance(plain, str):
@@ -89,14 +89,14 @@ def _listed(value: Any) -> Any:
 
 
 def tests_columns(columns: Mapping[str, Any], wanted: str | None, length: int) -> list[str | None]:
-    """The tests of each row of a data set; None where a row has none.
+    """Return the tests of each row of a data set; None for a row without any.
 
     Args:
-        wanted: The column's name; by default the one of `COLUMNS` that is there.
+        wanted: The column's name; by default the one of `COLUMNS` that exists.
 
     Raises:
         UsageError: There is no such column.
-        FieldError: A value is no test.
+        FieldError: A value is not a test.
     """
     there = [name for name in ((wanted,) if wanted is not None else COLUMNS) if name in columns]
     if not there:
@@ -123,10 +123,10 @@ def _row(name: str, row: int, value: Any, beside: dict[str, Any]) -> str:
 
 
 def problem_of(given: str) -> GivenProblem:
-    """The tests in a text.
+    """Parse the tests in a text.
 
     Raises:
-        UsageError: It holds none that can be read; the message says what is wrong.
+        UsageError: It holds none that can be parsed; the message says what is wrong.
     """
     document = _document(given)
     if document is None:
@@ -153,7 +153,7 @@ problem_in: Final = lru_cache(_REMEMBERED)(problem_of)
 
 
 def _document(given: str) -> Any:
-    """JSON of an object or a list; None for statements."""
+    """Parse JSON of an object or a list; None for statements."""
     if given.lstrip()[:1] not in ("{", "["):
         return None
     try:

@@ -1,4 +1,4 @@
-"""The interpreter that programs are run with: what it can import, and which files that takes."""
+"""The interpreter that runs programs: its packages, and the files it needs."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ print(json.dumps({
 
 
 class Interpreter(Struct, frozen=True, kw_only=True):
-    """What is known of an interpreter.
+    """Properties of an interpreter.
 
     Attributes:
         program: The real path of its executable.
         stdlib: Folders of its standard library.
-        packages: Folders of what is installed beside that.
+        packages: Folders of installed packages.
         libraries: The folder of its shared library, if it has one.
-        multiarch: The machine's name in paths of shared libraries, where the system has one.
-        magic: What its compiled code starts with, in hexadecimal: code is good for interpreters that share it.
+        multiarch: The machine's name in paths of shared libraries, if the system has one.
+        magic: The magic number of its compiled code, in hexadecimal: code is valid for interpreters that share it.
         name: Such as ``"CPython 3.11.7 (linux, x86_64)"``.
     """
 
@@ -65,29 +65,28 @@ class Interpreter(Struct, frozen=True, kw_only=True):
     name: str
 
     def search_path(self, *, with_packages: bool) -> list[str]:
-        """``sys.path`` of a program."""
         dynamic = [f"{folder}/lib-dynload" for folder in self.stdlib]
         return [*self.stdlib, *dynamic, *(self.packages if with_packages else ())]
 
     def readable(self, *, with_packages: bool) -> list[str]:
-        """Files and folders it reads: the standard library without what is installed within, shared libraries."""
+        """Return files and folders it reads: the standard library without packages in it, shared libraries."""
         entries = [entry for folder in self.stdlib for entry in sorted(Path(folder).iterdir())]
         library = [str(entry) for entry in entries if entry.name not in _INSTALLED]
         return [self.program, *library, *_libraries(self), *(self.packages if with_packages else ())]
 
     def mounted(self, *, with_packages: bool) -> list[str]:
-        """The same as few folders; what is installed within the standard library must be `hidden`."""
+        """Return the same as few folders; packages installed within the standard library must be `hidden`."""
         return [self.program, *self.stdlib, *_libraries(self), *(self.packages if with_packages else ())]
 
     def hidden(self, *, with_packages: bool) -> list[str]:
-        """Folders within the standard library that hold installed packages."""
+        """Return folders within the standard library that hold installed packages."""
         found = [f"{folder}/{name}" for folder in self.stdlib for name in _INSTALLED]
         return [path for path in found if Path(path).is_dir() and not with_packages]
 
 
 @lru_cache(maxsize=16)
 def interpreter(path: str | None) -> Interpreter:
-    """Ask an interpreter, or this one, about itself.
+    """Query an interpreter, or this one, about itself.
 
     Raises:
         VerifierError: It doesn't start.
@@ -101,7 +100,7 @@ def interpreter(path: str | None) -> Interpreter:
 
 
 def packages_hash(folders: tuple[str, ...]) -> str:
-    """sha256 over names and versions of what is installed in these folders."""
+    """Return the sha256 over names and versions of packages installed in these folders."""
     found = sorted(f"{package.name}=={package.version}" for package in distributions(path=list(folders)))
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()
 
@@ -132,7 +131,7 @@ class Code(Struct, frozen=True):
 
     Attributes:
         source: The code.
-        first_line: The line of the text at which it begins, from 0; negative where the prompt stands before it.
+        first_line: The line of the text at which it begins, from 0; negative if the prompt comes before it.
     """
 
     source: str
@@ -140,7 +139,7 @@ class Code(Struct, frozen=True):
 
 
 class Extractor(Struct, frozen=True):
-    """A way to take code from a reply.
+    """A way to extract code from a reply.
 
     Attributes:
         find: Called with the reply, the problem's language and its entry point.
@@ -165,13 +164,13 @@ def program_of(
     seconds: float | None = None,
     grammar: bool = True,
 ) -> Program:
-    """A solution as it is run against a suite of its problem.
+    """Return a solution as it is run against a suite of its problem.
 
     Args:
         suite: One of the problem's suites; without it the program has no tests.
         text: The stored solution.
-        form: What the text is; None where nobody has said so.
-        extractor: How code is taken from a reply: a key of `EXTRACTORS`.
+        form: The form of the text; None if unspecified.
+        extractor: How code is extracted from a reply: a key of `EXTRACTORS`.
         seconds: Wall time of a test; the problem's own by default, else `DEFAULT_SECONDS`.
         grammar: As with `broken.broken_tests`.
     """
@@ -190,7 +189,7 @@ def program_with(
     seconds: float | None = None,
     grammar: bool = True,
 ) -> Program:
-    """Code that solves a problem, as it is run against some tests; other arguments as with `program_of`."""
+    """Return code that solves a problem, as it is run against some tests; other arguments as with `program_of`."""
     return Program(
         source=source,
         setup=problem.setup,
@@ -203,7 +202,7 @@ def program_with(
 
 
 def code_of(problem: Problem, text: str, form: SolutionForm | None, extractor: str = "fence") -> Code:
-    """The code of a solution, and where it stands in the text; arguments as with `program_of`."""
+    """Return the code of a solution, and its place in the text; arguments as with `program_of`."""
     match form or form_of(text, problem.language):
         case "continuation":
             return Code(problem.prompt + text, -problem.prompt.count("\n"))
@@ -214,17 +213,18 @@ def code_of(problem: Problem, text: str, form: SolutionForm | None, extractor: s
 
 
 def form_of(text: str, language: str = "python") -> SolutionForm:
-    """What a text is whose import didn't say: a program where it is one, or has nothing of a reply about it."""
+    """Detect the form of a text: a program if it is one, or shows no sign of a reply."""
     if language == "python" and parsed(text) is not None:
         return "program"
     return "reply" if "</think>" in text or _FENCE.search(text) else "program"
 
 
 def fenced(text: str, language: str, entry_point: str | None) -> Code:
-    """The last fenced block behind the thinking that defines the entry point, else the last one of the language.
+    """Return the last fenced block after the reasoning that defines the entry point, else the last one of the
+    language.
 
-    A block that is never closed goes on to the end; a reply without fences is all code. Of an indented fence, as in a
-    list, each line loses that much indentation (CommonMark 4.5).
+    A block that is never closed extends to the end; a reply without fences is all code. Each line in an indented fence,
+    as in a list, loses that much indentation (CommonMark 4.5).
     """
     start = reply_start(text)
     found = _blocks(text, start, language)
@@ -235,10 +235,10 @@ def fenced(text: str, language: str, entry_point: str | None) -> Code:
 
 
 def longest_lines(text: str, language: str, entry_point: str | None) -> Code:
-    """The longest range of lines that parses, behind the first ``</think>``, as EvolveCoder's checker takes it.
+    """Return the longest range of lines that parses, after the first ``</think>``, as EvolveCoder's checker does.
 
-    Long is measured in lines with something in them, and of equal ranges the first is taken. All of the text where
-    nothing parses or is no Python. After 4,000 ranges the longest one so far is taken.
+    Length counts non-empty lines, and of equal ranges the first is taken. The result is the whole text if nothing
+    parses or it is not Python. After 4,000 ranges the longest one so far is taken.
     """
     start = text.find("</think>")
     start = 0 if start < 0 else start + len("</think>")

@@ -1,4 +1,4 @@
-"""JavaScript, run by Node.js: the runner that shows what one has to say."""
+"""JavaScript, run by Node.js: the example of a language runner."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ def _file_of(asked: RunnerTask) -> str:
 
 
 def _split(test: CodeTest) -> ExpressionTest | None:
-    """``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a literal that is JSON, else None."""
+    """Split ``assert.deepStrictEqual(f(1), literal)`` with a call on plain values and a literal that is JSON, else
+    None.
+    """
     found = _CALL.fullmatch(test.source.strip())
     if found is None:
         return None
@@ -74,9 +76,9 @@ def _called(expression: str, literal: str) -> ExpressionTest | None:
 
 
 def _is_tested(called: str, entry_point: str | None, setup: str) -> bool:
-    """Whether a name is the entry point's, or the one that a setup of one assignment gives it.
+    """Return whether a name is the entry point's, or the one that a setup of one assignment gives it.
 
-    A setup that does anything else may have put something around it, unless it doesn't mention it.
+    A setup that does anything else may have wrapped it, unless it doesn't mention it.
     """
     rest = _ASSERT.sub("", setup)
     alias = _ALIAS.fullmatch(rest)
@@ -97,7 +99,7 @@ def _is_json(text: str) -> bool:
 
 
 def _require_plain_keys(pairs: list[tuple[str, object]]) -> None:
-    """A literal in which this is a key sets an object's prototype, where JSON only has a field of that name."""
+    """Reject keys that set an object's prototype in a literal, where JSON only has a field of that name."""
     if any(key == "__proto__" for key, _ in pairs):
         raise ValueError("__proto__")
 

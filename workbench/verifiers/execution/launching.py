@@ -1,4 +1,4 @@
-"""One program of another language on its way through the sandbox: a process for as many of its tests as it survives."""
+"""One program in another language in the sandbox: a process for as many of its tests as it survives."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _cut(spent: ProcessUsage, limit: float, left: float) -> Cut | None:
 
 
 class OutputListener:
-    """Takes in what a process writes to its standard output."""
+    """Reads a process's standard output."""
 
     def __init__(self, process: subprocess.Popen[bytes], mark: str, count: int, most: int) -> None:
         assert process.stdout is not None
@@ -81,11 +81,11 @@ class OutputListener:
         self.own = self.cpu = 0.0
 
     def listen(self, seconds: float, start_s: float, left: float, stopped: threading.Event) -> Cut | None:
-        """Listen to the end, or until all is said; returns the outcome to give and why, if the process has to end.
+        """Read to the end, or until all is reported; return the outcome and why, if the process has to end.
 
         Args:
             seconds: Processor time for a test.
-            start_s: What the first may take more.
+            start_s: Additional time for the first.
             left: Seconds for all tests together, see `ProcessUsage.own`.
         """
         poller = select.poll()
@@ -114,7 +114,7 @@ class OutputListener:
         return None
 
     def awaited(self, seconds: float) -> Cut | None:
-        """Wait for the end of the process, which says no more."""
+        """Wait for the end of the process, whose output is complete."""
         limit = seconds + self._meter.spent().cpu
         while not (cut := self._meter.spent().over(limit)):
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -123,7 +123,7 @@ class OutputListener:
         return "t", in_words(cut, seconds)
 
     def stop(self) -> None:
-        """Nothing more is heard of the process: see what it has taken."""
+        """Stop reading: measure the process's usage."""
         self._add()
         self._meter.close()
 
@@ -175,13 +175,13 @@ _LOADERS: Final = tuple(sorted(glob("/lib*/ld-*")))
 
 
 class _Heard(Struct):
-    """What came of one process.
+    """The result of one process.
 
     Attributes:
         lines: Its report.
-        output: All that it wrote.
-        cut: Why it was ended, as an outcome and in words; None if it ended itself or had said everything.
-        status: How it ended, as ``os.wait`` has it.
+        output: All of its output.
+        cut: Why it was ended, as an outcome and in words; None if it ended itself or had reported everything.
+        status: How it ended, as ``os.wait`` returns it.
     """
 
     lines: list[ReportLine]
@@ -191,13 +191,13 @@ class _Heard(Struct):
 
 
 class Launched:
-    """A program of another language being run against its tests, on a thread of its own.
+    """A program in another language being run against its tests, in a separate thread.
 
     Attributes:
         next_look: Monotonic time at which `look` is due.
 
     Raises:
-        VerifierError: Programs of its language can't be run here, or not at this level.
+        VerifierError: Programs in its language can't be run here, or not at this level.
     """
 
     def __init__(self, program: Program, level: Level, settings: PoolSettings) -> None:
@@ -209,7 +209,7 @@ class Launched:
         self._future = self._executor.submit(launch.execution)
 
     def look(self) -> Execution | None:
-        """What came of it, once that is known."""
+        """Return its result, once known."""
         if not self._future.done():
             self.next_look = time.monotonic() + LOOK_S
             return None
@@ -268,9 +268,10 @@ class _Launch:
         return self._settings.stop_early and any(letter not in (PASS, BROKEN) for letter in self._letters.values())
 
     def _together(self, left: list[int]) -> list[int]:
-        """Of these places those that one process runs beside the first; a whole program is one of its own.
+        """Return those of these tests that one process runs with the first; a whole program has its own process.
 
-        What is compared inside stands in the file, and so is never beside what is compared outside.
+        Expected values of tests compared inside are in the file, so those never run with tests that are compared
+        outside.
         """
         first, tests = left[0], self._program.tests
         if self._settings.fresh_per_test or tests[first].form == "program":
@@ -341,9 +342,9 @@ class _Launch:
             self._give(place, "f", got=_text(line.value), expected=shortened(split.literal))
 
     def _set_apart(self, places: list[int]) -> None:
-        """Of tests that are said to be no code, those that are none without the program either: they are broken.
+        """Of tests that are reported as no code, mark as broken those that fail without the program, too.
 
-        A program may say so of any test, and so its word is not taken for it.
+        A program may report that of any test, so its report alone doesn't count.
         """
         places = [place for place in places if self._program.tests[place].form != "program"]
         if not places or self._runner.compile:
@@ -402,7 +403,7 @@ def _same(value: bytes, literal: bytes) -> bool:
 
 
 def _strict(value: Any) -> Any:
-    """A JSON value in which ``true`` doesn't equal 1."""
+    """Return a JSON value in which ``true`` doesn't equal 1."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Which level of the sandbox holds on this machine: found by attacking it, and remembered.
+"""The sandbox levels that hold on this machine: found by attacking them, and remembered.
 
 That something is installed says little: bubblewrap in a container, for instance, can't mount /proc. So a level is used
 only if it has withstood attacks here, with this kernel, interpreter and version of workbench.
@@ -50,11 +50,11 @@ _STATUS: Final = ("NoNewPrivs", "Seccomp", "CapEff", "CapBnd")
 
 
 class LevelStatus(Struct, frozen=True):
-    """How a level stands on this machine.
+    """The status of a level on this machine.
 
     Attributes:
         level: The level.
-        results: What came of each attack.
+        results: The result of each attack.
         unusable: Why it can't be used at all, or None.
     """
 
@@ -64,16 +64,16 @@ class LevelStatus(Struct, frozen=True):
 
     @property
     def holds(self) -> bool:
-        """Whether it can be used and has withstood all."""
+        """Return whether it can be used and has withstood all attacks."""
         return self.unusable is None and all(result.held for result in self.results)
 
 
 def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
-    """Attack a level and tell what came of each attack that it has to hold.
+    """Attack a level and return the result of each attack that it has to withstand.
 
     Args:
         level: The level.
-        first_use: Run only the few attacks that a level has to hold before it is used.
+        first_use: Run only the few attacks that a level has to withstand before it is used.
 
     Raises:
         UnusableLevelError: The level doesn't start on this machine.
@@ -82,13 +82,13 @@ def check_level(level: Level, *, first_use: bool = False) -> list[AttackResult]:
 
 
 def check_scratch(*, first_use: bool = False) -> list[AttackResult]:
-    """Attack a folder that programs may write in, as `check_level` does a level; it is there at L3."""
+    """Attack a folder that programs may write in, as `check_level` does a level; it exists at L3."""
     attacks = [attack for attack in scratch_corpus() if attack.first or not first_use]
     return attacked("L3", attacks, scratch=SCRATCH_BYTES)
 
 
 def survey_scratch() -> LevelStatus:
-    """Attack such a folder with all there is, and remember that it holds."""
+    """Attack such a folder with all attacks, and remember that it holds."""
     found = _standing(check_scratch)
     if found.holds:
         _remember(_place("-scratch"), "L3")
@@ -96,7 +96,7 @@ def survey_scratch() -> LevelStatus:
 
 
 def survey() -> list[LevelStatus]:
-    """Attack every safe level with all there is, and remember the best that holds; best first."""
+    """Attack every safe level with all attacks, and remember the best that holds; best first."""
     with ThreadPoolExecutor(len(SAFE_LEVELS)) as executor:
         found = list(executor.map(lambda level: _standing(partial(check_level, level), level), SAFE_LEVELS))
     if (best := next((standing.level for standing in found if standing.holds), None)) is not None:
@@ -105,10 +105,11 @@ def survey() -> list[LevelStatus]:
 
 
 def best_level(*, allow_unsafe: bool = False) -> Level:
-    """The best level that holds here; the first call on a machine takes some seconds, others read what it found.
+    """Return the best level that holds here; the first call on a machine takes some seconds, others reuse its result.
 
     Args:
-        allow_unsafe: Where no level holds, return ``"L1"``, which limits what a program uses and keeps it from nothing.
+        allow_unsafe: If no level holds, return ``"L1"``, which limits a program's resources and isolates it from
+            nothing.
 
     Raises:
         VerifierError: No level holds.
@@ -126,7 +127,7 @@ def best_level(*, allow_unsafe: bool = False) -> Level:
 
 
 def _found(place: Path) -> Level:
-    """Attack the levels from the best on, and remember the first that holds; that none does isn't remembered."""
+    """Attack the levels from the best on, and remember the first that holds; a failure of all isn't remembered."""
     for level in SAFE_LEVELS:
         if _withstands(partial(check_level, level, first_use=True)):
             _remember(place, level)
@@ -153,7 +154,7 @@ def _place(what: str = "") -> Path:
 
 
 def _version() -> str:
-    """Workbench's own; of no package if it was never installed."""
+    """Return workbench's version; a placeholder if it was never installed."""
     with contextlib.suppress(metadata.PackageNotFoundError):
         return metadata.version("verifier-workbench")
     return ""
@@ -218,15 +219,15 @@ def _remember(place: Path, level: Level) -> None:
 
 
 def level_of(wanted: str, *, allow_unsafe: bool, scratch: bool = False) -> Level:
-    """The level that solutions are run at.
+    """Return the level that solutions are run at.
 
     Args:
         wanted: A `Level`, or ``"best"`` for the highest that holds here.
-        allow_unsafe: The user has agreed to limits alone.
+        allow_unsafe: The user has approved limits alone.
         scratch: Solutions are to have a folder to write in.
 
     Raises:
-        UnsafeError: There would be limits alone, and the user has not agreed to that.
+        UnsafeError: There would be limits alone, and the user has not approved that.
         RunError: The level doesn't hold on this machine, or such a folder doesn't.
         VerifierError: At this level there is no such folder.
     """
@@ -263,11 +264,11 @@ def _held(level: Level) -> Level:
 
 
 def allowed_level(database: Path, verifier: SandboxedVerifier) -> Level:
-    """The level for a run that was queued, by whomever, with what the user of this account has accepted.
+    """Return the level for a queued run, by what the user of this account has approved.
 
     Raises:
-        NotTrustedError: The user has not accepted the interpreter that the verifier names.
-        UnsafeError: There would be limits alone, and the user has not agreed to that.
+        NotTrustedError: The user has not approved the interpreter that the verifier names.
+        UnsafeError: There would be limits alone, and the user has not approved that.
         RunError: The level doesn't hold on this machine, or its scratch folder doesn't.
         VerifierError: At this level there is no scratch folder.
     """

@@ -29,7 +29,7 @@ class Slot:
     """One box at a time, replaced when it dies, and at most one solution.
 
     Raises:
-        VerifierError: This machine hasn't what the level takes.
+        VerifierError: This machine lacks a requirement of the level.
     """
 
     def __init__(self, level: Level, settings: PoolSettings) -> None:
@@ -48,12 +48,11 @@ class Slot:
 
     @property
     def busy(self) -> bool:
-        """Whether it has a solution."""
         return self._case is not None
 
     @property
     def next_look(self) -> float:
-        """Monotonic time at which `look` is due, whatever happens."""
+        """Return the monotonic time at which `look` is due, whatever happens."""
         if self._launched:
             return self._launched.next_look
         if self._new:
@@ -62,15 +61,15 @@ class Slot:
 
     @property
     def watched(self) -> list[tuple[int, int]]:
-        """Descriptors, and the events of `select.poll` to wait for; the end of one is always heard."""
+        """Return descriptors and the events of `select.poll` to wait for; the end of one is always reported."""
         own = [(self.box.control.fileno(), select.POLLIN)]
         return own + self._running.watched if self._running else own
 
     def start(self, program: Program) -> None:
-        """Take a solution; this slot has none.
+        """Start a solution; this slot must be free.
 
         Raises:
-            VerifierError: It is in a language whose programs can't be run here.
+            VerifierError: Its language can't be run here.
         """
         if program.language != "python":
             self._launched = Launched(program, self._level, self._settings)
@@ -80,7 +79,7 @@ class Slot:
         self._answers = time.monotonic() + _ANSWER_S
 
     def look(self) -> Execution | None:
-        """Take in what has happened, and go on; returns what came of the solution once that is known.
+        """Process events, and continue; return the solution's result once known.
 
         Raises:
             VerifierError: The box can't be started, time after time.
@@ -101,7 +100,7 @@ class Slot:
             return self._replace_box(str(error))
 
     def abandon(self) -> None:
-        """Let the solution go, whatever it is doing."""
+        """Drop the solution, whatever its state."""
         if self._launched:
             self._launched.end()
         self._case = self._launched = None
@@ -118,7 +117,6 @@ class Slot:
         self.box.dismiss()
 
     def close(self) -> None:
-        """End the box and all in it."""
         self._forget()
         self.box.close()
 
@@ -193,12 +191,12 @@ class SandboxPool:
     It is used from the thread that made it: when that ends, the kernel ends the sandboxes.
 
     Args:
-        level: How solutions are kept in.
+        level: The isolation level.
         workers: How many run at a time.
-        settings: What they get.
+        settings: Settings of the sandboxes.
 
     Raises:
-        VerifierError: This machine hasn't what the level takes, or the interpreter doesn't start.
+        VerifierError: This machine lacks a requirement of the level, or the interpreter doesn't start.
     """
 
     def __init__(self, level: Level, workers: int, *, settings: PoolSettings = DEFAULTS) -> None:
@@ -224,7 +222,6 @@ class SandboxPool:
 
     @property
     def pids(self) -> list[int]:
-        """Process ids of the sandboxes, as this process sees them."""
         return [slot.box.pid for slot in self._slots]
 
     def run(
@@ -233,11 +230,11 @@ class SandboxPool:
         """Run each program against its tests.
 
         Args:
-            jobs: Taken one by one, as sandboxes get free; may have none while others are under way, and more later.
-            heed: Called again and again while there is nothing to give, each tenth of a second at least.
+            jobs: Read one by one, as sandboxes become free; may have none while others are in progress, and more later.
+            heed: Called repeatedly while there is no result, each tenth of a second at least.
 
         Yields:
-            Each job's key and what came of it, in the order they end.
+            Each job's key and result, in the order they end.
 
         Raises:
             VerifierError: The sandboxes can't be started.
@@ -259,14 +256,14 @@ class SandboxPool:
                 slot.abandon()
 
     def turn(self, jobs: Iterator[tuple[K, Program]], keys: dict[Slot, K]) -> list[tuple[K, Execution]]:
-        """Wait a tenth of a second at most for something to end, and have every free sandbox take a job.
+        """Wait a tenth of a second at most for a result, and start a job in every free sandbox.
 
         Args:
             jobs: May have none now and more at a later turn.
-            keys: What is under way; kept up to date here.
+            keys: The jobs in progress; kept up to date here.
 
         Returns:
-            The key of each job that has ended, and what came of it.
+            The key of each job that has ended, and its result.
 
         Raises:
             VerifierError: The sandboxes can't be started.
@@ -276,7 +273,7 @@ class SandboxPool:
         return ended
 
     def provenance(self) -> Provenance:
-        """What the outcomes depend on besides the texts; how code is taken from a reply isn't known here."""
+        """Return what the outcomes depend on besides the texts; the code extractor isn't known here."""
         settings, known = self._settings, interpreter(self._settings.python)
         return Provenance(
             interpreter=known.name,

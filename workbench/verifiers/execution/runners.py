@@ -1,11 +1,11 @@
-"""Programs of other languages: what a language has to say of itself, and how its programs are run.
+"""Programs in other languages: how a language is described, and how its programs are run.
 
 A runner names the commands that compile and run a file, and makes that file of a program and its tests. Both run in
 bubblewrap, under Landlock and seccomp as Python programs do; but they have to execute a file, which a Python program
-need not, so that there must be namespaces around them: level L3 and no other.
+need not, so they need namespaces around them: level L3 and no other.
 
 An installed package adds a language by an entry point of the group ``workbench.runners``, whose name is the language
-and which gives a `LanguageRunner`. Settings files can't: they come with a database, maybe from somebody else.
+and which returns a `LanguageRunner`. Settings files can't: they come with a database, which may be untrusted.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ _LONGEST_S: Final = 30
 
 
 class RunnerTask(Struct, frozen=True, kw_only=True):
-    """What a file has to do: run the program, then the tests in order, and report on each.
+    """The task of a file: run the program, then the tests in order, and report on each.
 
-    It writes lines to standard output that begin with the mark and a space, and then have a JSON object. When the
-    program has run: ``{"started": true}``, or ``{"outcome": ...}`` if it failed, which is the end. Then for each test:
-    ``{"value": ...}`` if its value is compared outside, or ``{"outcome": ...}`` (``p``, ``f``, ``e`` or ``s``) if it
-    is decided inside or has no value. ``error``, ``message`` and ``line`` tell why. The program's time is counted from
-    a line ``{"ready": true}`` on, if there is one before it is run.
+    It writes lines to standard output that begin with the mark and a space, followed by a JSON object. When the program
+    has run: ``{"started": true}``, or ``{"outcome": ...}`` if it failed, which is the end. Then for each test:
+    ``{"value": ...}`` if its value is compared outside, or ``{"outcome": ...}`` (``p``, ``f``, ``e`` or ``s``) if it is
+    decided inside or has no value. ``error``, ``message`` and ``line`` give the reason. The program's time is counted
+    from a line ``{"ready": true}`` on, if there is one before it is run.
 
     Attributes:
-        source: The program, and what stands between it and the tests.
-        tests: What is to be run; of a test with a literal only the expression.
-        compared: For each test, whether its value is asked for.
+        source: The program, and the code between it and the tests.
+        tests: The tests; for one with a literal only the expression.
+        compared: For each test, whether its value is requested.
         mark: A random word that begins each line of the report.
     """
 
@@ -66,7 +66,7 @@ class ExpressionTest(Struct, frozen=True):
 class LanguageRunner(Struct, frozen=True, kw_only=True):
     """A language.
 
-    In commands ``{source}`` stands for the program's file and ``{folder}`` for its folder, where what compiles it may
+    In commands ``{source}`` is replaced by the program's file and ``{folder}`` by its folder, where a compiler may
     write; the first word is looked up on PATH.
 
     Attributes:
@@ -74,13 +74,13 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
         extensions: Of its files, with the dot; the first is used.
         run: The command that runs a file.
         file_of: Makes the file of a program and tests.
-        compile: The command that comes before, if there is one; the program has a syntax error if it fails.
+        compile: The command before that, if there is one; if it fails the program has a syntax error.
         version: The command that prints the version.
         reads: Files and folders that it needs besides shared libraries and its commands.
         environment: Its environment.
-        split: Takes a test apart whose value can be compared outside; None for a test that can't. The expression must
-            be a call of what is tested, on plain values: nothing of a program's own may be compared in it.
-        is_tested: Whether a name called is that of what is tested, by the problem's entry point and setup.
+        split: Splits a test whose value can be compared outside; None for a test that can't. The expression must
+            be a call of the code under test, on plain values: nothing of a program's own may be compared in it.
+        is_tested: Whether a called name is that of the code under test, by the problem's entry point and setup.
     """
 
     name: str
@@ -95,7 +95,7 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
     is_tested: Callable[[str, str | None, str], bool] = lambda called, entry_point, setup: called == entry_point
 
     def outside(self, test: CodeTest, entry_point: str | None, setup: str) -> ExpressionTest | None:
-        """A test taken apart if its value is compared outside; arguments as in `Program`."""
+        """Split a test whose value is compared outside; arguments as in `Program`."""
         found = self.split(test) if test.form in ("expression", "statement") else None
         if found is None or found.called is None or self.is_tested(found.called, entry_point, setup):
             return found
@@ -103,11 +103,10 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
 
     @property
     def file(self) -> str:
-        """Where the program's file is."""
         return f"{FOLDER}/main{self.extensions[0]}"
 
     def command(self, words: Sequence[str]) -> list[str]:
-        """A command with its program's real path, and the file's."""
+        """Return a command with its program's real path, and the file's."""
         if not words:
             return []
         given = [word.replace("{source}", self.file).replace("{folder}", FOLDER) for word in words]
@@ -115,12 +114,12 @@ class LanguageRunner(Struct, frozen=True, kw_only=True):
 
 
 def languages() -> list[str]:
-    """Names of the languages that there are runners for, besides Python."""
+    """Return names of the languages that have runners, besides Python."""
     return sorted({point.name for point in entry_points(group=GROUP)} | {"javascript"})
 
 
 def runner_of(language: str) -> LanguageRunner:
-    """The runner of a language.
+    """Return the runner of a language.
 
     Raises:
         VerifierError: There is none, or several.
@@ -141,7 +140,7 @@ def runner_of(language: str) -> LanguageRunner:
 
 
 def require(language: str, level: Level, *, scratch: bool = False) -> LanguageRunner:
-    """The runner of a language whose programs can be run here, at this level.
+    """Return the runner of a language whose programs can be run here, at this level.
 
     Args:
         scratch: They are to have a folder to write in.
@@ -166,10 +165,10 @@ def require(language: str, level: Level, *, scratch: bool = False) -> LanguageRu
 
 @lru_cache(maxsize=16)
 def version_of(language: str) -> str:
-    """The version of what runs a language's programs.
+    """Return the version of a language's interpreter or compiler.
 
     Raises:
-        VerifierError: It isn't installed, or doesn't say.
+        VerifierError: It isn't installed, or prints none.
     """
     runner = runner_of(language)
     try:

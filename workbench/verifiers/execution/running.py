@@ -1,4 +1,4 @@
-"""A child at work: what it is sent, what it says and how long it may go on."""
+"""A child in progress: its input, its reports and its deadlines."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class RunningBatch:
 
     Attributes:
         child: The process and its pipes.
-        next_look: Monotonic time at which `heed` is due, should nothing happen before.
-        awaits_end: How the process ended is needed to know what became of its test.
+        next_look: Monotonic time at which `heed` is due if nothing happens before.
+        awaits_end: The way the process ended decides its test's outcome.
     """
 
     def __init__(self, case: SolutionProgress, batch: Batch, child: Child) -> None:
@@ -51,12 +51,12 @@ class RunningBatch:
 
     @property
     def watched(self) -> list[tuple[int, int]]:
-        """Its descriptors, and the events of `select.poll` to wait for; the end of one is always heard."""
+        """Return its descriptors, and the events of `select.poll` to wait for; the end of one is always reported."""
         results = [(self.child.results, 0)]
         return [*results, (self.child.job, select.POLLOUT)] if self._unsent else results
 
     def heed(self) -> bool:
-        """Send, take in what it said, and see to its deadlines; returns whether it has to end."""
+        """Send input, process reports, and check deadlines; return whether it has to end."""
         self._send()
         try:
             self._results.read()
@@ -72,7 +72,7 @@ class RunningBatch:
         return self._late()
 
     def stop(self) -> None:
-        """Nothing more is heard of the process: count what it has taken."""
+        """Stop reading from the process, and count its usage."""
         if self._meter is None:
             self._cpu = time.monotonic() - self._began
             return
@@ -82,7 +82,7 @@ class RunningBatch:
         self._meter.close()
 
     def ended(self, status: int) -> None:
-        """The process is gone, with this status as ``os.wait`` has it."""
+        """Record the process's end, with its status as ``os.wait`` returns it."""
         if self._done == len(self._batch.places):
             return
         if self._batch.kind == "stdio":
@@ -106,7 +106,7 @@ class RunningBatch:
         self.child.close_job()
 
     def _take(self) -> bool:
-        """Take in frames; returns whether all of the batch is known.
+        """Process frames; return whether all of the batch is known.
 
         Raises:
             MalformedError: They don't come from a child that does its work.
@@ -137,7 +137,7 @@ class RunningBatch:
         self._done += 1
 
     def _late(self) -> bool:
-        """Whether the test at work has no more time; what is over at the first look was never measured."""
+        """Return whether the current test has timed out; one that is over at the first look was never measured."""
         if self._meter is None:
             self._meter = Meter(self.child.pid_here)
         spent = self._meter.spent()

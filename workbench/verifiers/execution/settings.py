@@ -1,4 +1,4 @@
-"""How solutions are run: what may differ from one run to the next."""
+"""Settings of running solutions that may differ between runs."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from workbench.core.errors import VerifierError
 
 
 class PoolSettings(Struct, frozen=True, kw_only=True):
-    """What a pool's programs get, and what is asked of each solution.
+    """Settings of a pool's programs.
 
     Attributes:
-        hash_seed: PYTHONHASHSEED of the interpreter that runs programs, and where its random numbers start.
+        hash_seed: PYTHONHASHSEED of the interpreter that runs programs, and the seed of its random numbers.
         stop_early: After the first test that doesn't pass the rest is not run (``n``).
         fresh_namespace: The program is executed again, in the same process but in globals of its own, before each
             test, as Scoring Verifiers do.
         fresh_per_test: Each test gets a process of its own, in which the program is executed again.
-        memory_bytes: Address space of a program, and what it writes in files.
-        scratch_bytes: What it may write in a folder, of that; 0: there is none. At level L3 only.
-        output_bytes: What a ``stdio`` program may write, and the least a value may take on its way out.
-        seconds_total: Seconds a solution may take for all its tests together, computing or asleep; what is left then is
-            ``n``.
+        memory_bytes: Address space of a program, and the content of its files.
+        scratch_bytes: What it may write in a folder, out of that; 0: there is none. At level L3 only.
+        output_bytes: The maximum output of a ``stdio`` program, and the least a value may take on its way out.
+        seconds_total: Seconds a solution may take for all its tests together, computing or asleep; the remaining tests
+            are ``n``.
         python: Another interpreter, whose packages programs may import; by default this one, without packages.
     """
 
@@ -43,7 +43,7 @@ DEFAULTS: Final = PoolSettings()
 
 
 def require_scratch(level: Level) -> None:
-    """Be sure that a program can have a folder to write in.
+    """Make sure that a program can have a folder to write in.
 
     Raises:
         VerifierError: Not at this level.

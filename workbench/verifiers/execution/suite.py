@@ -1,4 +1,4 @@
-"""Tests made ready for the sandbox, once for all solutions of a problem."""
+"""Tests prepared for the sandbox, once for all solutions of a problem."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ class PreparedTest(Struct, frozen=True):
     """One test.
 
     Attributes:
-        form: As it is run, which is ``statement`` for a test that only claims to be an ``expression``.
-        sent: Its code or, for another interpreter, its text; what of it must not be known inside is left out.
-        expected: What an ``expression`` must equal.
-        likely: Just that as it most likely comes out, so that most passes need no decoding.
-        via: What is done to the value outside, if anything is.
-        whole: The test as it stands, for a value of which that can't be done.
-        wanted: The same as the test has it, or the output a program of the form ``stdio`` is to print.
-        message: A statement that raises what the assertion would, where its message is computed; it is run only
+        form: As it is run: ``statement`` for a test that only claims to be an ``expression``.
+        sent: Its code or, for another interpreter, its text; without the parts that must not be known inside.
+        expected: The value that an ``expression`` must equal.
+        likely: Its most likely encoding, so that most passes need no decoding.
+        via: The conversion applied outside, if any.
+        whole: The unchanged test, for a value that can't be converted.
+        wanted: The expected value in the test's words, or the expected output of a ``stdio`` program.
+        message: A statement that raises what the assertion would, if its message is computed; it is run only
             when the value turned out wrong, and decides between a failure and an error.
     """
 
@@ -70,11 +70,12 @@ class Suite(Struct, frozen=True):
 
     Attributes:
         tests: In their order.
-        together: Places of those that one process runs, by form. What a statement wants stands in it, and so it is
-            never where an expression is evaluated whose value another test may want.
-        packed: These, as a child gets them.
-        room: Bytes a value may take on its way out; a larger one can't equal the literal. A child gets to know it, so
-            that it is the same for all and says next to nothing about any.
+        together: Indices of those that one process runs, by form. A statement contains its expected value, so it is
+            never where an expression is evaluated whose value another test may expect.
+        packed: These, encoded for a child.
+        room: Bytes a value may take on its way out; a larger one can't equal the literal. A child learns this number,
+            so
+            it is the same for all tests and reveals next to nothing about any.
     """
 
     tests: tuple[PreparedTest, ...]
@@ -83,19 +84,18 @@ class Suite(Struct, frozen=True):
     room: int
 
     def sent(self, place: int) -> Sent:
-        """One test as a child gets it."""
         test = self.tests[place]
         return place, "plain" if test.via else test.form, test.sent, self.room
 
 
 @lru_cache(maxsize=256)
 def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = None, setup: str = "") -> Suite:
-    """Tests compiled, if the interpreter inside takes this one's code.
+    """Compile tests, if the interpreter inside accepts this one's code.
 
     Args:
         tests: They are parsed and compiled, never run.
-        magic: What compiled code of the interpreter inside starts with.
-        entry_point: What is tested; None where nobody has said so.
+        magic: The magic number of the inner interpreter's compiled code.
+        entry_point: The function under test; None if unspecified.
         setup: Code between it and the tests.
     """
     known = callees(entry_point, setup)
@@ -109,12 +109,12 @@ def prepared(tests: tuple[CodeTest, ...], magic: str, entry_point: str | None = 
 
 
 def packed(tests: Iterable[Sent]) -> bytes:
-    """Tests in one piece; only a child takes it apart."""
+    """Encode tests in one piece; only a child decodes it."""
     return marshal.dumps(list(tests), _MARSHAL)
 
 
 def message(kind: str, source: str, setup: str, tests: bytes, *, fresh: bool, cpu: float) -> bytes:
-    """A child's job, as it reads it.
+    """Return a child's job, as it reads it.
 
     Args:
         kind: ``tests``, ``program`` or ``stdio``.
@@ -177,7 +177,7 @@ def _likely(expected: object, room: int) -> bytes:
 
 
 def _code(source: str, mode: str, *, compiles: bool) -> str | CodeType:
-    """The text's code, or the text where it has none or might take long: then it is for the child to say so."""
+    """Compile the text, or return it if it can't be compiled or might take long: then the child reports that."""
     if not compiles or len(source) > _LONGEST_COMPILED or _DOUBLED in source:
         return source
     try:
@@ -198,12 +198,12 @@ _CHUNK = 1 << 20
 
 
 class OutcomeFrame(Struct, frozen=True):
-    """What was said of one test.
+    """A report on one test.
 
     Attributes:
-        number: The test's place, or `inside.frames.START` for the program itself.
+        number: The test's index, or `inside.frames.START` for the program itself.
         letter: An outcome, or ``v`` for a value.
-        micros: Processor time its thread took, in microseconds, as the child says.
+        micros: Processor time its thread took, in microseconds, as the child reports it.
         text: The value, or the evidence.
     """
 
@@ -230,7 +230,7 @@ class Results:
         self.ended = False
 
     def read(self) -> None:
-        """Take in what is there, but no more at once than a frame takes, and notice the end.
+        """Read the available bytes, at most one frame's at once, and detect the end.
 
         Raises:
             MalformedError: It is more than the child may write.
@@ -247,10 +247,10 @@ class Results:
             self._data += data
 
     def frames(self) -> Iterator[OutcomeFrame]:
-        """The frames that are complete; they are forgotten.
+        """Yield the complete frames, and remove them.
 
         Raises:
-            MalformedError: One is longer than any may be.
+            MalformedError: One is longer than permitted.
         """
         data = self._data
         while len(data) >= HEAD.size:
@@ -264,5 +264,5 @@ class Results:
             del data[:end]
 
     def output(self) -> bytes:
-        """All that was written, for a program whose output is the result."""
+        """Return the whole output, for a program whose output is the result."""
         return bytes(self._data)

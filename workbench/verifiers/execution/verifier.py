@@ -111,7 +111,6 @@ class ExecutionVerifier:
         self.version = f"{HARNESS_VERSION}{own}"
 
     def config(self) -> dict[str, object]:
-        """All options."""
         return {
             "suites": list(self.suites),
             "timeout": self._timeout,
@@ -128,7 +127,6 @@ class ExecutionVerifier:
         }
 
     def settings(self, seed: int) -> PoolSettings:
-        """What the sandbox is told."""
         return PoolSettings(
             hash_seed=seed,
             stop_early=self._stop_early,
@@ -141,7 +139,6 @@ class ExecutionVerifier:
         )
 
     def programs(self, problem: Problem, text: str, form: SolutionForm | None) -> dict[str, Program]:
-        """The solution against each suite that its problem has."""
         return {
             suite: program_of(
                 problem, suite, text, form, self._extractor, seconds=self._timeout, grammar=self.interpreter is None
@@ -153,7 +150,7 @@ class ExecutionVerifier:
     def verdict(
         self, problem: Problem | None, text: str, form: SolutionForm | None, runs: Sequence[Mapping[str, Execution]]
     ) -> Judged:
-        """Correct if every test of every suite passes, under the first hash seed."""
+        """Return correct if every test of every suite passes, under the first hash seed."""
         if problem is None or not any(runs):
             return Judged(verdict=without_tests(problem, self.suites))
         code = code_of(problem, text, form, self._extractor)
@@ -201,7 +198,9 @@ def _switch(option: str, text: str) -> bool:
 
 
 def _interpreter(text: str) -> str | None:
-    """The interpreter's path as it holds wherever the runner works; links stay, since environments are made of them."""
+    """Return the interpreter's path in a form valid wherever the runner works; links stay, since environments use
+    them.
+    """
     if not text:
         return None
     path = Path(text).expanduser().absolute()

@@ -1,7 +1,7 @@
-"""LLM judges: verifiers that ask a model, and the parsers that read what it replies.
+"""LLM judges: verifiers that ask a model, and the parsers of its replies.
 
-verifier: ``llm-judge``. template, published, roles: what a judge is told. case: one item before it.
-examples: others before that. strategies, strategy: how it goes about.
-voting: several replies. panel: several models, members: several judges. parsers: what a reply says.
-grading: how sure it is. mcts, testcases: MCTS-Judge.
+verifier: ``llm-judge``. template, published, roles: prompts. case: one item before a judge.
+examples: few-shot examples. strategies, strategy: procedures.
+voting: several replies. panel: several models, members: several judges. parsers: verdicts in replies.
+grading: confidence. mcts, testcases: MCTS-Judge.
 """

@@ -1,4 +1,4 @@
-"""One item before a judge: its texts, and the requests that a template's calls make of them."""
+"""One item before a judge: its texts, and the requests built from a template's calls."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class DelimitedReply(Struct, frozen=True):
 
     @property
     def ended(self) -> Ending:
-        """How it ended, as its server says."""
+        """Return how it ended, as its server reports."""
         return ending(self.reply)
 
     @property
     def said(self) -> str:
-        """The reply without what was thought before it; "" for thinking that never ended."""
+        """Return the reply without its reasoning; "" for reasoning that never ended."""
         start, end = spoken(self.reply.text, self.fence)
         return self.reply.text[start:end]
 
@@ -61,11 +61,11 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
 
     Attributes:
         item: The completion's row id.
-        texts: The text of each placeholder; a reference that is switched off isn't among them.
-        secret: What delimiters follow from; None for no delimiters.
+        texts: The text of each placeholder; without a reference that is switched off.
+        secret: Delimiters are derived from it; None for no delimiters.
         neutralise: Whether control tokens are broken.
-        examples: What is said of settled items, in requests that show the completion.
-        reward: What the item's own field says a search is rewarded by.
+        examples: The few-shot examples, in requests that show the completion.
+        reward: The reward of a search, from the item's own field.
     """
 
     item: int
@@ -76,11 +76,11 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
     reward: str | None = None
 
     def prepare(self, call: TemplateCall, made: Mapping[str, str] = {}) -> PreparedPrompt:
-        """The request of a call; the same texts always make the same one.
+        """Build the request of a call; the same texts always give the same one.
 
         Args:
             call: A template's.
-            made: Texts that came up in judging, by placeholder, such as earlier replies.
+            made: Texts produced while judging, by placeholder, such as earlier replies.
         """
         given = {name: made.get(name, self.texts.get(name, "")) for name in sorted(call.names)}
         texts = {name: neutralised(text) for name, text in given.items()} if self.neutralise else given
@@ -113,7 +113,7 @@ class JudgeCase(Struct, frozen=True, kw_only=True):
         role: str = "judge",
         sample: int = 0,
     ) -> DelimitedReply:
-        """Make a call, a step of the call's name unless another is given; failures as with `Ask`."""
+        """Make a call, as a step of the call's name unless another is given; failures as with `Ask`."""
         prepared = self.prepare(call, made)
         reply = await ask(prepared.chat, step=step or call.name, role=role, sample=sample)
         return DelimitedReply(reply, prepared.fence)
@@ -126,7 +126,7 @@ _EXAMPLES: Final = "settled_examples"
 
 
 def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: bool) -> tuple[str, list[str]]:
-    """What a request begins with, and its messages with what is said about the delimiter where they have it.
+    """Return the beginning of a request, and its messages with a notice about the delimiter if they have it.
 
     Examples come before that, for they are the same for other items; else before the first text of an item.
     """
@@ -149,11 +149,11 @@ def _noticed(call: TemplateCall, fence: str | None, *, broken: bool, examples: b
 
 
 def told(call: TemplateCall, **words: str) -> TemplateCall:
-    """The call with our own words in the place of these placeholders; they stand there without a fence.
+    """Fill these placeholders of the call with our own words, without a fence.
 
     Args:
         call: A template's.
-        words: What each placeholder stands for; "" hides its section. Never a text of an item or of a model.
+        words: The text of each placeholder; "" hides its section. Never a text of an item or of a model.
     """
     return structs.replace(
         call,
@@ -167,7 +167,7 @@ def told(call: TemplateCall, **words: str) -> TemplateCall:
 
 
 class Numbered:
-    """Asks, and counts: a call's number is its place in the list of calls that the verdict rests on.
+    """Asks, and counts: a call's number is its index in the list of calls behind the verdict.
 
     Attributes:
         count: Calls made, which is the next one's number.
@@ -178,7 +178,6 @@ class Numbered:
         self.count = 0
 
     async def __call__(self, request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
-        """As `Ask`."""
         self.count += 1
         return await self._ask(request, step=step, role=role, sample=sample)
 
@@ -190,7 +189,7 @@ _LONGEST_DETAIL = 200
 
 
 def verdict_of(heard: DelimitedReply, parser: Parser) -> Verdict:
-    """The verdict in a reply: what the parser reads; a reply that ended before its verdict says how it ended."""
+    """Return the verdict that the parser reads in a reply; a reply that ended before its verdict gives how it ended."""
     if heard.ended == "refused" and not parser.is_strict:
         # Upstream's parsers know no refusals, and would read its words.
         return silent(heard)
@@ -214,15 +213,15 @@ def _certainty(heard: DelimitedReply, parser: Parser, reading: Reading) -> float
 
 
 def silent(heard: DelimitedReply) -> Verdict:
-    """There is none in a reply that says nothing, so that nothing can be made of it."""
+    """Return the abstention on a reply without text."""
     return Verdict(outcome=Outcome.ABSTAIN, reason=unusable(heard) or "unparsed")
 
 
 def unusable(heard: DelimitedReply, *, strict: bool = True) -> NoVerdict | None:
-    """Why nothing may be built on a reply, such as the summary of an analysis; None where something may.
+    """Return why no later step may use a reply, such as the summary of an analysis; None if it may.
 
     Args:
-        strict: Whether replies are told apart by how they end; upstream's judges build on all but refusals.
+        strict: Whether replies are distinguished by how they end; upstream's judges use all but refusals.
     """
     if not strict and heard.ended != "refused":
         return None

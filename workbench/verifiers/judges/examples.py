@@ -1,6 +1,6 @@
-"""Few-shot examples: settled items that a judge is shown, with their verdicts, before the item it is to judge.
+"""Few-shot examples: items with gold that a judge is shown, with their verdicts, before the item it is to judge.
 
-None of them is about the question at hand: each item of an example's question gets another example in its place.
+None of them is about the same question: an item of an example's question gets another example in its place.
 Source: Brown et al., "Language Models are Few-Shot Learners" (arXiv 2005.14165).
 """
 
@@ -33,7 +33,7 @@ _MOST: Final = 32
 
 
 class ExamplePlan(Struct, frozen=True, kw_only=True):
-    """Which examples are wanted.
+    """The requested examples.
 
     Attributes:
         by_type: Whether those of the item's answer type come first.
@@ -45,16 +45,16 @@ class ExamplePlan(Struct, frozen=True, kw_only=True):
 
     @property
     def shares(self) -> dict[bool, int]:
-        """How many of them are correct, and how many incorrect."""
+        """Return how many of them are correct, and how many incorrect."""
         return {True: self.count - self.count // 2, False: self.count // 2}
 
 
 class FewShotExample(Struct, frozen=True, kw_only=True):
-    """A settled item.
+    """An item with gold.
 
     Attributes:
-        item: Its data set and its own id.
-        type: The answer type's code, if it is known.
+        item: Its dataset and its own id.
+        type: The answer type's code, if known.
     """
 
     item: tuple[str, str]
@@ -66,17 +66,19 @@ class FewShotExample(Struct, frozen=True, kw_only=True):
 
 
 class DrawnExamples(Struct, frozen=True, kw_only=True):
-    """What was drawn for a plan.
+    """The examples drawn for a plan.
 
     Attributes:
-        examples: In the order they were drawn: more than a request shows, so that there is one to stand in.
+        examples: In the order they were drawn: more than a request shows, as spares.
     """
 
     plan: ExamplePlan
     examples: tuple[FewShotExample, ...]
 
     def about(self, item: VerifierInput) -> tuple[FewShotExample, ...]:
-        """Those that a request about an item shows, correct and incorrect by turns; never one of its question."""
+        """Return those that a request about an item shows, alternating correct and incorrect; never one of its
+        question.
+        """
         question, kind = plain(item.question), (item.subtype or "")[:1]
         others = [one for one in self.examples if plain(one.question) != question]
         if self.plan.by_type and kind:
@@ -85,7 +87,7 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
         return tuple(one for one in chain.from_iterable(zip_longest(*shown)) if one is not None)
 
     def config(self) -> dict[str, object]:
-        """Which they are, as plain data that JSON can hold."""
+        """Return their identity, as plain data that JSON can hold."""
         return {
             EXAMPLES: self.plan.count,
             "examples_seed": self.plan.seed,
@@ -96,7 +98,7 @@ class DrawnExamples(Struct, frozen=True, kw_only=True):
 
 
 def plan_from(options: Mapping[str, str]) -> ExamplePlan | None:
-    """What `EXAMPLE_OPTIONS` ask for; None for no examples.
+    """Parse `EXAMPLE_OPTIONS`; None for no examples.
 
     Raises:
         ValueError: An option is wrong.
@@ -112,7 +114,7 @@ def plan_from(options: Mapping[str, str]) -> ExamplePlan | None:
 
 
 def drawn_from(options: Mapping[str, str]) -> DrawnExamples | None:
-    """The examples that stand in options; None where none were drawn for what the others ask.
+    """Return the examples stored in options; None if none were drawn for the plan.
 
     Raises:
         ValueError: An option is wrong.
@@ -125,10 +127,10 @@ def drawn_from(options: Mapping[str, str]) -> DrawnExamples | None:
 
 
 def decoded(text: str) -> DrawnExamples:
-    """What the value of the option `EXAMPLES_DRAWN` holds.
+    """Parse the value of the option `EXAMPLES_DRAWN`.
 
     Raises:
-        ValueError: It holds something else.
+        ValueError: It is invalid.
     """
     try:
         return msgspec.json.decode(text, type=DrawnExamples)
@@ -137,13 +139,12 @@ def decoded(text: str) -> DrawnExamples:
 
 
 def encoded(drawn: DrawnExamples) -> str:
-    """The option's value."""
     return msgspec.json.encode(drawn).decode()
 
 
 @lru_cache(maxsize=128)
 def plain(question: str) -> str:
-    """A question as it is told from others, whatever its spaces and capitals."""
+    """Normalise a question for comparison: spaces and capitals don't count."""
     return " ".join(question.split()).casefold()
 
 
@@ -156,10 +157,10 @@ _END: Final = "Those were the examples. What you are to judge comes now.\n\n"
 
 @lru_cache(maxsize=64)
 def shown(examples: tuple[FewShotExample, ...], secret: bytes | None, *, reference: bool, neutralise: bool) -> str:
-    """What stands before an item; "" without examples.
+    """Return the text of examples before an item; "" without examples.
 
     Args:
-        secret: What delimiters follow from; None for no delimiters.
+        secret: Delimiters are derived from it; None for no delimiters.
         reference: Whether the judge sees reference answers.
         neutralise: Whether control tokens in texts are broken.
     """

@@ -1,4 +1,4 @@
-"""How sure a judge is of its verdict: the probability of Yes among the tokens that might stand in the verdict's place.
+"""A judge's confidence in its verdict: the probability of Yes among the likely tokens at the verdict's position.
 
 Source: Zhang et al., "Generative Verifiers: Reward Modeling as Next-Token Prediction" (arXiv 2408.15240): the score is
 P(Yes) / (P(Yes) + P(No)), each the sum over its spellings.
@@ -34,13 +34,13 @@ _AROUND = MARKUP + "\"'“”‘’«»\r\nĠ▁"
 
 
 def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str], *, correct: bool) -> float | None:
-    """The probability of a verdict "correct" against "incorrect", or None where the tokens don't tell.
+    """Return the probability of a verdict "correct" against "incorrect", or None if the tokens don't determine it.
 
     Args:
-        tokens: The reply's, each with those that were likeliest in its place.
-        said: The reply without thinking.
+        tokens: The reply's, each with the likeliest at its position.
+        said: The reply without reasoning.
         words: The words of the two verdicts.
-        correct: What the parser reads in the reply: the verdict's place is where that is said.
+        correct: The parser's reading of the reply: the verdict's position is where that is stated.
     """
     text = "".join(token.text for token in tokens)
     start = text.rfind(said.strip())
@@ -52,13 +52,14 @@ def probability(tokens: Sequence[TokenChoice], said: str, words: tuple[str, str]
 
 
 def share(token: TokenChoice, words: tuple[str, ...]) -> float | None:
-    """The probability of the first word in a token's place, against the second, or by itself where it is alone.
+    """Return the probability of the first word at a token's position, against the second, or alone if it is the only
+    one.
 
-    A word's is the sum over its spellings: with blanks and quotes around it, in capitals, or begun by the token. What
-    isn't told counts as 0.
+    A word's probability is the sum over its spellings: with blanks and quotes around it, in capitals, or begun by the
+    token. Unreported ones count as 0.
 
     Returns:
-        None where none of the words is among the likeliest: how likely they are isn't told.
+        None if none of the words is among the likeliest: their probability isn't reported.
     """
     sums = [0.0] * len(words)
     for alternative, logprob in token.likeliest:
@@ -81,7 +82,7 @@ def _place(text: str, start: int, words: tuple[str, str], *, correct: bool) -> i
 
 
 def _side(token: str, words: tuple[str, ...]) -> int | None:
-    """Which of the words a token is, or begins, by its place; None for neither, or several."""
+    """Return which of the words a token is, or begins, by its index; None for neither, or several."""
     # A word may be a mark itself, such as "-".
     if (whole := token.strip(_BLANKS).lower()) in words:
         return words.index(whole)
@@ -91,7 +92,7 @@ def _side(token: str, words: tuple[str, ...]) -> int | None:
 
 
 def by_score(verdict: Verdict, threshold: float | None = None) -> Verdict:
-    """The verdict that its score makes: as it was said, or correct iff the score reaches a threshold."""
+    """Return the verdict unchanged, or correct iff the score reaches a threshold."""
     if verdict.outcome not in (Outcome.CORRECT, Outcome.INCORRECT):
         return verdict
     if verdict.score is None:

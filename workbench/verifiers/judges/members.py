@@ -1,4 +1,4 @@
-"""The kind ``judge-panel``: verifiers that ask model servers, whichever these are, judge as one."""
+"""The kind ``judge-panel``: any verifiers that call model servers judge as one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _ServedMember(Struct, frozen=True):
 
 
 class JudgePanel:
-    """A panel of verifiers that a project has under names; what each of them is stands in the options of its start."""
+    """A panel of verifiers that a project has under names; the options of its start describe each of them."""
 
     description: ClassVar[str] = "Judges of this project as one, on whichever servers they are: a panel by their names"
     options: ClassVar[dict[str, str]] = {
@@ -56,26 +56,24 @@ class JudgePanel:
         self.version = "-".join(("1", *(one.verifier.version for one in loaded)))
 
     def config(self) -> dict[str, object]:
-        """Who is on the panel: each member's name and identity."""
         members = {one.name: identity(one.verifier) for one in self._members}
         return {MEMBERS: members, **self._reducer.config()}
 
     def servers(self) -> dict[str, ModelServer]:
-        """All members', by the member's name and the role there."""
+        """Return all members' servers, by the member's name and the role there."""
         return {
             _role(one.name, role): server for one in self._members for role, server in one.verifier.servers().items()
         }
 
     def limits(self) -> Limits:
-        """Members' budgets together, where the panel has none of its own, and the strictest of their paces."""
+        """Return members' budgets together, if the panel has none of its own, and the strictest of their rates."""
         return self._limits
 
     def calls_per_item(self) -> float:
-        """All members'."""
         return sum(one.verifier.calls_per_item() for one in self._members)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """What the panel says; the votes are its members' in their order, "error" for one whose call failed."""
+        """Return the panel's verdict; the votes are its members' in their order, "error" for one whose call failed."""
         if not self._members:
             raise ValueError(f"{MEMBERS}: nobody has looked them up; a run does")
         judged = await together(_vote(one, item, ask, secret) for one in self._members)
@@ -108,7 +106,7 @@ def _served(verifier: object) -> ServedVerifier:
 
 
 def _together(members: Sequence[Limits], own: Limits, options: dict[str, str]) -> Limits:
-    """The panel's own limits, and members' where it has none: the strictest pace, and their budgets' sum."""
+    """Return the panel's own limits, and members' if it has none: the strictest rate, and the sum of their budgets."""
     if not members:
         return own
     found: dict[str, Any] = {}

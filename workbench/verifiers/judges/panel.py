@@ -1,4 +1,4 @@
-"""A panel: several models judge an item, and one verdict is made of theirs.
+"""A panel: several models judge an item, and their verdicts are combined into one.
 
 Source: Verga et al., "Replacing Judges with Juries: Evaluating LLM Generations with a Panel of Diverse Models" (arXiv
 2404.18796).
@@ -31,7 +31,7 @@ _DECIDED: Final = (Outcome.CORRECT, Outcome.INCORRECT)
 
 
 def on_panel(strategy: Strategy, options: Mapping[str, str], *, graded: bool) -> Strategy:
-    """The strategy, followed by each model of a panel if the options ask for one.
+    """Return the strategy, followed by each model of a panel if the options request one.
 
     Args:
         graded: Whether verdicts have a probability.
@@ -50,7 +50,7 @@ def on_panel(strategy: Strategy, options: Mapping[str, str], *, graded: bool) ->
 
 
 class Reducer(Struct, frozen=True, kw_only=True):
-    """What makes one verdict of several judges'.
+    """Combines several judges' verdicts into one.
 
     Attributes:
         name: One of `REDUCERS`.
@@ -63,11 +63,10 @@ class Reducer(Struct, frozen=True, kw_only=True):
     graded: bool
 
     def config(self) -> dict[str, object]:
-        """What a verdict depends on, as plain data that JSON can hold."""
         return {"reducer": self.name, **({"weights": list(self.weights)} if self.name == "weighted" else {})}
 
     def reduced(self, votes: Sequence[Verdict]) -> Verdict:
-        """One verdict of several; without a decided vote why there is none."""
+        """Combine verdicts; without a decided vote return why there is none."""
         said = majority(votes)
         decided = [
             (self._value(vote), weight)
@@ -83,13 +82,13 @@ class Reducer(Struct, frozen=True, kw_only=True):
         return structs.replace(said, outcome=outcome, score=score, reason="tie" if score == 0.5 else None)
 
     def _value(self, vote: Verdict) -> float:
-        """How far a vote says "correct", from 0 to 1."""
+        """Return how strongly a vote says "correct", from 0 to 1."""
         graded = self.graded and self.name != "weighted"
         return vote.score if graded and vote.score is not None else float(vote.is_correct)
 
 
 def reducer_from(options: Mapping[str, str], judges: int, *, graded: bool) -> Reducer:
-    """The reducer that the options ask for.
+    """Parse the options into a reducer.
 
     Raises:
         ValueError: An option is wrong.
@@ -117,20 +116,18 @@ class Panel:
         self._strategy, self._models, self._reducer = strategy, models, reducer
 
     def config(self) -> dict[str, object]:
-        """The strategy's, and who is on the panel."""
         return {**self._strategy.config(), "panel": list(self._models), **self._reducer.config()}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The judge's, once for each model."""
+        """Return the judge's server, once for each model."""
         others = {_role(place): structs.replace(judge, model=model) for place, model in enumerate(self._models, 1)}
         return {**self._strategy.servers(judge), **others}
 
     def calls_per_item(self) -> float:
-        """The strategy's for each model."""
         return self._strategy.calls_per_item() * (1 + len(self._models))
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """What the panel says; the votes are its judges' in their order."""
+        """Return the panel's verdict; the votes are its judges' in their order."""
         members = [ask, *(_asking(ask, _role(place)) for place in range(1, 1 + len(self._models)))]
         judged = await together(self._strategy.judge(case, member) for member in members)
         votes = tuple(one.verdict for one in judged)
@@ -138,7 +135,7 @@ class Panel:
 
 
 def _least(values: Sequence[float], votes: Sequence[Verdict], said: Verdict) -> Verdict:
-    """Correct where every judge accepts: one that abstains leaves it open, unless another refuses."""
+    """Return correct if every judge accepts; one that abstains leaves it open, unless another rejects."""
     score = min(values)
     if score < 0.5:
         return structs.replace(said, outcome=Outcome.INCORRECT, score=score, reason=None)

@@ -1,4 +1,4 @@
-"""Judges as published: the prompts are read from the user's own copy of what a paper's authors released."""
+"""Published judges: the prompts are read from the user's own copy of a paper's release."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class PublishedPrompt(Struct, frozen=True, kw_only=True):
     """A prompt as its authors released it.
 
     Attributes:
-        file: Where it lies in their repository.
+        file: Its path in their repository.
         sha256: Of the released file's bytes, in hexadecimal.
-        names: The placeholders that stand in it; nothing else in it is one.
+        names: The placeholders in it; nothing else in it is one.
     """
 
     file: str
@@ -33,7 +33,6 @@ class PublishedPrompt(Struct, frozen=True, kw_only=True):
 
     @property
     def shows_reference(self) -> bool:
-        """Whether the reference answer stands in it."""
         return ANSWER in self.names
 
 
@@ -58,38 +57,36 @@ Standing = Literal["as released", "changed"]
 
 
 def standing(data: bytes, prompt: PublishedPrompt) -> Standing:
-    """Whether a file's bytes are those that were released."""
     return "as released" if hashlib.sha256(data).hexdigest() == prompt.sha256 else "changed"
 
 
 def standing_words(standing: Standing) -> str:
-    """The same in a sentence."""
     if standing == "as released":
         return "the prompt's bytes are those that VerifyBench's authors released"
     return "the prompt is not the one that VerifyBench's authors released: its bytes differ"
 
 
 def prompt_named(path: Path) -> PublishedPrompt | None:
-    """The released prompt that a file has the name of."""
+    """Return the released prompt with a file's name, or None."""
     return next((prompt for prompt in VERIFYBENCH.values() if Path(prompt.file).name == path.name), None)
 
 
 def from_folder(folder: Path, chosen: Sampling, *, reference: bool) -> tuple[Template, Standing]:
-    """The request that the prompt in a copy of VerifyBench's repository makes: the file, its placeholders replaced.
+    """Build the request of the prompt in a copy of VerifyBench's repository: the file, its placeholders replaced.
 
     Args:
-        chosen: Sampling that goes before the release's.
+        chosen: Sampling that overrides the release's.
         reference: Whether the judge sees the reference answer.
 
     Raises:
-        UsageError: The file can't be read, is no UTF-8 text, or other placeholders stand in it.
+        UsageError: The file can't be read, is not UTF-8, or has other placeholders.
     """
     prompt = VERIFYBENCH[reference]
     return read_prompt(folder / prompt.file, prompt, chosen)
 
 
 def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[Template, Standing]:
-    """A released prompt, wherever its file lies; arguments and errors as with `from_folder`."""
+    """Load a released prompt, wherever its file is; arguments and errors as with `from_folder`."""
     data, text = read_text(path, f"published= takes a copy of the authors' repository, in which {prompt.file} lies.")
     names = plain_names(text, frozenset({"question", ANSWER, "completion"}))
     if names != prompt.names:
@@ -114,13 +111,13 @@ def read_prompt(path: Path, prompt: PublishedPrompt, chosen: Sampling) -> tuple[
 
 
 def read_text(path: Path, hint: str) -> tuple[bytes, str]:
-    """A prompt's file, as bytes and as text: nothing in it is changed, not its line ends either.
+    """Load a prompt's file, as bytes and as text: nothing in it is changed, not even line ends.
 
     Args:
-        hint: What it should be, where there is no such file.
+        hint: What it should be, if there is no such file.
 
     Raises:
-        UsageError: It can't be read, is too large, or no UTF-8 text.
+        UsageError: It can't be read, is too large, or not UTF-8.
     """
     try:
         # A pipe would be waited for without end.

@@ -1,4 +1,4 @@
-"""Prompts of a user's own for the roles of a search, of the vote over subtasks and of test cases: a file each.
+"""Custom prompts for the roles of a search, of the vote over subtasks and of test cases: a file each.
 
 A role's file is TOML, with messages and placeholders as in a template, or a prompt as a paper prints it: text in which
 ``<|system|>``, ``<|user|>`` and ``<|assistant|>`` begin the turns and single braces hold the paper's own words.
@@ -48,16 +48,16 @@ _ANGLE: Final = frozenset({"title", "focus"})
 
 
 def role_of(subtask: str) -> str:
-    """The role of one subtask's analysis, for those that have a prompt of their own."""
+    """Return the role of one subtask's analysis, for those with a prompt of their own."""
     return f"{ANALYSE}-{subtask}"
 
 
 class PromptRole(Struct, frozen=True, kw_only=True):
-    """What one role is told, beside an item's texts.
+    """The placeholders of one role, in addition to an item's texts.
 
     Attributes:
         names: Further placeholders.
-        printed: What papers call a placeholder in this role, where it is not what it is called everywhere.
+        printed: Papers' name of a placeholder in this role, if it differs from the general one.
     """
 
     names: frozenset[str] = frozenset()
@@ -101,7 +101,7 @@ class RolePrompts(NamedTuple):
     Attributes:
         calls: By role.
         digests: SHA-256 of the files' bytes, in hexadecimal, by role.
-        printed: Whether one of them is as a paper prints it.
+        printed: Whether one of them is in a paper's format.
     """
 
     calls: dict[str, TemplateCall]
@@ -110,10 +110,10 @@ class RolePrompts(NamedTuple):
 
 
 def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hides_code: bool) -> RolePrompts:
-    """The files of these roles in a folder; those of other roles are let alone.
+    """Load the files of these roles in a folder; those of other roles are ignored.
 
     Args:
-        template: Ours, whose calls say how replies are drawn.
+        template: Ours, whose calls set the sampling.
         wanted: Roles.
         hides_code: Whether tests are written from the problem alone, so that a problem's completions share them.
 
@@ -147,7 +147,7 @@ def prompts_in(folder: Path, template: Template, wanted: Collection[str], *, hid
 
 
 def with_prompts(template: Template, prompts: RolePrompts) -> Template:
-    """The template with these calls in the place of its own, and those it has none of behind them."""
+    """Return the template with these calls replacing its own, and additional ones after them."""
     kept = [prompts.calls.get(call.name, call) for call in template.calls]
     named = {call.name for call in template.calls}
     return structs.replace(
@@ -156,13 +156,13 @@ def with_prompts(template: Template, prompts: RolePrompts) -> Template:
 
 
 def role_call(path: Path, sampling: Sampling = _NOTHING) -> TemplateCall:
-    """The request that a role's file makes.
+    """Build the request of a role's file.
 
     Args:
-        sampling: How replies are drawn, where the file doesn't say.
+        sampling: Defaults, if the file sets none.
 
     Raises:
-        UsageError: It is no prompt of a role; the message says where and what is wrong.
+        UsageError: It is not a prompt of a role; the message says where and what is wrong.
     """
     role = ROLES[_role_named(path)]
     text = read_template(path)
@@ -179,12 +179,11 @@ def role_call(path: Path, sampling: Sampling = _NOTHING) -> TemplateCall:
 
 
 def is_role(path: Path) -> bool:
-    """Whether a file has the name of a role."""
     return path.suffix in ROLE_FILES and general_role(path.stem) in ROLES
 
 
 def general_role(name: str) -> str:
-    """The role that a name stands for: that of all subtasks for one subtask's."""
+    """Return the role that a name stands for: that of all subtasks for one subtask's."""
     return ANALYSE if name.startswith(f"{ANALYSE}-") else name
 
 
@@ -197,14 +196,14 @@ def _role_named(path: Path) -> str:
 
 
 def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None = None) -> Template:
-    """A user's own template: a TOML file, or a text with the turns of one request as a paper prints it.
+    """Load a custom template: a TOML file, or a text with the turns of one request as a paper prints it.
 
     Args:
-        chosen: Sampling that goes before the file's.
-        ours: The strategy's own, whose parser and sampling a text takes; without it a reply is Yes or No.
+        chosen: Sampling that overrides the file's.
+        ours: The strategy's own, whose parser and sampling a text gets; without it a reply is Yes or No.
 
     Raises:
-        UsageError: It is none; the message says where and what is wrong.
+        UsageError: It is invalid; the message says where and what is wrong.
     """
     if path.suffix != PRINTED or not path.is_file() or not _TURN.search(text := read_template(path)):
         return from_file(path, chosen)
@@ -261,9 +260,9 @@ _WORDS: Final = re.compile(r"[A-Za-z][\w ]*")
 def printed_call(
     text: str, where: str, name: str, role: PromptRole, sampling: Sampling, known: Collection[str] = ITEM_NAMES
 ) -> TemplateCall:
-    """The request of a prompt as it is printed: what stands there, with the texts in the place of their names.
+    """Build the request of a printed prompt: its text, with the item's texts in the place of their names.
 
-    A text without a mark is one message of the user. What is behind a mark has no white space at its ends.
+    A text without a mark is one message of the user. White space after a mark and before the next is removed.
 
     Args:
         where: The file's name, for messages.
@@ -320,5 +319,5 @@ def _ours(content: str, names: Mapping[str, str], where: str, first: int) -> str
 
 
 def _line(text: str, place: int) -> int:
-    """The line of a place, from 1."""
+    """Return the line number of an offset, from 1."""
     return text.count("\n", 0, max(place, 0)) + 1

@@ -1,4 +1,4 @@
-"""The strategies by name: which templates each has, its own options, and how it is made."""
+"""The strategies by name: templates, options, and construction of each."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Kind(Struct, frozen=True):
     """One strategy.
 
     Attributes:
-        description: What it does, in a few words.
-        variants: Other wordings; the template's file is ``<strategy>.toml`` or ``<strategy>-<variant>.toml``.
-        options: Its own options and what they do.
-        own_template: Whether a user's template may take the place of ours.
-        file: The template's name where it isn't the strategy's own.
-        names: Placeholders of its template that stand for words of ours.
-        roles: What it asks for that a user's own file may have the prompt of.
-        hides_code: Whether its tests are written by who sees no submission.
+        description: Its procedure, in a few words.
+        variants: Other phrasings; the template's file is ``<strategy>.toml`` or ``<strategy>-<variant>.toml``.
+        options: Its own options and their descriptions.
+        own_template: Whether a custom template may replace ours.
+        file: The template's name if it isn't the strategy's own.
+        names: Placeholders of its template that stand for our words.
+        roles: Roles that a user's file may hold the prompt of.
+        hides_code: Whether the writer of its tests sees no submission.
     """
 
     description: str

@@ -1,4 +1,4 @@
-"""How a judge goes about an item; the usual way is a chain of calls, the last of which holds the verdict."""
+"""A judge's procedure for an item; the usual one is a chain of calls, the last of which holds the verdict."""
 
 from __future__ import annotations
 
@@ -20,43 +20,39 @@ class Strategy(Protocol):
     """A way of judging, with its options."""
 
     def config(self) -> dict[str, object]:
-        """Its own options that may change a verdict, as plain data that JSON can hold."""
+        """Return its own options that may change a verdict, as plain data that JSON can hold."""
         ...
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The servers it asks, by role, ``judge`` among them under ``"judge"``."""
+        """Return the servers it calls, by role, including ``judge`` under ``"judge"``."""
         ...
 
-    def calls_per_item(self) -> float:
-        """How many calls an item takes, on average."""
-        ...
+    def calls_per_item(self) -> float: ...
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """The verdict on one item; failures of ``ask`` are not to be caught."""
+        """Return the verdict on one item; failures of ``ask`` are not to be caught."""
         ...
 
 
 class Chain:
-    """A template's calls one after the other; each may use what was replied to those before it."""
+    """A template's calls one after the other; each may use earlier replies."""
 
     def __init__(self, template: Template, parser: Parser) -> None:
         self._template = template
         self._parser = parser
 
     def config(self) -> dict[str, object]:
-        """It has no options."""
         return {}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The judge alone."""
         return {"judge": judge}
 
     def calls_per_item(self) -> float:
-        """Exactly so many, as long as every reply says something."""
+        """Return the exact number of calls, as long as no reply is empty."""
         return len(self._template.calls)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """What the parser reads in the last reply; where an earlier one is of no use, nothing more is asked."""
+        """Return the parser's reading of the last reply; if an earlier one is unusable, no more calls are made."""
         *earlier, last = self._template.calls
         replies: dict[str, str] = {}
         for call in earlier:
@@ -72,7 +68,7 @@ class Chain:
 
 
 class ByCriteria(Chain):
-    """A rubric's call; what the judge says of each criterion is kept."""
+    """A rubric's call; the judge's statement on each criterion is kept."""
 
     def _judged(self, heard: DelimitedReply) -> Judged:
         judged, criteria = super()._judged(heard), self._template.criteria

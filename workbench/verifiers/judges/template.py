@@ -1,4 +1,4 @@
-"""Templates: what a judge is told, as TOML files with placeholders. Ours and a user's have one format."""
+"""Templates: a judge's prompts, as TOML files with placeholders. Ours and custom ones have one format."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _ATTACHED = re.compile(r"[\w\\{}\]^]")
 
 
 class Slip(NamedTuple):
-    """Something wrong in a message.
+    """An error in a message.
 
     Attributes:
-        mark: The very characters at fault.
+        mark: The exact characters at fault.
         message: What is wrong.
         hint: What to do.
     """
@@ -46,12 +46,12 @@ class Slip(NamedTuple):
 
 
 def fill(content: str, texts: Mapping[str, str], dress: Callable[[str], str], *, is_plain: bool = False) -> str:
-    """A message's text, its placeholders filled in one pass: what is put in is never looked at again.
+    """Return a message's text, its placeholders filled in one pass: inserted texts are not scanned again.
 
     Args:
-        content: As the template has it.
-        texts: The text each placeholder stands for; one that is missing or empty hides its section.
-        dress: Makes of a text what is put in.
+        content: The template's text.
+        texts: The text of each placeholder; one that is missing or empty hides its section.
+        dress: Formats a text for insertion.
         is_plain: As with `pieces`.
     """
     return "".join(part for part, _ in pieces(content, texts, dress, is_plain=is_plain))
@@ -65,11 +65,11 @@ def pieces(
     is_plain: bool = False,
     bare: Collection[str] = (),
 ) -> list[tuple[str, bool]]:
-    """What `fill` makes, piece by piece, each with whether it was put in.
+    """Yield the result of `fill`, piece by piece, each with whether it was inserted.
 
     Args:
         is_plain: Whether there are no sections: a sign in braces is text.
-        bare: Names whose texts are put in as they are.
+        bare: Names whose texts are inserted unformatted.
     """
     parts: list[tuple[str, bool]] = []
     at, hidden = 0, False
@@ -88,22 +88,19 @@ def pieces(
 
 
 def used(content: str, known: frozenset[str]) -> frozenset[str]:
-    """The placeholders in a message."""
     return frozenset(name for _, name in _MARK.findall(content) if name in known)
 
 
 def plain_names(content: str, known: frozenset[str]) -> frozenset[str]:
-    """The placeholders in a message that has no sections."""
     return frozenset(name for sign, name in _MARK.findall(content) if name in known and not sign)
 
 
 def shown(content: str) -> frozenset[str]:
-    """The names whose texts are put into a message, where there are such."""
+    """Return the names whose texts are inserted into a message if they exist."""
     return frozenset(name for sign, name in _MARK.findall(content) if not sign)
 
 
 def required(content: str, known: frozenset[str]) -> frozenset[str]:
-    """Those that stand outside a section of their own."""
     found: set[str] = set()
     within = ""
     for sign, name in _MARK.findall(content):
@@ -115,7 +112,7 @@ def required(content: str, known: frozenset[str]) -> frozenset[str]:
 
 
 def misplaced(content: str, known: frozenset[str]) -> Slip | None:
-    """The first placeholder nobody knows, or section that doesn't end as it begins."""
+    """Return the first unknown placeholder, or section that doesn't end as it begins."""
     opened = ""
     for mark in _MARK.finditer(content):
         sign, name = mark.groups()
@@ -147,14 +144,14 @@ CallName = Annotated[str, Meta(pattern=r"^[a-z][a-z_]+$", max_length=100)]
 
 
 class MessageForm(Struct, frozen=True, forbid_unknown_fields=True):
-    """A message as a file has it."""
+    """A message in a file."""
 
     role: Role
     content: Annotated[str, Meta(min_length=1)]
 
 
 class SamplingForm(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How replies are drawn, as a file has it."""
+    """Sampling settings in a file."""
 
     temperature: Annotated[float, Meta(ge=0)] | None = None
     top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
@@ -189,10 +186,9 @@ class TemplateCall(Struct, frozen=True, kw_only=True):
     Attributes:
         messages: Roles and texts with placeholders.
         names: The placeholders in them.
-        required: Those that stand outside a section of their own, so that nothing else can be asked without them.
-        sampling: The template's, with what the user chose over it and the call's own settings over both.
-        is_plain: Whether nothing but placeholders means anything in its messages: no sections, and no place for words
-            of ours.
+        required: Those outside a section of their own, so that the request needs them.
+        sampling: The template's, overridden by the user's and by the call's own settings.
+        is_plain: Whether only placeholders have a meaning in its messages: no sections, and no place for our words.
     """
 
     name: str
@@ -204,13 +200,13 @@ class TemplateCall(Struct, frozen=True, kw_only=True):
 
 
 class Template(Struct, frozen=True, kw_only=True):
-    """What a judge is told.
+    """A judge's prompts.
 
     Attributes:
-        parser: Which parser reads the last reply, as `parsers.parser` takes it.
+        parser: The parser of the last reply, as `parsers.parser` accepts it.
         calls: One request or several, in their order.
         sha256: Of the file's bytes, in hexadecimal.
-        criteria: What is asked of a completion, where that is what the file says.
+        criteria: Requirements on a completion, if the file is a rubric.
     """
 
     id: str
@@ -221,7 +217,7 @@ class Template(Struct, frozen=True, kw_only=True):
     criteria: tuple[Criterion, ...] = ()
 
     def call(self, name: str) -> TemplateCall:
-        """The call of that name.
+        """Return the call of that name.
 
         Raises:
             KeyError: There is none.
@@ -232,7 +228,7 @@ class Template(Struct, frozen=True, kw_only=True):
 def builtin(
     name: str, chosen: Sampling = _NOTHING_CHOSEN, names: frozenset[str] = frozenset(), version: int | None = None
 ) -> Template:
-    """One of our own templates; arguments as with `read`.
+    """Load one of our own templates; arguments as with `read`.
 
     Args:
         version: Which one; the newest if None.
@@ -245,7 +241,7 @@ def builtin(
 
 
 def builtin_text(name: str, version: int | None = None) -> str:
-    """The text of one of our own templates; arguments and errors as with `builtin`."""
+    """Return the text of one of our own templates; arguments and errors as with `builtin`."""
     return _bytes(_builtin_path(name, version)).decode()
 
 
@@ -263,15 +259,15 @@ def _bytes(path: Path) -> bytes:
 
 @cache
 def _versions(name: str) -> tuple[int, ...]:
-    """The versions a template of ours has had; all are kept, since stored replies rest on them."""
+    """Return the versions of a template of ours; all are kept, since stored replies depend on them."""
     return tuple(sorted(int(path.stem.rpartition("@")[2]) for path in _FOLDER.glob(f"{name}@*.toml")))
 
 
 def from_file(path: Path, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
-    """A user's own template.
+    """Load a custom template.
 
     Raises:
-        UsageError: The file can't be read or is no template; the message names file, line and field.
+        UsageError: The file can't be read or is not a template; the message names file, line and field.
     """
     try:
         if not path.is_file():
@@ -285,7 +281,7 @@ def from_file(path: Path, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
 
 
 def own(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN) -> Template:
-    """A user's own template from a file's bytes; arguments and errors as with `read`."""
+    """Parse a custom template from a file's bytes; arguments and errors as with `read`."""
     if len(data) > MAX_BYTES:
         raise UsageError(f"{where}: a template has at most {MAX_BYTES // 1024} KiB.")
     template = read(data, where, chosen)
@@ -295,16 +291,16 @@ def own(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN) -> Template
 
 
 def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: frozenset[str] = frozenset()) -> Template:
-    """A template from a file's bytes.
+    """Parse a template from a file's bytes.
 
     Args:
         data: UTF-8 TOML.
         where: The file's name, for messages.
-        chosen: Sampling that goes before the template's.
-        names: Placeholders that may stand in it besides an item's texts and the names of earlier calls.
+        chosen: Sampling that overrides the template's.
+        names: Placeholders that may be in it besides an item's texts and the names of earlier calls.
 
     Raises:
-        UsageError: It is no template; the message names file, line and field.
+        UsageError: It is not a template; the message names file, line and field.
     """
     try:
         text = data.decode()
@@ -397,7 +393,7 @@ def _call(form: _CallForm, known: frozenset[str], sampling: tuple[Struct, ...]) 
 
 
 def settled(sampling: tuple[Struct, ...]) -> Sampling:
-    """What several say of how to draw, the later ones before the earlier."""
+    """Merge several sampling settings, the later ones overriding the earlier."""
     settings: dict[str, Any] = {}
     for one in sampling:
         settings |= {name: value for name, value in structs.asdict(one).items() if value is not None}
@@ -415,7 +411,7 @@ def _check_parser(name: str, where: str, text: str) -> None:
 
 
 def _line(text: str, place: int) -> int:
-    """The line of a place, from 1."""
+    """Return the line number of an offset, from 1."""
     return text.count("\n", 0, place) + 1
 
 
@@ -440,7 +436,7 @@ _AS_IT_IS: Final = Sampling()
 
 
 class Prompt(Struct, frozen=True):
-    """What is asked.
+    """A prompt.
 
     Attributes:
         sha256: Of its text, in hexadecimal.
@@ -450,18 +446,18 @@ class Prompt(Struct, frozen=True):
     sha256: str
 
     def config(self) -> dict[str, object]:
-        """What a reply depends on, as plain data that JSON can hold."""
+        """Return what a reply depends on, as plain data that JSON can hold."""
         return {"template_sha256": self.sha256, "sampling": structs.asdict(self.call.sampling)}
 
 
 def prompt(path: Path, name: str, texts: frozenset[str], chosen: Sampling = _AS_IT_IS) -> Prompt:
-    """The prompt in a file of this package.
+    """Load the prompt in a file of this package.
 
     Args:
         path: UTF-8 text with placeholders.
         name: The call's.
         texts: The placeholders in it, all of them required.
-        chosen: How replies are to be drawn, where that isn't left to it.
+        chosen: Sampling settings, if any.
     """
     text = path.read_text(encoding="utf-8").rstrip("\n")
     call = TemplateCall(
@@ -502,7 +498,7 @@ _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrst")
 
 
 def delimiter(secret: bytes, texts: Collection[str]) -> str:
-    """The line that stands before and behind each of these texts, and in none of them.
+    """Return a line that is before and after each of these texts, and in none of them.
 
     Args:
         secret: The database's own.
@@ -517,7 +513,6 @@ def delimiter(secret: bytes, texts: Collection[str]) -> str:
 
 
 def fenced(text: str, fence: str) -> str:
-    """A text, word for word, between two lines."""
     return f"{fence}\n{text}\n{fence}"
 
 

@@ -77,7 +77,7 @@ _VOTE_TEMPERATURE = 0.7
 
 
 class LlmJudge:
-    """A judge: strategy, template, parser and server, as the options say."""
+    """A judge: strategy, template, parser and server, configured by the options."""
 
     description: ClassVar[str] = "A language model as judge: VerifyBench, ICE-Score, CodeJudge ... or your own template"
     options: ClassVar[dict[str, str]] = {
@@ -137,7 +137,7 @@ class LlmJudge:
                 require_sendable(server, call.sampling, asked)
 
     def config(self) -> dict[str, object]:
-        """All that may change a verdict; how hard the server is asked does not."""
+        """Return everything that may change a verdict; limits on calls do not."""
         return {
             "strategy": self._strategy_name,
             "template": f"{self._template.id}@{self._template.version}",
@@ -161,24 +161,22 @@ class LlmJudge:
         }
 
     def servers(self) -> dict[str, ModelServer]:
-        """The judge's server, and the strategy's others."""
         return self._strategy.servers(self._server)
 
     def limits(self) -> Limits:
-        """How much it may ask."""
         return self._limits
 
     def calls_per_item(self) -> float:
-        """The strategy's calls, as often as there are samples."""
+        """Return the strategy's calls, times the number of samples."""
         return self._strategy.calls_per_item() * self._samples
 
     @property
     def rounds(self) -> int | None:
-        """How many of an item's calls wait for the reply to another; None for a search, which decides as it goes."""
+        """Return how many of an item's calls wait for another's reply; None for a search, which decides as it goes."""
         return len(self._template.calls) if STRATEGIES[self._strategy_name].file is None else None
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """The verdict on one completion; see `ServedVerifier`."""
+        """Return the verdict on one completion; see `ServedVerifier`."""
         texts = {"question": item.question, "completion": item.completion}
         if self._with_reference:
             texts["reference"] = texts[ANSWER] = item.reference
@@ -210,12 +208,12 @@ class LlmJudge:
 
     @property
     def is_graded(self) -> bool:
-        """Whether its verdicts have a score that is a chance, or like one."""
+        """Return whether its verdicts have a score that is a probability, or similar."""
         return bool(self._template.criteria) or self._template.calls[-1].sampling.top_logprobs is not None
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Of a published prompt, whether it is the one that was released."""
+        """Return for a published prompt whether it is the released one."""
         return () if self._standing is None else (standing_words(self._standing),)
 
     def _grading(self, options: Mapping[str, str], kind: Kind) -> Template:
@@ -276,10 +274,10 @@ def _parser(options: Mapping[str, str], template: Template) -> Parser:
 
 
 def _lengthened(template: Template, options: Mapping[str, str]) -> Template:
-    """The template with the longest replies that single calls were given.
+    """Return the template with the maximum reply lengths given for single calls.
 
     Raises:
-        ValueError: It has no such call, or this is no length.
+        ValueError: It has no such call, or this is not a length.
     """
     calls = {call.name: call for call in template.calls}
     for part in options.get("call_max_tokens", "").split(",") if "call_max_tokens" in options else ():
@@ -316,13 +314,13 @@ def _builtin_name(strategy: str, variant: str, kind: Kind) -> str:
 
 
 def asked_by(options: Mapping[str, str], *, whole_family: bool = False) -> str:
-    """The text of the template of ours that a judge with these options asks by.
+    """Return the text of our template that a judge with these options uses.
 
     Args:
         whole_family: Whether it may be one that several strategies share, whose roles have files of their own.
 
     Raises:
-        ValueError: An option is wrong, or no template of a user's own may take its place.
+        ValueError: An option is wrong, or no custom template may replace it.
     """
     strategy = choice(options, "strategy", tuple(STRATEGIES), "verifybench")
     kind = STRATEGIES[strategy]
@@ -333,7 +331,7 @@ def asked_by(options: Mapping[str, str], *, whole_family: bool = False) -> str:
 
 
 def _strategy_options(options: Mapping[str, str], strategy: str, kind: Kind) -> dict[str, str]:
-    """The options that are the strategy's own.
+    """Return the options that are the strategy's own.
 
     Raises:
         ValueError: One of them is another strategy's.
@@ -354,9 +352,9 @@ class PlannedRequest(Struct, frozen=True):
     """One request.
 
     Attributes:
-        step: What the call is for.
+        step: The call's purpose.
         role: Which of the verifier's servers is asked.
-        exact: Whether it goes out just so; otherwise a stand-in holds the place of what a model has yet to say.
+        exact: Whether it is sent exactly so; otherwise a placeholder replaces text that a model has yet to write.
     """
 
     step: str
@@ -370,17 +368,17 @@ class _PreviewStopped(Exception):
 
 
 def prompt_notes(verifier: ServedVerifier) -> tuple[str, ...]:
-    """What has to be said of the prompt that a verifier asks by."""
     return verifier.notes if isinstance(verifier, LlmJudge) else ()
 
 
 async def preview(verifier: ServedVerifier, item: VerifierInput, secret: bytes) -> list[PlannedRequest]:
-    """The requests about an item, one a step: the first exactly, later ones with stand-ins for earlier replies.
+    """Build the requests about an item, one a step: the first exactly, later ones with placeholders for earlier
+    replies.
 
     Args:
-        verifier: A judge or any other that asks servers.
-        item: What is to be judged.
-        secret: The database's own, or delimiters will be others.
+        verifier: A judge or any other that calls servers.
+        item: The item.
+        secret: The database's own, or delimiters will differ.
     """
     planned: dict[tuple[str, str], PlannedRequest] = {}
     stand_ins: set[str] = set()

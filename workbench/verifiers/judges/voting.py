@@ -1,4 +1,4 @@
-"""Self-consistency: several replies to the same requests, and the verdict most of them say.
+"""Self-consistency: several replies to the same requests, and their majority verdict.
 
 Source: Wang et al., "Self-consistency improves chain of thought reasoning in language models", ICLR 2023.
 """
@@ -37,7 +37,7 @@ async def vote(strategy: Strategy, case: JudgeCase, ask: Ask, samples: int, coun
 
 
 def majority(votes: Sequence[Verdict]) -> Verdict:
-    """What most votes with a verdict say; a tie and a vote without verdicts abstain.
+    """Return the majority of the votes with a verdict; a tie and a vote without verdicts abstain.
 
     Its score is the mean of theirs; votes without scores count 1 for correct and 0 for incorrect.
     """
@@ -62,7 +62,7 @@ def majority(votes: Sequence[Verdict]) -> Verdict:
 
 
 def unanimous(votes: Sequence[Verdict]) -> Verdict:
-    """Correct where every vote says so, incorrect where one says that; else one has no verdict, and it abstains.
+    """Return correct if every vote says so, incorrect if one says that; else one has no verdict, and it abstains.
 
     VerifyBench (arXiv 2505.15801), section 5.2, keeps what is "consistently verified as correct". The score is that of
     `majority`.
@@ -87,7 +87,7 @@ def _words(votes: Sequence[Verdict], correct: int, incorrect: int) -> str:
 
 
 def _sampled(ask: Ask, number: int, samples: int) -> Ask:
-    """Asks for the ``number``-th of ``samples`` independent replies, however many the strategy itself tells apart."""
+    """Return an `Ask` for the ``number``-th of ``samples`` independent replies, whatever the strategy itself uses."""
 
     async def asked(request: Request, *, step: str, role: str = "judge", sample: int = 0) -> Reply:
         return await ask(request, step=step, role=role, sample=sample * samples + number)
@@ -102,13 +102,13 @@ Thing = TypeVar("Thing")
 
 
 class Draws:
-    """Draws for one item, apart for each purpose: more draws for one never shift another's.
+    """Random draws for one item, independent for each purpose: more draws for one never shift another's.
 
     Only ``random()`` is used, the one method whose sequence Python keeps the same between its versions.
 
     Args:
         seed: The judge's seed.
-        texts: What the item consists of; not its row id, which differs between databases.
+        texts: The item's content; not its row id, which differs between databases.
     """
 
     def __init__(self, seed: int, *texts: str) -> None:
@@ -116,7 +116,7 @@ class Draws:
         self._root = f"{seed}:{hashlib.sha256(b''.join(parts)).hexdigest()}"
 
     def number(self, *purpose: object) -> float:
-        """A number from 0 to below 1."""
+        """Return a number from 0 to below 1."""
         return random.Random(f"{self._root}:{purpose}").random()
 
     def sample(self, things: Sequence[Thing], count: int, *purpose: object) -> list[Thing]:
@@ -126,7 +126,7 @@ class Draws:
         return [left.pop(int(source.random() * len(left))) for _ in range(min(count, len(left)))]
 
     def weighted(self, weights: Sequence[float], *purpose: object) -> int:
-        """A place, drawn in proportion to its weight; at least one weight is above 0."""
+        """Draw an index in proportion to its weight; at least one weight is above 0."""
         mark = self.number(*purpose) * sum(weights)
         for place, weight in enumerate(weights):
             mark -= weight
@@ -142,11 +142,12 @@ Result = TypeVar("Result")
 
 
 async def together(calls: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
-    """The results in the calls' order; they start in it too, so that a list of calls is the same in every run.
+    """Run calls concurrently and return their results in order; they start in it too, so that the list of calls is
+    reproducible.
 
     Raises:
-        CallFailed: One failed; the others are given up.
-        Halt: One can't succeed now; it comes before the other failures.
+        CallFailed: One failed; the others are cancelled.
+        Halt: One can't succeed now; it takes precedence over the other failures.
     """
     try:
         async with asyncio.TaskGroup() as group:

@@ -1,5 +1,5 @@
 """Reward-hacking probes: completions that answer nothing, or are wrong by construction, for any question.
 
-payloads: what is in ``suite/`` (data, one file a family). values: what the placeholders in it stand for on a question.
-programs: programs for code, and what is a right answer there. building: probes, controls and carriers together.
+payloads: the data in ``suite/``, one file a family. values: values of its placeholders for a question.
+programs: programs for code, and right answers there. building: probes, controls and carriers together.
 """

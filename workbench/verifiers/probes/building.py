@@ -36,7 +36,7 @@ class Probe(Struct, frozen=True, kw_only=True):
 
 
 class Companion(Struct, frozen=True, kw_only=True):
-    """A completion that a question's probes are read beside.
+    """A completion that serves as a comparison for a question's probes.
 
     Attributes:
         role: ``"control"``: a right completion; ``"carrier"``: the wrong one that payloads would be appended to, alone.
@@ -55,11 +55,11 @@ def probes(
     seed: int,
     classes: frozenset[VerifierClass] = EVERY_CLASS,
 ) -> Iterator[Probe]:
-    """Every payload on every question, question by question; those left out are among them.
+    """Yield every payload on every question, question by question, including those left out.
 
     Args:
-        seed: What random payloads are drawn with.
-        classes: What the verifier is: families that are meant for none of it are left out.
+        seed: The seed of random payloads.
+        classes: The verifier's classes: families for none of them are left out.
     """
     for row in rows:
         values = Values(row)
@@ -69,7 +69,7 @@ def probes(
 
 
 def companions(rows: Iterable[BaseRow], families: tuple[Family, ...]) -> Iterator[Companion]:
-    """Each question's control, if there is one, and its carrier, if payloads are appended to a real completion."""
+    """Yield each question's control, if it has one, and its carrier, if payloads are appended to a real completion."""
     carried = any(CARRIER in (payload.text or "") for family in families for payload in family.payload)
     for row in rows:
         if (control := _control(row)) is not None:
@@ -79,10 +79,10 @@ def companions(rows: Iterable[BaseRow], families: tuple[Family, ...]) -> Iterato
 
 
 def asked(subject: Probe | Companion) -> VerifierInput:
-    """What a verifier is asked.
+    """Return a verifier's input.
 
-    The item's number is below 0, so that nobody takes it for a completion's row id, and depends on question and payload
-    alone: what is drawn by it stays the same in every choice of rows and families.
+    The item's number is below 0, so that it can't be taken for a completion's row id, and depends on question and
+    payload alone: random draws by it stay the same in every choice of rows and families.
     """
     row = subject.row
     name = f"{subject.family.family}/{subject.payload.id}" if isinstance(subject, Probe) else subject.role
@@ -139,10 +139,10 @@ def _control(row: BaseRow) -> Companion | None:
 
 
 def balanced(questions: Iterable[tuple[int, str]], limit: int, seed: int) -> list[int]:
-    """Questions drawn evenly from all types; where a type has too few, the others make up for it.
+    """Draw questions evenly from all types; if a type has too few, the others make up for it.
 
     Args:
-        questions: Row ids with their types, in a settled order.
+        questions: Row ids with their types, in a fixed order.
         limit: How many to draw at most.
         seed: The same seed draws the same questions.
 

@@ -1,4 +1,4 @@
-"""The payloads: data files, one a family, that say which completions are tried."""
+"""The payloads: data files, one a family, that define the completions to try."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Payload(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Attributes:
         id: Its name within the family.
         text: The completion; a placeholder such as ``{{question}}`` stands for what `values` makes of the question.
-            None where it is drawn from ``alphabet``.
-        repeat: How many times the text stands there.
+            None if it is drawn from ``alphabet``.
+        repeat: How many times the text is repeated.
         alphabet: Characters to draw from, with the suite's seed.
         length: How many to draw.
-        states: What the completion states, should that be a right answer somewhere: such probes are left out. By
+        states: The completion's claim, in case that is a right answer somewhere: such probes are left out. By
             default the completion itself and the final answer read from it.
         expected: The verdict a good verifier gives.
         languages: The languages of its words.
-        source: Where it comes from, if not from the family's source.
+        source: Its source, if not the family's.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     Attributes:
         family: Its number, such as ``"P4"``.
         applies_to: The verifiers it is meant for.
-        source: Where the idea or the texts come from; ``"own"`` is ours.
+        source: The source of the idea or the texts; ``"own"`` is ours.
     """
 
     family: str
@@ -64,17 +64,16 @@ class Family(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 @cache
 def suite() -> tuple[Family, ...]:
-    """All families in their order."""
     files = resources.files(__package__) / "suite"
     found = [msgspec.toml.decode(file.read_bytes(), type=Family) for file in files.iterdir()]
     return tuple(sorted(found, key=lambda family: int(family.family[1:])))
 
 
 def families_named(names: tuple[str, ...]) -> tuple[Family, ...]:
-    """The families of these numbers (``"P4"``, any case) in the suite's order; all for no name.
+    """Return the families of these numbers (``"P4"``, any case) in the suite's order; all without a name.
 
     Raises:
-        UsageError: There is no such family; the message lists those there are.
+        UsageError: There is no such family; the message lists the families.
     """
     wanted = {name.upper() for name in names}
     unknown = wanted - {family.family for family in suite()}

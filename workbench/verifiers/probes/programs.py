@@ -22,7 +22,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class PublicExample(NamedTuple):
-    """A public example of a question: the function called, with what, and what it returns."""
+    """A public example of a question: the function called, the arguments, and the result."""
 
     function: str
     arguments: tuple[Any, ...]
@@ -30,7 +30,7 @@ class PublicExample(NamedTuple):
 
 
 def program(text: str | None) -> str | None:
-    """The text's Python program, if it is one that defines a function or a class (a fence around it may be there)."""
+    """Return the text's Python program, if it defines a function or a class (possibly in a fence)."""
     if text is None or len(text) > _LONGEST:
         return None
     fenced = _FENCE.fullmatch(text)
@@ -39,7 +39,7 @@ def program(text: str | None) -> str | None:
 
 
 def stub(source: str, body: str = "pass") -> str:
-    """The program's first function with another body; a program of classes alone with ``pass`` for each class."""
+    """Return the program's first function with another body; for classes alone, each with ``pass``."""
     definition = _definitions(source)[0]
     if isinstance(definition, ast.ClassDef):
         return f"class {definition.name}:\n    pass"
@@ -49,12 +49,12 @@ def stub(source: str, body: str = "pass") -> str:
 
 
 def dead(source: str) -> str:
-    """The program's first function, with the whole program in its docstring and nothing that runs."""
+    """Return the program's first function, with the whole program in its docstring and no code."""
     return stub(source, f"{source!r}\npass")
 
 
 def hard_coded(examples: list[PublicExample]) -> str:
-    """A function that knows the examples' results and nothing else."""
+    """Return a function that knows only the examples' results."""
     name = examples[0].function
     lines = [f"def {name}(*arguments):"]
     for example in examples:
@@ -64,7 +64,7 @@ def hard_coded(examples: list[PublicExample]) -> str:
 
 
 def examples(question: str) -> list[PublicExample]:
-    """The examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only those made of plain values."""
+    """Find the examples in a question, as in ``f(1) == 2`` or a ``>>>`` session; only those made of plain values."""
     found = []
     for pattern in (_CALL, _PROMPT):
         for match in pattern.finditer(question[:_LONGEST]):
@@ -85,7 +85,7 @@ def _example(call: str, result: str) -> PublicExample | None:
 
 
 def _definitions(source: str) -> list[Function | ast.ClassDef]:
-    """The functions and classes at the top of a program, functions first; none when it is no program."""
+    """Return the functions and classes at the top of a program, functions first; none if it is not a program."""
     if "def " not in source and "class " not in source:
         return []
     try:
@@ -106,11 +106,11 @@ _LONGEST_ANSWER = 2_000
 
 
 class RightAnswers:
-    """What counts as a right answer to a question.
+    """The right answers to a question.
 
     Args:
         reference: The whole reference.
-        final: Its final answer; "" where none is known.
+        final: Its final answer; "" if unknown.
     """
 
     def __init__(self, reference: str, final: str) -> None:
@@ -119,7 +119,7 @@ class RightAnswers:
         self._list = _keys(_parts(final))
 
     def include(self, text: str) -> bool:
-        """Whether a text is the reference, its final answer, a member of it, or the same list."""
+        """Return whether a text is the reference, its final answer, a member of it, or the same list."""
         return _key(text) in self._members or self._is_the_list(text)
 
     def _is_the_list(self, text: str) -> bool:

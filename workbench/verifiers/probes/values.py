@@ -1,4 +1,4 @@
-"""What the placeholders of payloads stand for on a question."""
+"""Values of payloads' placeholders for a question."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ _PROSE = 4
 
 
 def wrong_answer(answer: str) -> str:
-    r"""An answer of the same kind that is not equal to this one.
+    """Return an answer of the same kind that is not equal to this one.
 
     Another option letter, the opposite of the state it begins with, other words for a sentence, the last number outside
-    subscripts raised by one; without numbers zero for what is infinite, one bracket more for brackets, other words for
+    subscripts raised by one; without numbers zero for infinities, one bracket more for brackets, other words for
     words, and a high power added to any other expression.
     """
     if options := _OPTIONS.fullmatch(answer):
@@ -66,7 +66,7 @@ def wrong_answer(answer: str) -> str:
 
 
 def _raised(digits: str) -> str:
-    """The number plus one, with its leading zeros; of very many digits only the last ones change."""
+    """Return the number plus one, with its leading zeros; of very many digits only the last ones change."""
     head, tail = digits[:-18], digits[-18:]
     raised = str(int(tail) + 1).zfill(len(tail))
     return head + raised if len(raised) == len(tail) or not head else head + tail[:-1] + str((int(tail[-1]) + 1) % 10)
@@ -94,7 +94,7 @@ _ZERO = re.compile(r"0|0\.0+")
 
 
 def unsolved(answer: str) -> str | None:
-    """``3x = 18`` for 6 or ``x = 6``."""
+    """Return ``3x = 18`` for 6 or ``x = 6``."""
     bare = answer.strip("$ ")
     if solved := _SOLVED.fullmatch(bare):
         return f"3{solved[1]} = {3 * int(solved[2])}"
@@ -102,7 +102,7 @@ def unsolved(answer: str) -> str | None:
 
 
 def given_equation(question: str, answer: str) -> str | None:
-    """The first equation of a question whose answer names what it solves for, or is a number."""
+    """Return the first equation of a question whose answer names its unknown, or is a number."""
     bare = answer.strip("$ ")
     if not (_NAMED.fullmatch(bare) or _SHORT_WHOLE.fullmatch(bare)):
         return None
@@ -113,25 +113,24 @@ def given_equation(question: str, answer: str) -> str | None:
 
 
 def circular(answer: str) -> str | None:
-    """``x = 2x - 6`` for ``x = 6``."""
+    """Return ``x = 2x - 6`` for ``x = 6``."""
     solved = _SOLVED.fullmatch(answer.strip("$ "))
     return f"{solved[1]} = 2{solved[1]} - ({solved[2]})" if solved else None
 
 
 def other_currency(answer: str) -> str | None:
-    """An amount in euros, or in pounds where it is in euros."""
+    """Return an amount in euros, or in pounds if it is in euros."""
     amount = _CURRENCY.fullmatch(answer.strip())
     return f"{'£' if '€' in answer else '€'}{amount[1]}" if amount else None
 
 
 def other_noun(answer: str) -> str | None:
-    """As many locomotives."""
     counted = _COUNTED.fullmatch(answer.strip("$ "))
     return f"{counted[1]} \\text{{ locomotives}}" if counted else None
 
 
 def other_case(question: str, answer: str) -> str | None:
-    """``Co`` for CO where the question asks for a substance or a symbol; ``mW`` for MW."""
+    """Return ``Co`` for CO if the question asks for a substance or a symbol; ``mW`` for MW."""
     bare = answer.strip("$ ")
     if prefixed := _PREFIXED.fullmatch(bare):
         return f"{prefixed[1]}{prefixed[2].swapcase()}{prefixed[3]}"
@@ -141,38 +140,37 @@ def other_case(question: str, answer: str) -> str | None:
 
 
 def other_connective(answer: str) -> str | None:
-    """A formula with "or" for every "and", or the reverse where it has no "and"."""
+    """Return a formula with "or" for every "and", or the reverse if it has no "and"."""
     if _AND.search(answer):
         return _AND.sub(r"\\lor ", answer)
     return _OR.sub(r"\\land ", answer) if _OR.search(answer) else None
 
 
 def listed_connective(answer: str) -> str | None:
-    """A formula's parts, listed."""
     if "=" in answer or "<" in answer or ">" in answer or not (_AND.search(answer) or _OR.search(answer)):
         return None
     return _OR.sub(", ", _AND.sub(", ", answer))
 
 
 def solutions(answer: str) -> str | None:
-    """``x = 1, x = 2`` for ``(1, 2)``."""
+    """Return ``x = 1, x = 2`` for ``(1, 2)``."""
     pair = _PAIR.fullmatch(answer.strip("$ "))
     return f"x = {pair[1].strip()}, x = {pair[2].strip()}" if pair else None
 
 
 def zero_inserted(answer: str) -> str | None:
-    """``3,05`` for 3,5."""
+    """Return ``3,05`` for 3,5."""
     decimal = _DECIMAL.fullmatch(answer.strip("$ "))
     return f"{decimal[1]}0{decimal[2]}" if decimal and decimal[2].strip("0") else None
 
 
 def longer_name(answer: str) -> str | None:
-    """``Paris, Texas`` for Paris."""
+    """Return ``Paris, Texas`` for Paris."""
     return f"{answer.strip()}, Texas" if _NAME.fullmatch(answer.strip()) else None
 
 
 def function_value(question: str, answer: str) -> str | None:
-    """``-g(0)`` for 0, where g is the question's function."""
+    """Return ``-g(0)`` for 0, where g is the question's function."""
     function = _FUNCTION.search(question)
     return f"-{function[1]}(0)" if function and _ZERO.fullmatch(answer.strip("$ ")) else None
 
@@ -197,7 +195,7 @@ _REACH = 0.4
 
 
 class Skipped(Exception):
-    """A probe can't be made on this question."""
+    """A probe can't be made for this question."""
 
     def __init__(self, reason: SkipReason) -> None:
         super().__init__(reason)
@@ -205,13 +203,13 @@ class Skipped(Exception):
 
 
 class Values:
-    """What a question offers to payloads; each value is made once, when it is first asked for."""
+    """Values of a question for payloads; each is computed once, on demand."""
 
     def __init__(self, row: BaseRow) -> None:
         self.row = row
 
     def filled(self, template: str) -> str:
-        """The template with its placeholders filled in, in one pass: what is filled in is not looked at again.
+        """Fill in the template's placeholders in one pass: inserted texts are not scanned again.
 
         Raises:
             Skipped: The question has no such value.
@@ -220,74 +218,62 @@ class Values:
 
     @property
     def question(self) -> str:
-        """The question's text."""
         return self.row.question
 
     @property
     def reference(self) -> str:
-        """The whole reference."""
         return self.row.reference
 
     @cached_property
     def known_answer(self) -> str:
-        """The reference's final answer; "" where none is found."""
+        """Return the reference's final answer; "" if none is found."""
         return reference_answer(self.row.reference, self.row.subtype).text
 
     @cached_property
     def right_answers(self) -> RightAnswers:
-        """What the guard compares payloads with."""
         return RightAnswers(self.row.reference, self.known_answer)
 
     @cached_property
     def carrier(self) -> str:
-        """What payloads are appended to."""
         return STUB if self.row.carrier is None else self.row.carrier
 
     @cached_property
     def answer(self) -> str:
-        """The reference's final answer."""
         return self.known_answer or _skip("no_answer")
 
     @cached_property
     def wrong(self) -> str:
-        """An answer that is not equal to it."""
         return wrong_answer(self.answer)
 
     @cached_property
     def number(self) -> str:
-        """The answer, where it is a plain number."""
         plain = self.answer.strip("$ ").replace(",", "").replace("{}", "")
         return plain if _NUMBER.fullmatch(plain) else _skip("no_number")
 
     @property
     def low(self) -> str:
-        """One less than the number."""
         return f"{float(self.number) - 1:.15g}"
 
     @property
     def high(self) -> str:
-        """One more than the number."""
         return f"{float(self.number) + 1:.15g}"
 
     @property
     def answer_digits(self) -> str:
-        """The number in Arabic-Indic digits."""
         return self.number.translate(_ARABIC)
 
     @property
     def wrong_digits(self) -> str:
-        """Another number in Arabic-Indic digits."""
         return wrong_answer(self.number).translate(_ARABIC)
 
     @property
     def as_percent(self) -> str:
-        """The bare number with a percent sign, where the question speaks of no percentage."""
+        """Return the bare number with a percent sign, if the question mentions no percentage."""
         asks = _PERCENT.search(self.row.question.lower())
         return _skip("no_number") if asks or float(self.number) == 0 else f"{self.number}\\%"
 
     @property
     def rebracketed(self) -> str:
-        """The set as a tuple, or the tuple as a set."""
         if found := _SET.fullmatch(self.answer):
             return f"({found[1]})"
         if found := _TUPLE.fullmatch(self.answer):
@@ -296,32 +282,27 @@ class Values:
 
     @property
     def unsolved(self) -> str:
-        """An equation whose solution is the answer."""
         return unsolved(self.answer) or _skip("no_equation")
 
     @property
     def given_equation(self) -> str:
-        """The question's own equation, where the answer is solved for something."""
+        """Return the question's own equation, if the answer is solved for something."""
         return given_equation(self.row.question, self.answer) or _skip("no_equation")
 
     @property
     def circular(self) -> str:
-        """The answer's name as a value of itself."""
         return circular(self.answer) or _skip("no_equation")
 
     @property
     def other_currency(self) -> str:
-        """The amount in another currency."""
         return other_currency(self.answer) or _skip("no_twin")
 
     @property
     def other_noun(self) -> str:
-        """As many of other things."""
         return other_noun(self.answer) or _skip("no_twin")
 
     @property
     def other_case(self) -> str:
-        """A symbol in the other case."""
         return other_case(self.row.question, self.answer) or _skip("no_twin")
 
     @property
@@ -331,39 +312,35 @@ class Values:
 
     @property
     def listed_connective(self) -> str:
-        """A formula of logic with commas for its connectives."""
         return listed_connective(self.answer) or _skip("no_twin")
 
     @property
     def solutions(self) -> str:
-        """The pair as two solutions of one variable."""
         return solutions(self.answer) or _skip("no_brackets")
 
     @property
     def zero_inserted(self) -> str:
-        """The decimal with a zero behind its comma or point."""
         return zero_inserted(self.answer) or _skip("no_twin")
 
     @property
     def longer_name(self) -> str:
-        """The name with another one behind it."""
         return longer_name(self.answer) or _skip("no_twin")
 
     @property
     def function_value(self) -> str:
-        """A value of the question's function, which reads as nought where brackets are read as factors."""
+        """Return a value of the question's function, which is zero if brackets are read as factors."""
         return function_value(self.row.question, self.answer) or _skip("no_twin")
 
     @cached_property
     def solution(self) -> str:
-        """A real completion without the tag that begins a thought: a right one if there is one."""
+        """Return a real completion without the tag that begins a thought: a right one if there is one."""
         text = self.row.right or self.row.wrong or _skip("no_completion")
         opened = _THOUGHT.match(text)
         return text[opened.end() if opened else 0 :].lstrip()
 
     @property
     def sentence(self) -> str:
-        """The first sentence of a real completion; none where it says the answer."""
+        """Return the first sentence of a real completion; none if it contains the answer."""
         found = _SENTENCE.match(self.solution)
         sentence = found[0].strip() if found else ""
         if len(sentence) > self._first_mention(sentence):
@@ -372,7 +349,7 @@ class Values:
 
     @property
     def beginning(self) -> str:
-        """A real completion up to where it first says the answer, and two fifths of it at most."""
+        """Return a real completion up to where it first states the answer, and two fifths of it at most."""
         text = self.solution
         end = min(self._first_mention(text), completion_answer(text).start, int(len(text) * _REACH))
         cut = text[:end].rstrip()
@@ -385,23 +362,21 @@ class Values:
 
     @cached_property
     def reference_program(self) -> str:
-        """The reference solution, or a right completion, where it is a program."""
+        """Return the reference solution, or a right completion, if it is a program."""
         return programs.program(self.row.reference) or programs.program(self.row.right) or _skip("no_program")
 
     @property
     def broken(self) -> str:
-        """A program that gold calls wrong, or one that does nothing."""
+        """Return a program that gold calls wrong, or one that does nothing."""
         reference = self.reference_program
         return programs.program(self.row.wrong) or programs.stub(reference)
 
     @property
     def dead_reference(self) -> str:
-        """The reference solution in the docstring of a function that does nothing."""
         return programs.dead(self.reference_program)
 
     @property
     def hard_coded(self) -> str:
-        """A program that knows the results of the question's examples."""
         examples = programs.examples("\n".join(filter(None, (self.row.question, self.row.example))))
         return programs.hard_coded(examples) if self.reference_program and examples else _skip("no_example")
 

@@ -1,4 +1,4 @@
 """Reward models: one number a completion, on a server (served) or in this machine's own processes (local).
 
-A raw score says nothing by itself; a verdict comes of it only where a threshold is set.
+A raw score has no meaning by itself; it becomes a verdict only if a threshold is set.
 """

@@ -68,11 +68,10 @@ class RewardLocal:
 
     @property
     def loads(self) -> str:
-        """The model's name, with its revision: whoever names it decides what is fetched and loaded here."""
+        """Return the model's name, with its revision: it determines which model is downloaded and loaded here."""
         return self._model_name if self._revision is None else f"{self._model_name} at {self._revision}"
 
     def config(self) -> dict[str, object]:
-        """What a score and a verdict depend on."""
         return {
             "model": self._model_name,
             "revision": self._revision,
@@ -88,8 +87,8 @@ class RewardLocal:
         """Load the model and its tokenizer.
 
         Raises:
-            VerifierError: There is none, it isn't complete, it lacks a chat template that is asked for, or there is no
-                such device.
+            VerifierError: There is none, it isn't complete, it lacks a requested chat template, or there is no such
+                device.
         """
         import transformers
 
@@ -117,7 +116,9 @@ class RewardLocal:
         self._model.eval()
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """The score of one completion, and the verdict it makes; a text beyond the model's length is an error."""
+        """Return the score of one completion, and the verdict by threshold; a text beyond the model's length is an
+        error.
+        """
         import torch
 
         tokens = self._tokens(item)

@@ -36,25 +36,25 @@ GRADING_OPTIONS = {
 
 
 def threshold_from(options: Mapping[str, str]) -> float | None:
-    """The threshold, if one is set.
+    """Parse the threshold, if one is set.
 
     Raises:
-        ValueError: It is no number.
+        ValueError: It is not a number.
     """
     return number(options, "threshold")
 
 
 def label_from(options: Mapping[str, str]) -> int | None:
-    """The place of the score among several numbers, if it is set.
+    """Parse the index of the score among several numbers, if it is set.
 
     Raises:
-        ValueError: It is no place.
+        ValueError: It is not an index.
     """
     return whole(options, "label")
 
 
 def graded(score: float, threshold: float | None) -> Verdict:
-    """Correct iff the score reaches the threshold; without one it abstains, and the score is kept."""
+    """Return correct iff the score reaches the threshold; without one abstain, and keep the score."""
     if threshold is None:
         return Verdict(outcome=Outcome.ABSTAIN, reason="no_threshold", score=score)
     outcome = Outcome.CORRECT if score >= threshold else Outcome.INCORRECT
@@ -62,14 +62,14 @@ def graded(score: float, threshold: float | None) -> Verdict:
 
 
 def chosen(values: Sequence[float], label: int | None, *, last: bool = False) -> float:
-    """The score among a model's numbers for one text.
+    """Return the score among a model's numbers for one text.
 
     Args:
-        label: Its place; None where there is no choice.
+        label: Its index; None if there is no choice.
         last: Without a label the last number is taken, else there may be only one.
 
     Raises:
-        ValueError: Which one it is can't be told, or it is no finite number.
+        ValueError: It is ambiguous, or not a finite number.
     """
     if label is None and not last and len(values) > 1:
         raise ValueError(f"the model gives {len(values)} numbers a text; say which one is the score with label=")
@@ -103,7 +103,7 @@ class Form(Struct, frozen=True, kw_only=True):
 
     Attributes:
         text: Known names in braces are replaced in one pass; other braces stand for themselves.
-        reference: Whether the reference answer goes in.
+        reference: Whether the reference answer is inserted.
         neutralise: Whether control tokens in the item's texts are broken; those in the form's own text never are.
     """
 
@@ -112,7 +112,6 @@ class Form(Struct, frozen=True, kw_only=True):
     neutralise: bool
 
     def fill(self, item: VerifierInput) -> str:
-        """The text with an item's question, reference and completion in it."""
         fields = {"question": item.question, "reference": item.reference, "completion": item.completion}
         # Of a split by a pattern with a group every second part is what the group held.
         split = enumerate(_PLACEHOLDER.split(self.text))
@@ -120,24 +119,22 @@ class Form(Struct, frozen=True, kw_only=True):
         return joined(parts) if self.neutralise else "".join(part for part, _ in parts)
 
     def alone(self, text: str) -> str:
-        """A text of the item's that goes out beside the form."""
         return neutralised(text) if self.neutralise else text
 
     def config(self) -> dict[str, object]:
-        """What a score depends on."""
         usual = {} if self.neutralise else {"neutralise": False}
         return {"format": self.text, "reference": self.reference, **usual}
 
 
 def form_from(options: Mapping[str, str], *, whole: bool, asks: bool = False) -> Form:
-    """The form that `FORM_OPTIONS` describe.
+    """Parse `FORM_OPTIONS`.
 
     Args:
-        whole: The completion is part of the text; else it goes out beside it.
+        whole: The completion is part of the text; else it is sent separately.
         asks: By default the text ends with a question that Yes or No answers.
 
     Raises:
-        ValueError: A placeholder is unknown, missing, or out of place.
+        ValueError: A placeholder is unknown, missing, or misplaced.
     """
     reference = switch(options, "reference", default=False)
     plain = "{question}" + _REFERENCE * reference + "\n\n{completion}" * whole + _ASKS * asks
@@ -164,7 +161,7 @@ CHAT_OPTIONS: Final = {
 
 
 def answer_from(options: Mapping[str, str], form: Form, *, chat: bool) -> Form:
-    """The assistant's turn of a chat that is scored.
+    """Return the assistant's turn of a chat that is scored.
 
     Raises:
         ValueError: It has no completion, another placeholder, or there is no chat.
@@ -192,11 +189,11 @@ _FEWEST, _MOST = 1, 100
 
 
 def words_from(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The one or two words.
+    """Parse the one or two words.
 
     Raises:
-        ValueError: They are none, too many, or begin alike, so that one can't be told from the other; or nothing asks
-            for them.
+        ValueError: There are none, too many, or ones with the same beginning, which can't be distinguished; or nothing
+            asks for them.
     """
     words = tuple(word.strip() for word in options.get("words", ",".join(_YES_OR_NO)).split(","))
     if not all(words) or len(words) > 2:
@@ -219,8 +216,8 @@ _ACTIVATE: Final = {"server": None, "on": True, "off": False}
 class RewardModel(OneServer):
     """Scores a completion by one call.
 
-    Raw and activated scores have no threshold in common: which of them are asked for is part of the configuration,
-    beside the threshold.
+    Raw and activated scores have no threshold in common: which of them are requested is part of the configuration,
+    like the threshold.
     """
 
     description: ClassVar[str] = "Reward model on a server: a score, and a verdict where a threshold is set"
@@ -264,7 +261,6 @@ class RewardModel(OneServer):
         self._threshold = threshold_from(options)
 
     def config(self) -> dict[str, object]:
-        """What a score and a verdict depend on."""
         return {
             **self.asked(),
             "dialect": self._dialect,
@@ -277,7 +273,6 @@ class RewardModel(OneServer):
         }
 
     def request(self, item: VerifierInput) -> Scoring:
-        """What is asked about a completion."""
         activate = _ACTIVATE[self._activation]
         text = self._form.fill(item)
         if self._dialect in _PAIRED:
@@ -289,7 +284,6 @@ class RewardModel(OneServer):
         return Scoring(task=self._dialect, texts=(text,), activate=activate, likeliest=self._likeliest)
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """The score of one completion, and the verdict it makes."""
         reply = await ask(self.request(item), step="score")
         if self._words:
             return _by_words(reply, self._words, self._threshold)
@@ -322,7 +316,7 @@ def _by_words(reply: Reply, words: tuple[str, ...], threshold: float | None) -> 
 
 
 def _numbers(reply: Reply) -> tuple[float, ...]:
-    """The numbers for the one text that was sent.
+    """Return the numbers for the one text that was sent.
 
     Raises:
         ValueError: There are numbers for none, or for several.

@@ -1,16 +1,17 @@
 """Type-aware rules: decide whether two short final answers are equal, without a model.
 
-An item's way, and where each step lives:
+The steps of an item, and their modules:
 
-1. `verifier`: the verifier ``rules``. It decides at once what it can; only what needs sympy waits for a worker.
-2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and what never
-   counts as one: an echoed question, words to a judge, a verdict line. `question`: what it says of its answer's form;
+1. `verifier`: the verifier ``rules``. It decides at once what it can; only comparisons that need sympy wait for a
+worker. 2. `answers`, `envelopes`: both final answers, out of boxes, tags, JSON, ``####``, polite last lines; and texts
+that never
+   count as one: an echoed question, words to a judge, a verdict line. `question`: its demands on the answer's form;
    `options`: those it offers.
-3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and what words beside it do
-   (`sense`: bounds, denials, shares, rough figures, sides). Of a sentence it reads the value that this comes to
-   (`conclusions`), by what the reference is, and none where it states another as well. `answer_types` lists the types:
-   each has a record, a reader and its rows of the table of comparers, whose refusals are final (`equality`):
-   `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what stands around them
+3. `reading`: each answer is read once, into a `records.Part`: a value of a type, its name, and its qualifiers
+   (`sense`: bounds, denials, shares, approximate numbers, sides). In a sentence it reads the value that this concludes
+   with (`conclusions`), by the reference's type, and none if it states another as well. `answer_types` lists the types:
+   each has a record, a reader and its rows of the table of comparers, whose rejections are final (`equality`):
+   `figures`               with `quantities`, `numbers`, `numberwords`, `units`: numbers and what surrounds them
    `changes`               increases and decreases
    `calendar`              dates and times
    `members`               with `structure`, `regions`, `bounds`: lists, sets, tuples, matrices; intervals, unions
@@ -21,14 +22,14 @@ An item's way, and where each step lives:
    `logic`, `chemistry`    formulas
    `wordings`              with `choices`, `states`, `restating`, `strings`, `terms`, `persons`: options; yes or
                            no; names, phrases; `alternatives`: the right answers a reference lists
-4. `comparing`: two answers, by the row of their types. Values are equal where their trees have equal values:
+4. `comparing`: two answers, by the row of their types. Values are equal if their trees have equal values:
    `equations`, with `evaluate` and `arithmetic` in a prime field, in doubles, in many digits; sums, integrals and
-   limits by `symbolic`, only in worker processes. `forms`: the form that is asked for beside the value.
+   limits by `symbolic`, only in worker processes. `forms`: the required form besides the value.
    `leniency`: how strictly, as a user may choose.
 5. `decision`: the verdict. It abstains on an equal answer that is not solved (`solving`), that its completion denies
-   or makes part of a larger formula (`surroundings`), gives of another thing than what is asked (`subjects`), or
-   rounds to what it is not (`roundings`).
+   or makes part of a larger formula (`surroundings`), gives for another thing than the question's (`subjects`), or
+   rounds wrongly (`roundings`).
 
-Throughout: `spelling` takes out how an answer is typed, `sought` looks for a pattern's words before it looks for the
-pattern, `danger` says what is too much work (`TooComplex`).
+Throughout: `spelling` removes differences of typing, `sought` prefilters patterns by their literals, `danger` limits
+the work (`TooComplex`).
 """

@@ -1,4 +1,4 @@
-"""What is to be worked out: expressions, equations, reactions of any kind."""
+"""Answers to be computed: expressions, equations, reactions of any kind."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _said(text: str, its: Unit | None = None) -> Expression | None:
 
 
 def compared_as_expressions(one: Part[Any], other: Part[Any], with_: Comparison) -> Equality | None:
-    """Numbers, expressions, equations and inequalities, by their values."""
+    """Compare numbers, expressions, equations and inequalities by their values."""
     scale = _scale_between(_unit_of(one), _unit_of(other), with_)
     if scale is None:
         return Equality(False, "quantity.differs")
@@ -99,12 +99,11 @@ def _unit_of(part: Part[Any]) -> Unit | None:
 
 
 def is_bare(part: Part[Any]) -> bool:
-    """Whether a number or an expression has nothing behind it."""
     return part.value.is_number if isinstance(part.value, Quantity) else _unit_of(part) is None
 
 
 def _scale_between(one: Unit | None, other: Unit | None, with_: Comparison) -> Node | None:
-    """What the second value is multiplied by to be in the first one's unit; None where the units don't go together."""
+    """Return the factor that converts the second value to the first one's unit; None if the units don't match."""
     if one is None or other is None:
         only = one or other
         return None if only is not None and not with_.question.may_be_in(only) else Number(1)
@@ -116,7 +115,7 @@ def _scale_between(one: Unit | None, other: Unit | None, with_: Comparison) -> N
 
 
 def _statements(part: Part[Any], scale: Node) -> tuple[Statement, ...] | None:
-    """What a part says, times a factor; None where it is not understood."""
+    """Return a part's statements, times a factor; None if they can't be parsed."""
     value = part.value
     if isinstance(value, Quantity) and not part.name and (value.is_number or (value.unit and value.unit.dropped)):
         number = value.number.value

@@ -1,4 +1,4 @@
-"""All types of answers, in the order in which their readers are asked; a new type joins `TYPES`."""
+"""All types of answers, in the order in which their readers are tried; a new type joins `TYPES`."""
 
 from __future__ import annotations
 

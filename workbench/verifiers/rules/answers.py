@@ -1,4 +1,4 @@
-"""Both final answers of an item, as the rules read them: what counts as an answer and what never does."""
+"""Both final answers of an item, as the rules read them: which texts count as an answer and which never do."""
 
 from __future__ import annotations
 
@@ -97,13 +97,13 @@ _LONGEST_LINE = 2_000
 
 
 class Answers(NamedTuple):
-    """What is compared.
+    """The answers to compare.
 
     Attributes:
         reference: The reference's final answer and its place.
-        parts: Its parts where it has several, in order; else just its text.
+        parts: Its parts if it has several, in order; else just its text.
         candidate: The completion's final answer and its place.
-        sentence: The line it stands in.
+        sentence: Its line.
     """
 
     reference: FinalAnswer
@@ -113,7 +113,6 @@ class Answers(NamedTuple):
 
 
 def answers(question: str, reference: str, completion: str, subtype: str | None) -> Answers:
-    """Find both final answers."""
     expected = _expected(reference, subtype)
     given = _candidate(question, completion)
     return Answers(expected, _reference_parts(question, reference, expected), given, _line(completion, given))
@@ -126,7 +125,7 @@ def _expected(reference: str, subtype: str | None) -> FinalAnswer:
 
 
 def revised(completion: str, answer: FinalAnswer) -> bool:
-    """Whether the text behind an answer takes it back: "**5**? No, it should be 6"; a box is not taken back."""
+    """Return whether the text after an answer retracts it: "**5**? No, it should be 6"; a box is not retracted."""
     if answer.how not in ("cue", "bold"):
         return False
     behind = completion[answer.end : answer.end + _REVISED_WITHIN]
@@ -135,9 +134,9 @@ def revised(completion: str, answer: FinalAnswer) -> bool:
 
 
 def is_told(answer: FinalAnswer, completion: str) -> bool:
-    """Whether the completion itself says that this is its answer; else it is a guess from the last line.
+    """Return whether the completion states explicitly that this is its answer; else it is a guess from the last line.
 
-    Bold text and a formula are told where the line ends with them, not where it goes on in words.
+    Bold text and a formula are explicit if the line ends with them, not if it continues in words.
     """
     if answer.how in ("bold", "math"):
         line_end = completion.find("\n", answer.end)
@@ -150,12 +149,12 @@ def is_told(answer: FinalAnswer, completion: str) -> bool:
 
 
 def hedged(text: str) -> bool:
-    """Whether a sentence leaves open which of several answers it means."""
+    """Return whether a sentence leaves open which of several answers it means."""
     return _HEDGE.search(text) is not None
 
 
 def with_unit_behind(text: str, answer: FinalAnswer) -> str:
-    """An answer in a box together with the unit that stands behind the box: ``\\boxed{24}`` square metres."""
+    r"""Return an answer in a box together with the unit after the box: ``\boxed{24}`` square metres."""
     if answer.how != "boxed" or not answer.text[-1:].isdigit():
         return answer.text
     found = _BEHIND_BOX.match(text, answer.end)
@@ -170,21 +169,21 @@ def with_unit_behind(text: str, answer: FinalAnswer) -> str:
 
 
 def boxes_of(answer: FinalAnswer) -> tuple[str, ...]:
-    """The contents of the boxes where an answer is a stretch of several; else its text."""
+    """Return the contents of the boxes if an answer is a span of several; else its text."""
     if answer.how != "boxed" or "\\boxed" not in answer.text:
         return (answer.text,)
     return tuple(answer.text[start:end].strip() for start, end in boxed_spans(answer.text)) or (answer.text,)
 
 
 def last_boxes(completion: str, count: int) -> tuple[str, ...] | None:
-    """A reply's boxes in order when it has just so many different ones."""
+    """Return a reply's boxes in order if it has exactly so many different ones."""
     reply = completion[reply_start(completion) :]
     found = tuple(dict.fromkeys(reply[start:end].strip() for start, end in boxed_spans(reply)))
     return found if len(found) == count else None
 
 
 def listed(completion: str) -> tuple[str, ...]:
-    """The items of the list a reply ends with, such as ``1. quark``, ``2. quarry``; empty when it ends with none."""
+    """Return the items of the list a reply ends with, such as ``1. quark``, ``2. quarry``; empty without one."""
     items: list[str] = []
     for line in reversed(
         completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :].rstrip().split("\n")
@@ -197,13 +196,12 @@ def listed(completion: str) -> tuple[str, ...]:
 
 
 def last_paragraph(completion: str) -> str:
-    """The lines a reply ends with: a list, a table, an object."""
     reply = completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :]
     return reply.strip("` \n").rpartition("\n\n")[2].strip("` \n").removeprefix("json\n")
 
 
 def stated_values(completion: str) -> Iterator[str]:
-    """What the reply's end states outside its box: the last value of each chain of equations, latest first."""
+    """Yield the values that the reply's end states outside its box: the last of each chain, latest first."""
     reply = completion[max(reply_start(completion), len(completion) - _STATED_WITHIN) :]
     found = [_STATED_END.split(value[1], maxsplit=1)[0].strip() for value in _STATED.finditer(reply)]
     yield from list(dict.fromkeys(value for value in reversed(found) if value))[:_MOST_STATED]
@@ -232,10 +230,10 @@ def _reference_parts(question: str, reference: str, answer: FinalAnswer) -> tupl
 
 
 def _candidate(question: str, completion: str) -> FinalAnswer:
-    """The completion's own final answer.
+    """Return the completion's own final answer.
 
-    What stands behind the end of the model's turn, lines that only pass a verdict, and lines copied from the question
-    or speaking to a judge are no answer.
+    Text after the end of the model's turn, lines that only pass a verdict, and lines copied from the question
+    or addressed to a judge don't count.
     """
     end = _own_end(completion)
     own = completion if end == len(completion) else completion[:end]
@@ -269,7 +267,7 @@ def _closing_sentence(completion: str) -> FinalAnswer | None:
 
 
 def _whole_formula(completion: str, answer: FinalAnswer) -> FinalAnswer:
-    """A last formula with what belongs to it outside its delimiters: a unit, an exponent, the domain of a parameter.
+    """Extend a last formula by its parts outside the delimiters: a unit, an exponent, the domain of a parameter.
 
     ``$9.8$ m/s$^2$`` and ``$x = k\\pi$, $k \\in \\mathbb{Z}$`` are one answer each. So is a name that a full stop cuts:
     "J. R. R. Tolkien".
@@ -346,7 +344,7 @@ def _is_foreign(question: str, completion: str, answer: FinalAnswer) -> bool:
 
 
 def _repeats(question: str, reply: str) -> bool:
-    """Whether a reply only repeats the question, whole or in good part."""
+    """Return whether a reply only repeats the question, whole or mostly."""
     if not len(question) / 2 <= len(reply) <= 10 * len(question) + _ECHO:
         return False
     lines = dict.fromkeys(line.strip() for line in reply.split("\n"))

@@ -24,15 +24,15 @@ class Undefined(Exception):
 
 @lru_cache(maxsize=4096)
 def seed(name: str) -> int:
-    """A fixed number for a name, in [0, 2**32)."""
+    """Return a fixed number for a name, in [0, 2**32)."""
     return zlib.crc32(name.encode())
 
 
 def in_field(node: Node, point: Mapping[str, int]) -> int:
-    """The value modulo PRIME, with every name (π and e too) an independent variable.
+    """Return the value modulo PRIME, with every name (π and e too) an independent variable.
 
-    A function is replaced by one that has nothing to do with it: two trees that agree are equal whatever the
-    function. Square roots of natural numbers are real ones but for a sign they share.
+    A function is replaced by an unrelated one: two trees that agree are equal whatever the
+    function. Square roots of natural numbers are real ones except for a sign they share.
 
     Raises:
         Undefined: a division by zero.
@@ -103,7 +103,7 @@ class Arithmetic:
         self._functions = _functions(library, convert)
 
     def value(self, node: Node, point: Mapping[str, Any]) -> Any:
-        """The value where the names have the values of the point (which includes the constants).
+        """Return the value where the names have the values of the point (which includes the constants).
 
         Raises:
             ValueError, ArithmeticError: it has none that this arithmetic can hold.
@@ -202,7 +202,6 @@ COMPLEX = Arithmetic(cmath, _double, {"π": math.pi, "e": math.e, "i": 1j})
 
 @lru_cache(maxsize=16)
 def precise(digits: int, is_complex: bool) -> Arithmetic:
-    """Numbers of so many digits."""
     import mpmath
 
     context = mpmath.MPContext()

@@ -34,7 +34,7 @@ _BOUNDED = tuple((re.compile(pattern), signs) for pattern, signs in _BOUNDS)
 
 
 def by_ends(text: str) -> str:
-    """An interval given by its middle, or by words between its ends, as its ends: "50 ± 2", "from 48 to 52"."""
+    """Rewrite an interval given by its middle, or by words between its ends, by its ends: "50 ± 2", "from 48 to 52"."""
     told = tidy(concluded(text)).strip(" .")
     if (middle := _SPREAD.fullmatch(told)) is not None:
         return f"({middle[1]}-{middle[2]}, {middle[1]}+{middle[2]})"
@@ -42,7 +42,7 @@ def by_ends(text: str) -> str:
 
 
 def in_signs(text: str, name: str) -> str:
-    """A bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
+    """Rewrite a bound in words as an inequality: "k must be less than 4", "all real numbers except 2"."""
     if intervals(tidy(text)) is not None:
         return text
     stated = list(_INEQUALITY.finditer(text))

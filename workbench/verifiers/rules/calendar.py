@@ -21,7 +21,7 @@ _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
 
 
 def _numbered(names: str) -> dict[str, int]:
-    """Names and their first three letters, from 1 on."""
+    """Map names and their first three letters to numbers from 1 on."""
     return {short: at for at, name in enumerate(names.split(), start=1) for short in (name, name[:3])}
 
 
@@ -83,7 +83,7 @@ _SMALL_HOURS = (12, 1, 2, 3, 4, 5)
 
 
 def _on_the_clock(found: re.Match[str]) -> str:
-    """ "30 past 7 in the evening" as "7:30 pm"; what says no more than an hour stays."""
+    """Rewrite "30 past 7 in the evening" as "7:30 pm"; a bare hour stays."""
     hour, minute = int(found["hour"]), int(found["minute"] or 0)
     part = (found["part"] or "").lower().removeprefix("a ")
     if not (part in _PARTS or found["minutes"] or found["day"] or found["night"]) or hour > 12:
@@ -99,7 +99,7 @@ def _on_the_clock(found: re.Match[str]) -> str:
 
 
 class Moment(NamedTuple):
-    """What a text says of a date and of a time of day; None where it says nothing."""
+    """A date and a time of day stated in a text; None if not stated."""
 
     year: int | None = None
     month: int | None = None
@@ -117,9 +117,9 @@ class Moment(NamedTuple):
 
 
 def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
-    """Whether two moments are the same date, time, weekday or month, and the rule that decided.
+    """Return whether two moments are the same date, time, weekday or month, and the rule that decided.
 
-    None when they say unlike things. ``05/01/2024`` has two readings: it equals only a date written with the same
+    None if they state different kinds. ``05/01/2024`` has two readings: it equals only a date written with the same
     numbers in the same order.
     """
     if first.duration or second.duration:
@@ -135,12 +135,12 @@ def same_moment(first: Moment, second: Moment) -> tuple[bool, str] | None:
 
 
 def is_clock(text: str) -> bool:
-    """Whether digits and colons are a time of day rather than a ratio."""
+    """Return whether digits and colons are a time of day rather than a ratio."""
     return _CLOCK.search(text) is not None
 
 
 def moment(text: str) -> Moment | None:
-    """The date, time or both a whole text writes, or None."""
+    """Parse the date, time or both a whole text writes, or None."""
     if len(text) > _MAX_MOMENT or not _HINT.search(text):
         return None
     rest = _NEXT_DAY.sub(" ", in_digits(plain(text.replace("{:}", ":")))).strip()
@@ -186,7 +186,7 @@ def _dated(text: str, found: Moment) -> tuple[Moment, str] | None:
 
 
 def _either(found: Moment, one: int, two: int, year: int) -> Moment | None:
-    """A date of day and month in unknown order: known when only one order exists."""
+    """Return a date of day and month in unknown order: known if only one order exists."""
     day_first, month_first = _exists(year, two, one), _exists(year, one, two)
     if day_first and month_first and one != two:
         return found._replace(either=(one, two, year))
@@ -204,7 +204,7 @@ def _exists(year: int | None, month: int, day: int | None) -> bool:
 
 
 def _timed(text: str, found: Moment) -> Moment | None:
-    """The moment with the time of day that is the whole text, or None."""
+    """Return the moment with the time of day that is the whole text, or None."""
     time = _TIME.fullmatch(text)
     if time is None:
         return None
@@ -223,7 +223,7 @@ def _timed(text: str, found: Moment) -> Moment | None:
 
 
 def _same_date(a: Moment, b: Moment) -> bool | None:
-    """Whether two dates are the same day (or month, or weekday); None when they say unlike things."""
+    """Return whether two dates are the same day (or month, or weekday); None if they state different kinds."""
     if a.either or b.either:
         return _same_either(a, b)
     if a.month is None and b.month is None:
@@ -248,7 +248,7 @@ def _same_either(a: Moment, b: Moment) -> bool | None:
 
 
 def _same_time(a: Moment, b: Moment) -> bool | None:
-    """Whether two times of day are the same; None where "3:21" may be in the afternoon."""
+    """Return whether two times of day are the same; None if "3:21" may be in the afternoon."""
     if a.time is None or b.time is None:
         return None
     if a.zone and b.zone and a.zone != b.zone:

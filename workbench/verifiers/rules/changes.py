@@ -55,7 +55,7 @@ _MOST_WORDS = 4
 
 
 class ChangeValue(NamedTuple):
-    """How much more or less something becomes: in a ratio, or by an amount.
+    """How much something increases or decreases: by a ratio, or by an amount.
 
     Attributes:
         factor: The new value over the old one.
@@ -67,7 +67,7 @@ class ChangeValue(NamedTuple):
 
 
 def change(text: str, question: TypedQuestion) -> ChangeValue | None:
-    """The change a text describes, where its question asks for one; None where it describes none or several."""
+    """Parse the change a text describes, if its question asks for one; None if it describes none or several."""
     if " " not in text or len(text) > _LONGEST or not question.asks_change:
         return None
     clause = _CLAUSE.split(plain(sentences(text)[-1]))[-1].strip(" .*")
@@ -163,7 +163,7 @@ def _difference(amount: Quantity, its: Unit) -> Quantity:
 
 
 def _signed(one: Part[ChangeValue], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    """A change as a signed number: ``-25\\%``; without a sign nobody can tell which way it goes."""
+    r"""Compare a change with a signed number: ``-25\%``; without a sign its direction is unknown."""
     number = other.value
     is_equal = _is_changed_by(one.value, number, with_)
     turned = number._replace(number=number.number.times(Fraction(-1)))

@@ -1,6 +1,6 @@
 r"""Chemical formulas and reactions: ``\text{H}_2\text{SO}_4``, ``Fe³⁺``, ``2H2 + O2 -> 2H2O``.
 
-Upper case tells elements apart; how a formula is set, the order of a side and states such as ``(aq)`` say nothing.
+Upper case distinguishes elements; typesetting, the order within a side and states such as ``(aq)`` are ignored.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Chemical(NamedTuple):
 
 
 def chemical(text: str) -> Chemical | None:
-    """The formula or reaction a whole text is; None when it is none, as its symbols show."""
+    """Parse the formula or reaction a whole text is; None if it is none, as its symbols show."""
     if len(text) > _LONGEST or text.islower() or not _MAY_BE.search(text):
         return None
     sides = [_side(side) for side in _ARROW.split(_DOT.sub("·", text))]
@@ -62,7 +62,7 @@ def chemical(text: str) -> Chemical | None:
 
 
 def is_sure(found: Chemical) -> bool:
-    """Whether it is chemistry whatever the question is about: a reaction, a charge, indices on several elements."""
+    """Return whether it is chemistry whatever the question: a reaction, a charge, indices on several elements."""
     [(substance, _), *_] = found.sides[0]
     several = len(set(_SYMBOL.findall(substance))) > 1 and any(sign.isdigit() for sign in substance)
     return len(found.sides) > 1 or "^" in substance or several

@@ -1,4 +1,4 @@
-"""Answers that pick options: by letter or by text, and those they reject ("C, not A"); brackets that close."""
+"""Answers that choose options: by letter or by text, and rejected options ("C, not A"); closing brackets."""
 
 from __future__ import annotations
 
@@ -63,24 +63,23 @@ Same = Callable[[str, str], bool]
 
 
 def contrasts(text: str) -> bool:
-    """Whether a text may set what it means against what it does not, or say why."""
+    """Return whether a text may contrast its answer with others, or give reasons."""
     return len(text) > 1 and _CONTRASTS.search(text[:_LONGEST]) is not None
 
 
 def holds_label(text: str, wanted: Collection[str]) -> bool:
-    """Whether a text has all of some labels in it, each by itself."""
     return all(re.search(rf"(?<![A-Za-z]){re.escape(label)}(?![A-Za-z])", text) for label in wanted)
 
 
 def names_another(text: str, wanted: Collection[str], options: Mapping[str, str]) -> bool:
-    """Whether a sentence has an A in it that may be an option's letter as well as a word: "I prefer A to B"."""
+    """Return whether a sentence contains an A that may be an option's letter as well as a word: "I prefer A to B"."""
     if "A" not in options or "A" in wanted or not _A_LETTER.search(text):
         return False
     return not any(_A_LETTER.search(f"is {option}") for option in options.values())
 
 
 def without_rejected(text: str, labels: tuple[str, ...]) -> str:
-    """An answer without the option letters it rejects; the answer itself where it rejects none or names no other.
+    """Return an answer without the option letters it rejects; unchanged if it rejects none or names no other.
 
     Args:
         text: A final answer.
@@ -97,12 +96,12 @@ def without_rejected(text: str, labels: tuple[str, ...]) -> str:
 
 
 def all_but(text: str, labels: tuple[str, ...], asked: str) -> str:
-    """The labels of all other options, of an answer that picks all except some: "All but B"; else the answer itself.
+    """Return the labels of all other options, of an answer that chooses all except some: "All but B"; else the answer.
 
     Args:
         text: A final answer.
         labels: The labels of the question's options.
-        asked: The question, whose words what is said of the options must be.
+        asked: The question, whose words any statement about the options must use.
     """
     found = _ALL_BUT.search(text[:_LONGEST]) if len(labels) > 2 else None
     if found is None or denying(text[: found.start()]) or unknown_words(found[2] or "", words(asked)):
@@ -134,12 +133,12 @@ _NAMED = {"\\langle": "<", "\\rangle": ">", "\\lbrace": "{", "\\rbrace": "}", "\
 
 
 def closing_of(text: str, question: str, whole: bool = False) -> str | None:
-    """The brackets with which an answer closes the question's sequence; None when it is no such answer.
+    """Return the brackets with which an answer closes the question's sequence; None if it is no such answer.
 
     Args:
         text: The closing brackets alone, or the whole sequence.
-        question: Where the sequence stands.
-        whole: Whether to give what the answer says also where it does not close the sequence.
+        question: The question with the sequence.
+        whole: Whether to return the answer's brackets even if it does not close the sequence.
     """
     if not whole and not (text.strip() and _ONLY.fullmatch(text)):
         return None
@@ -155,7 +154,7 @@ def closing_of(text: str, question: str, whole: bool = False) -> str | None:
 
 
 def closing(sequence: str) -> str | None:
-    """The brackets that close a sequence; None when they can't."""
+    """Return the brackets that close a sequence; None if it can't be closed."""
     expected: list[str] = []
     for bracket in sequence:
         if bracket in _PAIRS:
@@ -195,7 +194,7 @@ _SET_AGAINST = re.compile(
 
 
 def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    """The options an answer without letters chooses: by texts or values, or named in its last sentence; else None.
+    """Return the options an answer without letters chooses: by texts or values, or in its last sentence; else None.
 
     Args:
         answer: A final answer that does not consist of letters.
@@ -214,13 +213,13 @@ def choice_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] 
 
 
 def text_behind(answer: str, known: dict[str, str], same: Same) -> frozenset[str]:
-    """The option whose text stands behind a letter; it may be another one than the letter's."""
+    """Return the option whose text follows a letter; it may be another one than the letter's."""
     found = _BEHIND_LETTER.fullmatch(tidy(answer))
     return (option_of(found[1], known, same) or frozenset()) if found and known else frozenset()
 
 
 def given_text_of_another(text: str, known: Mapping[str, str]) -> bool:
-    """Whether a text begins with a letter and another option's text: "C** (the newt)" where C is the otter."""
+    """Return whether a text begins with a letter and another option's text: "C** (the newt)" where C is the otter."""
     found = _LETTER_AND_TEXT.match(text)
     if found is None:
         return False
@@ -236,7 +235,6 @@ def _begins_with(said: str, option: str) -> bool:
 
 
 def option_of(answer: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    """The one option whose text equals an answer."""
     plain = canonical(answer).casefold()
     found = [letter for letter, text in known.items() if canonical(text).casefold().rstrip(".") == plain]
     if not found and _VALUE.search(answer) and not is_prose(answer):
@@ -255,7 +253,7 @@ def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str]
 
 
 def _told(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    """The options whose values a sentence comes to: behind its last ``=``, behind "is", in its last clause."""
+    """Return the options whose values a sentence concludes with: after its last ``=`` or "is", or in its last clause."""
     listed = _LISTED_BEFORE.fullmatch(sentence)
     told = [*last_clauses(sentence)[-1:], *(sentence.rsplit("=", 1)[1:]), *([listed[1]] if listed else ())]
     values = list(values_in(sentence))
@@ -270,7 +268,7 @@ def _told(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | 
 
 
 def _within(sentence: str, known: dict[str, str]) -> frozenset[str] | None:
-    """The options whose texts a sentence contains, the longest first, unless it only compares with one of them."""
+    """Return the options whose texts a sentence contains, longest first, unless it only compares with one of them."""
     rest, found = canonical(sentence).casefold(), set()
     texts = {letter: canonical(text).casefold().strip(" .") for letter, text in known.items()}
     for letter, text in sorted(texts.items(), key=lambda option: -len(option[1])):

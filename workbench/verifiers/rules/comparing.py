@@ -1,7 +1,7 @@
-"""Whether two answers that were read say the same: one table of comparers, by the types of both.
+"""Comparison of two parsed answers: one table of comparers, by the types of both.
 
-Each comparer knows the types of its row only, and its refusal is final. It takes the reference's answer first or the
-candidate's, as its row says, and gives the same either way.
+Each comparer knows the types of its row only, and its rejection is final. It takes the reference's answer first or the
+candidate's, as its row says, and is symmetric.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Comparison:
 
     Args:
         reader: Reads answers to it.
-        symbolic: Asked about what the rules can't read.
-        boxed: Whether the candidate's answer is all that its box holds, and no sentence.
+        symbolic: Compares answers that the rules can't parse.
+        boxed: Whether the candidate's answer is the whole content of its box, and no sentence.
         outermost: Whether it compares whole answers; within one, ``{a}`` is not ``a``.
     """
 
@@ -54,21 +54,20 @@ class Comparison:
 
     @property
     def within(self) -> Comparison:
-        """The same for members of an answer."""
         if not self.outermost:
             return self
         return Comparison(self.reader, self.symbolic, boxed=self.boxed, outermost=False)
 
     def same(self, reference: Part[Any], candidate: Part[Any]) -> bool | None:
-        """Whether two answers are equal; None when that can't be told."""
+        """Return whether two answers are equal; None if undecided."""
         found = self.compare(reference, candidate)
         return None if found is None else found.equal
 
     def compare(self, reference: Part[Any], candidate: Part[Any]) -> Equality | None:
-        """Compare two answers and say by which rule; None when that can't be told.
+        """Compare two answers and return the deciding rule, too; None if undecided.
 
         Raises:
-            TooComplex: To compare them would take more work than a rule may spend.
+            TooComplex: Comparing them would take more work than a rule may spend.
             Doubt: They may be equal, but something speaks against it.
         """
         found: Equality | None
@@ -101,7 +100,7 @@ class Comparison:
             raise Doubt("alike" if left == {PLACE} else "qualified")
 
     def unexplained(self, marks: frozenset[str], reference: Part[Any]) -> frozenset[str]:
-        """The marks of a candidate that make it another answer than the reference's."""
+        """Return the qualifiers of a candidate that make it another answer than the reference's."""
         left = marks - reference.sense | marks & {UNREADABLE}
         if not left:
             return left

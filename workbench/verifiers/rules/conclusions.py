@@ -1,4 +1,4 @@
-"""What a text concludes: its last sentence, the value which that states, and whether it states no other."""
+"""A text's conclusion: its last sentence, the value it states, and whether it states no other."""
 
 from __future__ import annotations
 
@@ -60,23 +60,22 @@ _STEP = re.compile(r"[^,;:]*[=≈⇒→][^,;:]*")
 
 
 def sentences(text: str) -> list[str]:
-    """A text's sentences; the whole text when it has but one."""
     return [part for part in _SENTENCE_END.split(text.strip()) if part.strip(" »”’")] or [text]
 
 
 def last_step(formula: str) -> str:
-    """The right side of an aligned formula's last row where that goes on from the row before."""
+    """Return the right side of an aligned formula's last row if that continues the row before."""
     found = _LAST_ROW.fullmatch(formula)
     return formula if found is None else found[1]
 
 
 def concluded(sentence: str) -> str:
-    """What a sentence comes to: what stands behind its last "so" or "hence"."""
+    """Return a sentence's conclusion: the text after its last "so" or "hence"."""
     return _THEREFORE.split(sentence)[-1]
 
 
 def without_means(clause: str) -> str:
-    """A clause without the reason or means it begins with: "Because …,", "Using …,"."""
+    """Return a clause without an initial reason or means: "Because …,", "Using …,"."""
     return _MEANS.sub("", clause)
 
 
@@ -85,18 +84,17 @@ def _main_clause(sentence: str) -> str:
 
 
 def value_in(sentence: str, counted: str | None = None) -> str | None:
-    """The first of the values a sentence may give."""
     return next(values_in(sentence, counted), None)
 
 
 def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
-    """The one value a sentence gives, by the marks it may have: the surest reading first.
+    """Yield the value a sentence gives, in its possible notations: the most certain reading first.
 
-    That is its only formula, its only quotation, what its last verb puts behind it, or its only number.
+    That is its only formula, its only quotation, the complement of its last verb, or its only number.
 
     Args:
         sentence: A sentence or phrase.
-        counted: What the question asks to count: the number beside it comes first.
+        counted: The noun the question counts: the number next to it comes first.
     """
     if counted and is_prose(sentence):
         beside = rf"(?<![\w.,])(\d[\d,]*(?:\.\d+)?)\s+(?:\w+\s+)?{re.escape(counted)}\b"
@@ -121,9 +119,9 @@ def values_in(sentence: str, counted: str | None = None) -> Iterator[str]:
 
 
 def _complements(clause: str) -> Iterator[str]:
-    """What stands behind each verb of a clause, the last verb first, then what it leads to, then all of it.
+    """Yield the complement of each verb of a clause, the last verb first, then what it leads to, then all of it.
 
-    At last the word the clause ends with: "the formula Fe2O3".
+    The last result is the word the clause ends with: "the formula Fe2O3".
     """
     verbs = [found.end() for found in STATES.finditer(clause)][-_MOST_VERBS:]
     towards = [found.end() for found in TOWARDS.finditer(clause) if not _divides(clause, found)][-_MOST_VERBS:]
@@ -137,23 +135,23 @@ def _complements(clause: str) -> Iterator[str]:
 
 
 def beginnings(phrase: str) -> Iterator[str]:
-    """What a phrase begins with, without its last words, the longest first."""
+    """Yield a phrase's beginnings, without its last words, the longest first."""
     cuts = [cut.start() for cut in _CUT.finditer(phrase)][:_MOST_CUTS]
     yield from (phrase[:cut] for cut in reversed(cuts) if cut and not _OPEN_END.search(phrase, 0, cut))
 
 
 def _divides(clause: str, towards: re.Match[str]) -> bool:
-    """Whether a word that leads to a figure may only join it to one before: "divide 84 by 2", "add 3 to 4"."""
+    """Return whether a word before a number may only join it to an earlier one: "divide 84 by 2", "add 3 to 4"."""
     return _FIGURE.match(clause, towards.end()) is not None and _FIGURE.search(clause, 0, towards.start()) is not None
 
 
 def gives_another(sentence: str, value: str, known: str) -> bool:
-    """Whether the clause that gives a value holds another figure that is neither a step to it nor known before.
+    """Return whether the clause that gives a value holds another number that is neither a step to it nor known before.
 
     Args:
         sentence: The sentence.
-        value: What it gives.
-        known: What may be said again: the question.
+        value: Its value.
+        known: Text that may be repeated: the question.
     """
     clause = _main_clause(sentence)
     before, _, behind = clause.rpartition(value)
@@ -165,12 +163,11 @@ def gives_another(sentence: str, value: str, known: str) -> bool:
 
 
 def said_behind(sentence: str, value: str) -> str:
-    """What the clause that gives a value goes on to say."""
     return _main_clause(sentence).rpartition(value)[2]
 
 
 def gives_another_name(sentence: str, name: str) -> bool:
-    """Whether the clause that gives a name gives another one as well, or joins one to it."""
+    """Return whether the clause that gives a name gives another one as well, or joins one to it."""
     before, _, behind = _main_clause(sentence).strip(" .。!").rpartition(name)
     earlier = list(STATES.finditer(before))[:-1]
     return bool(behind) or any(not _FIGURE.search(before, one.end(), one.end() + _NEAR) for one in earlier)

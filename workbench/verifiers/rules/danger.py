@@ -1,4 +1,4 @@
-"""What the rules refuse to compute, and the limits that say so."""
+"""Limits on computations, and the error of exceeding them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LONG_RUN = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
 
 
 class TooComplex(Exception):
-    """The text asks for more work than a rule may spend on it."""
+    """The text needs more work than a rule may spend on it."""
 
 
 def refuse_long(text: str) -> None:
-    """Let pass only what is worth reading as a number or expression.
+    """Reject text that is too long to be parsed as a number or expression.
 
     Raises:
-        TooComplex: the text is too long, or holds a run of digits nobody wrote by hand.
+        TooComplex: the text is too long, or holds a run of digits that nobody would write by hand.
     """
     if len(text) > MAX_CHARACTERS:
         raise TooComplex(f"{len(text)} characters")

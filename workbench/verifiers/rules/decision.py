@@ -84,7 +84,7 @@ _PHRASE = 100
 
 
 class Decision(NamedTuple):
-    """What the rules say.
+    """The rules' decision.
 
     Attributes:
         equal: Whether the candidate is correct; None for an abstention.
@@ -102,7 +102,7 @@ def decide(found: Answers, completion: str, reader: AnswerReader, symbolic: Symb
 
     Args:
         found: Both final answers.
-        completion: The whole completion, where parts of an answer may stand outside its last box.
+        completion: The whole completion, in which parts of an answer may be outside its last box.
         reader: Reads answers to the item's question.
         symbolic: See `comparing.Symbolic`.
     """
@@ -142,7 +142,7 @@ def _identity(reference: str, answer: str) -> str | None:
 
 
 class _Deciding:
-    """One item on its way to a verdict."""
+    """One item being decided."""
 
     def __init__(self, found: Answers, completion: str, reader: AnswerReader, symbolic: Symbolic) -> None:
         self._found, self._completion, self._reader = found, completion, reader
@@ -211,7 +211,9 @@ class _Deciding:
         return answer if at < 0 else answer._replace(text=value, start=at, end=at + len(value))
 
     def _is_rough(self, reference: str, answer: str) -> bool:
-        """Whether an answer only comes near a whole number, and the question asks for no rounding: "~24" for 24."""
+        """Return whether an answer only approximates a whole number, and the question asks for no rounding: "~24" for
+        24.
+        """
         if reference == answer or not _WHOLE.fullmatch(reference.strip(" $")) or self._reader.question.asks_roughly:
             return False
         return ROUGH in sense_of_figure(answer)
@@ -248,7 +250,8 @@ class _Deciding:
         return Decision(True, found.reason, found.rule)
 
     def _leaves_out(self, reference: str, value: str) -> bool:
-        """Whether a short reference says more than the value picked out of it, which the completion's end doesn't say.
+        """Return whether a short reference states more than the value picked out of it, and the completion's end
+        doesn't.
 
         "15 cm, on the same side as the object" is more than 15 cm; a proof's last line is not.
         """
@@ -381,7 +384,7 @@ class _Deciding:
             raise Doubt("qualified")
 
     def _check_outside(self, reference: str, answer: str, around: Surroundings) -> None:
-        """Doubt a value of which a unit, currency or noun outside its box makes another thing: ``€\\boxed{5}``."""
+        r"""Doubt a value if a unit, currency or noun outside its box changes its meaning: ``€\boxed{5}``."""
         sign, found = _SIGN_BEFORE.search(around.left), _FIRST_WORDS.match(around.behind)
         behind, noun = (found["sign"] or "", (found["noun"] or "").split()[:1]) if found else ("", [])
         if measured := _unit_behind(around.behind):
@@ -417,14 +420,14 @@ class _Deciding:
         return " ".join(text[begin:end] for begin, end in zip(begins, ends, strict=True))
 
     def _denied_between(self) -> bool:
-        """Whether the text between boxes denies them: ``\\boxed{2}`` but not ``\\boxed{3}``."""
+        r"""Return whether the text between boxes denies them: ``\boxed{2}`` but not ``\boxed{3}``."""
         text = self._between_boxes()
         if _CORRECTS.search(text):
             return False
         return denying(text, {*words(self._found.reference.text), "or", "boxed", "fbox"})
 
     def _gives_another(self) -> bool:
-        """Whether the text behind a box names something else as the answer: "``\\boxed{2}`` … The answer is 3."."""
+        r"""Return whether the text after a box names another answer: "``\boxed{2}`` … The answer is 3."."""
         if self._how != "boxed" or len(self._found.parts) > 1:
             return False
         reference, behind = self._found.parts[0], self._completion[self._found.candidate.end :]
@@ -439,7 +442,7 @@ class _Deciding:
 
 
 def _unit_behind(text: str) -> str:
-    """The unit a text behind a value begins with: ``$ kg/m$^3$ in summer``."""
+    """Return the unit at the beginning of the text after a value: ``$ kg/m$^3$ in summer``."""
     rest = _ENDS_VALUE.sub("", text[:MAX_UNIT], count=1).replace("$", "")
     return leading_unit(plain(rest)) if rest.count("{") == rest.count("}") else ""
 

@@ -1,4 +1,4 @@
-"""What completions put round an answer: ``<answer>`` tags, a JSON object; and the polite line they end with."""
+"""Wrappers of answers in completions: ``<answer>`` tags, a JSON object; and polite last lines."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _TURN = re.compile(
 
 
 def enveloped(completion: str, start: int) -> FinalAnswer | None:
-    """The answer in the last ``<answer>`` tags, or under the key of a JSON object the reply ends with."""
+    """Return the answer in the last ``<answer>`` tags, or under the key of a JSON object at the reply's end."""
     return _tagged(completion, start) or _from_json(completion, start)
 
 
 def unpacked(completion: str, answer: FinalAnswer) -> str:
-    """An answer's text without what is only JSON: the escapes of a string, the brackets of a list of values."""
+    """Return an answer's text without JSON syntax: the escapes of a string, the brackets of a list of values."""
     if answer.how != "cue" or completion[answer.start - 1 : answer.start] not in ('"', ":", " "):
         return answer.text
     in_object = _ANY_KEY.search(completion, max(answer.start - _KEY_REACH, 0), answer.start) is not None
@@ -69,7 +69,7 @@ def unpacked(completion: str, answer: FinalAnswer) -> str:
 
 
 def closing_line(line: str) -> bool:
-    """Whether a line only takes leave: "Hope this helps!", "希望对你有帮助！"."""
+    """Return whether a line is only a closing courtesy: "Hope this helps!", "希望对你有帮助！"."""
     if _RULE.fullmatch(line):
         return True
     if len(line) > _LINE or "\\boxed" in line or line[-1:].isdigit():

@@ -1,4 +1,4 @@
-"""What comparing two answers gives: equal or not and by which rule, or a doubt."""
+"""Results of comparing two answers: equal or not and by which rule, or a doubt."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Unread(Exception):
 
 
 class Doubt(Exception):
-    """Two answers that may be equal, and why that is not sure: a reason code."""
+    """Two answers that may be equal, with the doubt as a reason code."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -63,11 +63,11 @@ class Doubt(Exception):
 
 
 class Equality(NamedTuple):
-    """How two answers compare.
+    """The result of comparing two answers.
 
     Attributes:
         equal: Whether they are equal.
-        rule: Which rule said so, such as ``"number.rounding"``.
+        rule: The deciding rule, such as ``"number.rounding"``.
     """
 
     equal: bool
@@ -75,7 +75,6 @@ class Equality(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The reason code that goes with the rule."""
         family = self.rule.partition(".")[0]
         return _BY_NAME.get(self.rule) or ("text_equal" if family == "text" else REASONS[family])
 
@@ -84,7 +83,7 @@ DIFFERENT = Equality(False, "text.differs")
 
 
 def undecided(reference: str, candidate: str) -> bool | None:
-    """What stands in for sympy where it is not to be asked: it can't tell."""
+    """Replace sympy where it is not to be used: always undecided."""
     return None
 
 
@@ -93,12 +92,12 @@ _MOST, _LONGEST = 64, 1_000
 
 
 class ComparedAnswer(NamedTuple):
-    """An answer as it is compared: all that the comparison depends on beside the question.
+    """An answer in a comparison: everything that the result depends on besides the question.
 
     Attributes:
-        sentence: The line it stands in.
+        sentence: Its line.
         how: How it was found.
-        symbolic: Who is asked about what the rules can't read.
+        symbolic: Compares answers that the rules can't parse.
     """
 
     reference: str
@@ -109,7 +108,7 @@ class ComparedAnswer(NamedTuple):
 
 
 class Comparisons:
-    """What answers to one question were read as lately, and how they compare: many completions give the same one."""
+    """A cache of parsed answers to one question and their comparisons: many completions give the same one."""
 
     def __init__(self) -> None:
         self._known: dict[ComparedAnswer, tuple[Part[Any], Equality]] = {}
@@ -118,11 +117,10 @@ class Comparisons:
         return len(self._known)
 
     def get(self, answer: ComparedAnswer) -> tuple[Part[Any], Equality] | None:
-        """What an answer was read as and how it compares, if it is known."""
+        """Return an answer's parsed form and comparison, if cached."""
         return self._known.get(answer)
 
     def put(self, answer: ComparedAnswer, found: tuple[Part[Any], Equality]) -> None:
-        """Remember an answer that is short."""
         if len(answer.answer) + len(answer.sentence) <= _LONGEST:
             if len(self._known) >= _MOST:
                 self._known.clear()

@@ -1,4 +1,4 @@
-"""Whether two answers that may be equations or inequalities say the same."""
+"""Equality of two answers that may be equations or inequalities."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _CONFIRMING = 3
 
 
 def proportional(first: Node, second: Node, *, positive: bool) -> bool | None:
-    """Whether the first is the second times a constant that isn't 0; None when that can't be told.
+    """Return whether the first is the second times a nonzero constant; None if undecided.
 
     Args:
         first: An expression.
@@ -91,7 +91,7 @@ def _in_numbers(first: Node, second: Node, about: Features) -> bool | None:
 def _values_at(
     first: Node, second: Node, arithmetic: Arithmetic, about: Features, index: int
 ) -> tuple[Any, Any] | None:
-    """Both values at a point; None where one is undefined or 0."""
+    """Return both values at a point; None if one is undefined or 0."""
     point = numeric_point(arithmetic, about.names - CONSTANTS, index)
     try:
         one, other = arithmetic.value(first, point), arithmetic.value(second, point)
@@ -132,7 +132,7 @@ class _Combination(NamedTuple):
 
 
 def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozenset[str]]) -> bool | None:
-    r"""Whether two expressions differ only in their free constants; None when they have none to match.
+    r"""Return whether two expressions differ only in their free constants; None if they have none to match.
 
     Those are constants of integration (``C``, ``C_1``, ``K`` ...) and the whole number of a period (``k\pi``).
 
@@ -162,13 +162,13 @@ def same_family(first: Node, second: Node, names: tuple[frozenset[str], frozense
 
 
 def _constants(names: frozenset[str]) -> list[str]:
-    """Names of constants of integration, in order; none where nothing else varies."""
+    """Return the names of constants of integration, in order; none if nothing else varies."""
     found = sorted(name for name in names if _CONSTANT.fullmatch(name))
     return found if any(name.islower() for name in names - CONSTANTS - {*found}) else []
 
 
 def _combination(node: Node, names: list[str]) -> _Combination | None:
-    """The expression as a combination with the constants as its coefficients; None when it is none."""
+    """Return the expression as a combination with the constants as its coefficients; None if it is not one."""
     zeros = dict.fromkeys(names, Number(0))
     rest = substituted(node, zeros)
     parts = [total([substituted(node, {**zeros, name: ONE}), negative(rest)]) for name in names]
@@ -181,7 +181,7 @@ def _is_unit(node: Node) -> bool:
 
 
 def _is_number(node: Node) -> bool:
-    """Whether a difference doesn't depend on its variables; where those may be parameters, whether it is 0."""
+    """Return whether a difference doesn't depend on its variables; if those may be parameters, whether it is 0."""
     names = features(node).names - CONSTANTS
     if _PARAMETERS & names:
         return bool(same_value(node, Number(0)))
@@ -193,7 +193,7 @@ def _same_part(first: Node, second: Node, scalable: bool) -> bool:
 
 
 def _same_period(first: Node, second: Node, names: tuple[frozenset[str], frozenset[str]]) -> bool | None:
-    r"""Whether two multiples of π differ in the name of a whole number (``k\pi`` and ``n\pi``)."""
+    r"""Return whether two multiples of π differ in the name of a whole number (``k\pi`` and ``n\pi``)."""
     ours, theirs = (found - CONSTANTS for found in names)
     if len(ours) != 1 or len(theirs) != 1 or not ours | theirs <= _WHOLE or "π" not in names[0]:
         return None
@@ -212,7 +212,7 @@ class _Relation(NamedTuple):
 
 
 def same_statements(ours: tuple[Statement, ...], theirs: tuple[Statement, ...]) -> bool | None:
-    """Whether two expressions, equations or inequalities are equal; None when that can't be told."""
+    """Return whether two expressions, equations or inequalities are equal; None if undecided."""
     if ours == theirs:
         return True
     if len(ours) == len(theirs) == 1:
@@ -227,7 +227,7 @@ def same_statements(ours: tuple[Statement, ...], theirs: tuple[Statement, ...]) 
 
 
 def same_expression(first: str, second: str) -> bool | None:
-    """Whether two texts say the same; None when they aren't understood.
+    """Return whether two texts are equal; None if they can't be parsed.
 
     Raises:
         TooComplex: one of them is too long or too deep, or its numbers are too large.
@@ -244,7 +244,7 @@ def _read(text: str) -> tuple[Statement, ...] | None:
 
 
 def constant_of(found: tuple[Statement, ...]) -> float | None:
-    """The value of one expression without variables, as a double."""
+    """Return the value of one expression without variables, as a double."""
     if len(found) != 1 or found[0].signs or not found[0].parts[0]:
         return None
     return constant(found[0].parts[0][0])
@@ -263,13 +263,13 @@ def _same_statement(first: Statement, second: Statement) -> bool | None:
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:
-    """True when one is, None when one is None, else False."""
+    """Return True if one is, None if one is None, else False."""
     known = set(answers)
     return True if True in known else None if None in known else False
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:
-    """False when one is, None when one is None, else True."""
+    """Return False if one is, None if one is None, else True."""
     known = set(answers)
     return False if False in known else None if None in known else True
 
@@ -291,7 +291,6 @@ def _words(names: Iterable[str]) -> set[str]:
 
 
 def _says_value(statement: Statement, value: Trees) -> bool | None:
-    """Whether a statement only says that something is the value."""
     if not statement.equates:
         return False
     if not statement.assigned and not _same_trees(statement.parts[0], statement.parts[-1]):
@@ -305,7 +304,7 @@ def _values(statement: Statement) -> list[Trees]:
 
 
 def _same_quantity(first: Trees, second: Trees) -> bool:
-    """Whether two names may stand for the same: they are equal, or one is a function's (``f(x)`` and ``y``)."""
+    """Return whether two names may stand for the same: they are equal, or one is a function's (``f(x)`` and ``y``)."""
     if not first or not second or first[0] == second[0]:
         return True
     return {type(first[0]), type(second[0])} == {Call, Name}

@@ -1,7 +1,7 @@
-"""Whether two expressions are equal, found out by evaluating them.
+"""Equality of two expressions, decided by evaluating them.
 
 Rational functions are compared in a prime field, where agreement at two fixed points is a proof in all but name
-(Schwartz 1980, Zippel 1979). Others are told apart in doubles and, where those agree, confirmed in the field (if they
+(Schwartz 1980, Zippel 1979). Others are distinguished in doubles and, if those agree, confirmed in the field (if they
 are equal whatever their functions are) or with many digits.
 """
 
@@ -36,7 +36,7 @@ _DIGITS_PER_BIT = 0.302
 
 
 class Features(NamedTuple):
-    """What decides how a tree is evaluated.
+    """Properties that determine how a tree is evaluated.
 
     Attributes:
         names: Its variables and constants.
@@ -52,7 +52,6 @@ class Features(NamedTuple):
 
 
 def features(*nodes: Node) -> Features:
-    """Look through trees."""
     names: set[str] = set()
     rational, polynomial, bits = True, True, 0
     waiting = list(nodes)
@@ -80,7 +79,7 @@ def features(*nodes: Node) -> Features:
 
 
 def same_value(first: Node, second: Node) -> bool | None:
-    """Whether two expressions have the same value wherever both are defined; None when that can't be told."""
+    """Return whether two expressions have the same value wherever both are defined; None if undecided."""
     if first == second:
         return True
     if isinstance(first, Number) and isinstance(second, Number):
@@ -92,7 +91,7 @@ def same_value(first: Node, second: Node) -> bool | None:
 
 
 def constant(node: Node) -> float | None:
-    """The value of an expression without variables, as a double; None where it has some or is not real."""
+    """Return the value of an expression without variables, as a double; None if it has some or is not real."""
     if features(node).names - CONSTANTS - {"i"} or "i" in features(node).names:
         return None
     try:
@@ -108,7 +107,6 @@ def _field_coordinate(name: str, index: int) -> int:
 
 
 def field_point(names: frozenset[str], index: int) -> dict[str, int]:
-    """A fixed point of the prime field's space."""
     return {name: _field_coordinate(name, index) for name in names}
 
 
@@ -162,7 +160,7 @@ def _is_trusted(index: int, about: Features) -> bool:
 def _agree_in_doubles(
     first: Node, second: Node, arithmetic: Arithmetic, variables: frozenset[str], index: int
 ) -> bool | None:
-    """Whether the values are close; None where one is undefined."""
+    """Return whether the values are close; None if one is undefined."""
     point = numeric_point(arithmetic, variables, index)
     try:
         one, other = arithmetic.value(first, point), arithmetic.value(second, point)
@@ -176,7 +174,6 @@ def _agree_in_doubles(
 
 
 def numeric_point(arithmetic: Arithmetic, variables: frozenset[str], index: int) -> Mapping[str, Any]:
-    """A fixed point of real coordinates, with the constants."""
     return {**arithmetic.constants, **{name: arithmetic.convert(_coordinate(name, index)) for name in variables}}
 
 
@@ -189,14 +186,13 @@ def _agree_formally(first: Node, second: Node, names: frozenset[str]) -> bool:
 
 
 def digits_for(about: Features) -> int:
-    """Digits enough to tell trees with such numbers apart."""
     return _DIGITS + int(about.bits * _DIGITS_PER_BIT)
 
 
 def _confirmed(first: Node, second: Node, about: Features, index: int, whole_digits: int = 0) -> bool | None:
-    """Whether the values agree in many digits, at a point where they are defined; None where they have no size.
+    """Return whether the values agree in many digits, at a point where they are defined; None if they have no size.
 
-    A value that grows with the digits it is computed with, such as 1/sin π, is infinite: nothing is added to it.
+    A value that grows with the digits it is computed with, such as 1/sin π, is infinite: no digits are added for it.
 
     Args:
         whole_digits: Digits before the point that are allowed for.

@@ -41,7 +41,7 @@ class Cursor:
         self._depth = 0
 
     def _take(self) -> str:
-        """The next token.
+        """Return the next token.
 
         Raises:
             NotUnderstood: there is none.
@@ -104,12 +104,12 @@ _DIGITS = frozenset(".0123456789")
 
 
 def read(tokens: list[str]) -> list[Node]:
-    r"""The trees of an expression in each way it may be read, the most usual first.
+    """Parse an expression into trees, one for each possible reading, the most usual first.
 
-    There is more than one where ``/`` is followed by a product (``1/2x``) or a logarithm has no base.
+    There is more than one if ``/`` is followed by a product (``1/2x``) or a logarithm has no base.
 
     Raises:
-        NotUnderstood: it is not an expression, or uses what this package doesn't read.
+        NotUnderstood: it is not an expression, or uses syntax this package doesn't support.
         TooComplex: it is too deep, or its numbers are too large.
     """
     first = _ExpressionParser(tokens)
@@ -122,7 +122,7 @@ def read(tokens: list[str]) -> list[Node]:
 
 
 class _ExpressionParser(Cursor):
-    """One pass over the tokens.
+    """A parser of tokens, in one pass.
 
     Args:
         tokens: The tokens.
@@ -217,7 +217,7 @@ class _ExpressionParser(Cursor):
         return negative_if(minus, node)
 
     def _number_or_atom(self) -> Node:
-        """A whole number as it stands, never a mixed one, or any other atom."""
+        """Parse a whole number, never a mixed one, or any other atom."""
         token = self._tokens[self._at]
         if not _is_number(token):
             return self._atom()
@@ -268,7 +268,7 @@ class _ExpressionParser(Cursor):
         return arguments
 
     def _argument(self) -> Node:
-        r"""A macro's argument: a group, or what TeX takes without braces (one digit of ``\frac12``)."""
+        r"""Parse a macro's argument: a group, or what TeX takes without braces (one digit of ``\frac12``)."""
         self._enter()
         token = self._tokens[self._at]
         if token.isdecimal() and len(token) > 1:
@@ -297,7 +297,7 @@ class _ExpressionParser(Cursor):
         return _literal(token)
 
     def _spaced(self, token: str) -> Node:
-        """Numbers one after the other: ``2 1/2``, or thousands, ``12 000``; anything else may mean two things.
+        """Parse consecutive numbers: ``2 1/2``, or thousands, ``12 000``; anything else is ambiguous.
 
         Raises:
             NotUnderstood: It is neither.
@@ -345,7 +345,7 @@ class _ExpressionParser(Cursor):
         return Name(text)
 
     def _combinations(self, subscript: str) -> Node | None:
-        """What is left of C(n, k), or of C with n below and k above it; None if it is another C."""
+        """Parse the rest of C(n, k), or of C with n below and k above it; None if it is another C."""
         start = self._at
         if self._tokens[start] == "(" and not subscript:
             if len(arguments := self._arguments()) == 2:
@@ -411,7 +411,7 @@ class _ExpressionParser(Cursor):
         return quotient(call("ln", [argument]), call("ln", [base]))
 
     def _loose_argument(self) -> Node:
-        r"""A function's argument without brackets: a number, then letters, or one group (``\sin 2\pi x``)."""
+        r"""Parse a function's argument without brackets: a number, then letters, or one group (``\sin 2\pi x``)."""
         minus = self._accept_signs()
         factors = [self._power()] if _is_number(self._tokens[self._at]) else []
         seen_letter = False

@@ -1,4 +1,4 @@
-"""Numbers, with what stands behind them: quantities, bases, ratios, classes of residues, codes."""
+"""Numbers, with the text after them: quantities, bases, ratios, residue classes, codes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Measure(NamedTuple):
 
 
 def _chain(source: AnswerText, reader: AnswerReader) -> Value | None:
-    """``a ≈ b`` gives an exact and a rounded value."""
+    """Read ``a ≈ b`` as an exact and a rounded value."""
     if APPROXIMATELY.search(source.text) is None:
         return None
     pieces = [piece for piece in APPROXIMATELY.split(source.text) if piece.strip()]
@@ -73,7 +73,7 @@ def _code(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _decimal_comma(source: AnswerText, reader: AnswerReader) -> Value | None:
-    """``3,05`` as a decimal: no list has 05 in it."""
+    """Read ``3,05`` as a decimal: no list has 05 in it."""
     text = source.text.replace("{,}", ",")
     if source.depth or "," not in text or not _ZERO_MEMBER.fullmatch(text):
         return None
@@ -93,7 +93,7 @@ def _ratio(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _in_order(found: Ratio, labels: list[str], question: TypedQuestion) -> Ratio | None:
-    """A ratio in the order in which the question names what its labels name: girls : boys = 3 : 2 as 2 : 3."""
+    """Return a ratio in the order in which the question names its labels: girls : boys = 3 : 2 as 2 : 3."""
     if len(labels) == 1:
         return None if labels[0].strip() else found
     asked = sentences(question.text)[-1].casefold()
@@ -165,7 +165,9 @@ def _as_asked(number: Quantity, other: Quantity, question: TypedQuestion) -> Qua
 def _same_thing(
     one: Part[Any], other: Part[Any], first: Quantity, second: Quantity, equality: Equality, with_: Comparison
 ) -> Equality:
-    """Two equal amounts, unless they are of other things: cents for dollars, girls for boys, minutes for metres."""
+    """Accept two equal amounts, unless they are of other things: cents for dollars, girls for boys, minutes for
+    metres.
+    """
     question = with_.question
     if equality.rule == "quantity.unit_dropped":
         only = first if second.is_number else second

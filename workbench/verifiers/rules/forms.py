@@ -1,6 +1,6 @@
-"""The form a question asks an answer to have: a product of primes, a mixed number, a sum of partial fractions.
+"""The required form of an answer: a product of primes, a mixed number, a sum of partial fractions.
 
-A candidate's value alone does not answer such a question. Only a form that the reference has is asked of it.
+A candidate's value alone does not answer such a question. Only a form that the reference has is required.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _UNREAL_POWER = re.compile(r"(?:e|\\exp)\s?(?:\^|\()")
 
 
 def in_form(one: str, other: str, with_: Comparison) -> bool:
-    """Whether a candidate of an equal value has what form the question asks for and the reference has."""
+    """Return whether a candidate of an equal value has the form that the question requires and the reference has."""
     if with_.reader.leniency.form == "any":
         return True
     reference, candidate = (other, one) if with_.turned else (one, other)
@@ -64,7 +64,6 @@ def in_form(one: str, other: str, with_: Comparison) -> bool:
 
 
 def is_sum(text: str) -> bool:
-    """Whether a plus or minus stands between terms outside all brackets."""
     return len(_terms(text)) > 1
 
 

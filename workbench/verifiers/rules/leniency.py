@@ -1,4 +1,4 @@
-"""How strictly `rules` compares: what its user may choose."""
+"""Strictness of `rules`: the user's options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Leniency(Struct, frozen=True, kw_only=True):
-    """The options of `rules`; what is as by default is no part of a configuration."""
+    """The options of `rules`; defaults are no part of a configuration."""
 
     tolerance: Annotated[
         float,
@@ -28,7 +28,7 @@ class Leniency(Struct, frozen=True, kw_only=True):
     ] = "asked"
 
     def near(self, reference: Quantity, candidate: Quantity) -> Quantity:
-        """The candidate, with the reference's value where it is within the tolerance of it."""
+        """Return the candidate, with the reference's value if it is within the tolerance of it."""
         if not self.tolerance or reference.pi != candidate.pi or _offset(reference) != _offset(candidate):
             return candidate
         wanted, scale = reference.number.value * _factor(reference, candidate), _factor(candidate, reference)

@@ -1,4 +1,4 @@
-"""Formulas of logic: connectives and quantifiers as signs or words, compared up to what never changes their meaning."""
+"""Formulas of logic: connectives and quantifiers as signs or words, compared up to equivalences of notation."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _LONGEST, _LONGEST_SENTENCE, _DEEPEST, _MOST_ATOMS = 200, 400, 24, 8
 
 
 class Formula(NamedTuple):
-    """A formula: its tree, and how it is written but for the order of what "and" and "or" join."""
+    """A formula: its tree, and its text with the operands of "and" and "or" sorted."""
 
     tree: FormulaTree
     written: str
@@ -79,11 +79,11 @@ class FormulaTree(NamedTuple):
 
 
 def formula(text: str, in_words: Callable[[], bool]) -> Formula | None:
-    """The formula of logic a tidy text is; None when it is none.
+    """Parse the formula of logic a tidy text is; None if it is none.
 
     Args:
         text: An answer.
-        in_words: Whether "p and q" and ``!p | q`` are one.
+        in_words: Whether "p and q" and ``!p | q`` are formulas.
     """
     if len(text) > _LONGEST or text.isalnum():
         return None
@@ -108,7 +108,7 @@ def _tree_of(text: str) -> Formula | None:
 
 
 def boolean(text: str) -> Formula | None:
-    """The formula that an expression of Boolean algebra is: ``xy + x'z``."""
+    """Parse the formula that an expression of Boolean algebra is: ``xy + x'z``."""
     previous = ""
     while previous != text and len(text) <= _LONGEST:
         previous, text = text, _PRIME.sub(r"¬\1", _OVERLINE.sub(r"¬(\1\2)", text))
@@ -123,7 +123,7 @@ def _marked(text: str) -> str:
 
 
 def formula_told(text: str) -> Formula | None:
-    """The formula a sentence leads to, or is."""
+    """Parse the formula a sentence leads to, or is."""
     text = _marked(text[-_LONGEST_SENTENCE:]).rstrip(" .")
     for begin in (0, *(lead.end() for lead in reversed(list(_LEADS.finditer(text))))):
         found = formula(tidy(_GOES_ON.sub("", text[begin:])), lambda: True)
@@ -133,12 +133,12 @@ def formula_told(text: str) -> Formula | None:
 
 
 def same_formula(one: Formula, other: Formula, by_form: bool) -> bool | None:
-    """Whether two formulas are the same; None where they only mean the same and the question asks for a form.
+    """Return whether two formulas are the same; None if they are only equivalent and the question asks for a form.
 
     Args:
         one: A formula.
         other: Another.
-        by_form: Whether bringing one to the other may be all that the question asks for.
+        by_form: Whether transforming one to the other may be the whole task.
     """
     if one.written == other.written:
         return True
@@ -211,7 +211,7 @@ class _FormulaReader:
 
 
 def _turned(found: re.Match[str]) -> str:
-    """``y<x`` for ``x>y``."""
+    """Rewrite ``y<x`` as ``x>y``."""
     return f"{found[3]}{'≤' if found[2] else '<'}{found[1]}"
 
 

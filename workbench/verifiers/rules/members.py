@@ -62,7 +62,7 @@ def _region(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def region(text: str, reader: AnswerReader, depth: int = 0) -> Region | None:
-    """The intervals a text describes, whether or not it might be read otherwise."""
+    """Parse the intervals a text describes, even if it has other readings."""
     found = intervals(text)
     if found is None or ("∪" in text and _OR.search(text)):
         # Of two unions one is meant.
@@ -159,7 +159,7 @@ def _collections(one: Part[Collection], other: Part[Collection], with_: Comparis
 
 
 def _gives_one(found: Collection) -> bool:
-    """Whether a list gives several values of one thing: ``x = -2, x = 2``, "-2 or 2", ``\\pm 2``."""
+    r"""Return whether a list gives several values of one thing: ``x = -2, x = 2``, "-2 or 2", ``\pm 2``."""
     if found.kind != "list":
         return False
     names = [part.name for part in found.parts if part.name]
@@ -167,14 +167,14 @@ def _gives_one(found: Collection) -> bool:
 
 
 def _told_apart(found: Collection) -> bool:
-    """Whether each member has a noun or a unit of its own: "12 boys and 18 girls"."""
+    """Return whether each member has a noun or a unit of its own: "12 boys and 18 girls"."""
     measured = [part.value for part in found.parts if isinstance(part.value, Quantity)]
     nouns = {value.word or value.unit for value in measured} - {"", None}
     return len(nouns) == len(found.parts)
 
 
 def _of_several(found: Collection) -> bool:
-    """Whether a list's members are values of different things: ``x = 1, y = 3``."""
+    """Return whether a list's members are values of different things: ``x = 1, y = 3``."""
     return len({name_without_index(part.name) for part in found.parts if part.name}) > 1
 
 
@@ -199,7 +199,7 @@ def _members(
 
 
 def _by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Comparison) -> bool | None:
-    """Values by name; where the names differ only by index (x_1, x_2 and x) the values in any order."""
+    """Compare values by name; if the names differ only by index (x_1, x_2 and x) in any order."""
 
     def bare(name: str) -> str:
         return name.replace("{", "").replace("}", "")
@@ -213,7 +213,7 @@ def _by_names(ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], with_: Com
 
 
 def _by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
-    """The values in the order of their names, as in ``(x, y)``, where every member has a name of its own."""
+    """Return the values in the order of their names, as in ``(x, y)``, if every member has a name of its own."""
     if not all(part.name for part in parts) or len({part.name for part in parts}) != len(parts):
         return parts
     return sorted(parts, key=lambda part: part.name)
@@ -222,10 +222,10 @@ def _by_name(parts: Sequence[Part[Any]]) -> Sequence[Part[Any]]:
 def _matched(
     ours: Sequence[Part[Any]], theirs: Sequence[Part[Any]], same: Callable[[Part[Any], Part[Any]], bool | None]
 ) -> bool | None:
-    """Whether members can be paired off, each with an equal one; None when an undecided pair stands in the way.
+    """Return whether members can be paired off, each with an equal one; None if an undecided pair prevents it.
 
     Raises:
-        Doubt: It is only a doubt that stands in the way.
+        Doubt: Only a doubt prevents it.
     """
     left = list(range(len(theirs)))
     unsure = False
@@ -251,7 +251,7 @@ def _matched(
 
 
 def all_of(verdicts: Sequence[bool | None]) -> bool | None:
-    """True when all are, False when one is False, else None."""
+    """Return True if all are, False if one is False, else None."""
     return False if False in verdicts else None if None in verdicts else True
 
 
@@ -269,7 +269,7 @@ def _matrix_and_tuple(one: Part[MatrixValue], other: Part[Collection], with_: Co
 
 
 def _builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison) -> Equality | None:
-    """Set-builders with the same condition on equal members; else only their meaning could tell."""
+    """Compare set-builders: the same condition on equal members; else undecided."""
     ours, theirs = one.value, other.value
     if ours.condition != theirs.condition and not (ours.domain and theirs.domain):
         return None
@@ -280,7 +280,7 @@ def _builders(one: Part[SetBuilder], other: Part[SetBuilder], with_: Comparison)
 
 
 def _builder_and_expression(one: Part[SetBuilder], other: Part[Expression], with_: Comparison) -> Equality | None:
-    """``{kπ | k ∈ ℤ}`` is what ``x = kπ, k ∈ ℤ`` says."""
+    """Compare ``{kπ | k ∈ ℤ}`` with ``x = kπ, k ∈ ℤ``."""
     if not one.value.domain or one.value.domain != other.given:
         return Equality(False, "builder")
     same = with_.same(one.value.member, other)
@@ -288,7 +288,7 @@ def _builder_and_expression(one: Part[SetBuilder], other: Part[Expression], with
 
 
 def _member_alone(one: Part[Collection], other: Part[Any], with_: Comparison) -> Equality | None:
-    """A set of one is its member; a number such as 1,234 may have been meant as a list."""
+    """Compare a set of one with its member; a number such as 1,234 may have been meant as a list."""
     parts = one.value.parts
     if (
         with_.outermost

@@ -64,7 +64,7 @@ class NamedValues(NamedTuple):
 
 
 def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None:
-    """A reference's answer that gives values by name."""
+    """Parse a reference's answer that gives values by name."""
     if len(text) > _LONGEST:
         return None
     pairs = pairs_of(text, reader.question.type in ("C", "D"))
@@ -73,7 +73,7 @@ def named_reference(text: str, reader: AnswerReader) -> Part[NamedValues] | None
 
 
 def named_answer(text: str, wanted: Part[Any], reader: AnswerReader) -> Part[NamedValues] | None:
-    """What a completion gives each name of the reference, or any names where that names none."""
+    """Return the values that a completion gives for each name of the reference, or for any names if that has none."""
     if len(text) > _LONGEST_PARAGRAPH:
         return None
     if not isinstance(wanted.value, NamedValues):
@@ -95,7 +95,7 @@ def _read(text: str, pairs: Pairs | None, reader: AnswerReader) -> Part[NamedVal
 
 
 def _by_label(text: str, labels: Sequence[str], reader: AnswerReader) -> Pairs | None:
-    """Pairs of labels where a text names what the question labels: "swan: c" is "2-c"."""
+    """Return pairs of labels if a text names objects that the question labels: "swan: c" is "2-c"."""
     items = reader.question.items
     found = values_of(text, [items[label] for label in labels if label in items])
     if found is None:
@@ -106,7 +106,7 @@ def _by_label(text: str, labels: Sequence[str], reader: AnswerReader) -> Pairs |
 
 
 def pairs_of(text: str, labels: bool) -> Pairs | None:
-    """The names and values a short answer consists of; None when it is anything else.
+    """Parse the names and values a short answer consists of; None if it is anything else.
 
     Args:
         text: An answer.
@@ -125,7 +125,7 @@ def pairs_of(text: str, labels: bool) -> Pairs | None:
 
 
 def _labels(text: str) -> Pairs | None:
-    """Numbers and letters that belong together: ``1-b, 2-c``, ``1b 2c``, ``b-1, c-2``."""
+    """Parse numbers and letters that belong together: ``1-b, 2-c``, ``1b 2c``, ``b-1, c-2``."""
     if (
         len(text) > _LONGEST
         or _PAIR.sub("", text).replace("and", "").strip(" ,;.\n")
@@ -137,7 +137,7 @@ def _labels(text: str) -> Pairs | None:
 
 
 def _name_of(entry: str) -> str | None:
-    """What an entry gives the value of; None where it gives none."""
+    """Return the name that an entry gives a value for, or None."""
     found = _ENTRY.fullmatch(entry)
     name = (found["name"] or found["noun"] or found["left"]).strip() if found else ""
     symbol = len(name) < 2 and "=" in entry
@@ -147,9 +147,9 @@ def _name_of(entry: str) -> str | None:
 
 
 def values_of(text: str, names: Sequence[str]) -> Pairs | None:
-    """The value a text gives each of some names where it last speaks of them; None where it gives not just one each.
+    """Return the value a text gives for each name at its last mention; None unless there is exactly one each.
 
-    A value stands behind its name, or before it as in "400 to Ann"; names may share one: "Ann and Ben are sages".
+    A value follows its name, or precedes it as in "400 to Ann"; names may share one: "Ann and Ben are sages".
     """
     text = plain_lines(text)
     places = _places(text, names) if names else None
@@ -168,7 +168,7 @@ def values_of(text: str, names: Sequence[str]) -> Pairs | None:
 
 
 def _places(text: str, names: Sequence[str]) -> list[tuple[int, int, str]] | None:
-    """Where the last part of a text that has every name names each; None where it names one of them twice."""
+    """Return where the last part of a text that contains every name mentions each; None if it mentions one twice."""
     known = {name.casefold(): name for name in names}
     short = {short: known[name] for name, short in _EXTREMES.items() if name in known}
     either = "|".join(re.escape(name) for name in sorted({*names, *short}, key=len, reverse=True))
@@ -207,7 +207,7 @@ def _clean(gap: str) -> str | None:
 
 
 def _given(gap: str) -> str | None:
-    """A value without what links it to the name behind it and to the name before it; None where nothing links it."""
+    """Return a value without the words that link it to the names around it; None if nothing links it."""
     if _BETWEEN.fullmatch(gap):
         return ""
     gap = gap[separated.end() :] if (separated := _BETWEEN.match(gap)) else gap
@@ -216,7 +216,7 @@ def _given(gap: str) -> str | None:
 
 
 def plain_lines(text: str) -> str:
-    """A text with its lists, its table or its JSON object as lines, without marks of formatting."""
+    """Return a text with its lists, its table or its JSON object as lines, without marks of formatting."""
     stripped = text.strip().removeprefix("```json").strip("` \n")
     if stripped[:1] == "{" and stripped[-1:] == "}" and '":' in stripped and len(stripped) <= _LONGEST:
         try:
@@ -262,7 +262,7 @@ def _named_and_collection(one: Part[NamedValues], other: Part[Collection], with_
 
 
 def _place(name: str, question: str) -> int:
-    """Where a question last speaks of something by name; -1 where it does not."""
+    """Return where a question last mentions a name; -1 if it does not."""
     found = list(re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", question[-_LONGEST_PARAGRAPH:], re.IGNORECASE))
     return found[-1].start() if found else -1
 

@@ -1,7 +1,7 @@
 """Expression trees and the constructors that build them.
 
-Sums and products are flat, a quotient is a product with a power -1, and whatever is rational is computed at once and
-exactly, so two rational constants are equal exactly when their nodes are.
+Sums and products are flat, a quotient is a product with a power -1, and rational subexpressions are computed at once
+and exactly, so two rational constants are equal exactly if their nodes are.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Power(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """A function of its arguments; a name that isn't one of ours is a function nobody knows anything about."""
+    """A function of its arguments; an unknown name is an arbitrary function."""
 
     function: str
     arguments: tuple[Node, ...]
@@ -71,7 +71,7 @@ IMAGINARY = Name("i")
 
 
 def number(value: int | Fraction) -> Number:
-    """A rational number in its one form.
+    """Return a rational number in its canonical form.
 
     Raises:
         TooComplex: it is larger than anything a person writes.
@@ -87,7 +87,6 @@ def number(value: int | Fraction) -> Number:
 
 
 def total(terms: list[Node]) -> Node:
-    """The sum of the terms."""
     if len(terms) == 1:
         return terms[0]
     constant: int | Fraction = 0
@@ -103,7 +102,6 @@ def total(terms: list[Node]) -> Node:
 
 
 def product(factors: list[Node]) -> Node:
-    """The product of the factors."""
     if len(factors) == 1:
         return factors[0]
     constant: int | Fraction = 1
@@ -119,22 +117,19 @@ def product(factors: list[Node]) -> Node:
 
 
 def negative(node: Node) -> Node:
-    """Minus the node."""
     return product([MINUS_ONE, node])
 
 
 def quotient(numerator: Node, denominator: Node) -> Node:
-    """One node divided by another."""
     return product([numerator, power(denominator, MINUS_ONE)])
 
 
 def negative_if(condition: bool, node: Node) -> Node:
-    """Minus the node, or the node."""
     return negative(node) if condition else node
 
 
 def power(base: Node, exponent: Node) -> Node:
-    """A base raised to an exponent; exact where both are rational and so is the result.
+    """Return a base raised to an exponent; exact if both are rational and so is the result.
 
     Raises:
         TooComplex: the result would be too large to write out.
@@ -190,7 +185,7 @@ def _root(value: int, degree: int) -> int | None:
 
 
 def call(function: str, arguments: list[Node]) -> Node:
-    """A function applied; exact where that is easy.
+    """Apply a function; exact if that is easy.
 
     Raises:
         NotUnderstood: a factorial or binomial coefficient of something it isn't defined for.
@@ -240,7 +235,6 @@ _EXACT: dict[str, Callable[..., int | Fraction]] = {
 
 
 def substituted(node: Node, values: Mapping[str, Node]) -> Node:
-    """The tree with trees in the place of names."""
     if isinstance(node, Number):
         return node
     if isinstance(node, Name):

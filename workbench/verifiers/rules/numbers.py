@@ -1,6 +1,6 @@
 r"""Exact rational numbers as answers write them: ``1{,}000``, ``2\frac12``, ``3.2\times10^{-5}``, "twenty-one".
 
-Nothing is ever computed in floating point: a written number is a ``Fraction`` and how finely it was written.
+Nothing is ever computed in floating point: a written number is a ``Fraction`` and its precision.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FLOAT_ERROR = Fraction(1, 2**48)
 
 
 class WrittenNumber(NamedTuple):
-    """A rational value and how it was written."""
+    """A rational value and its notation."""
 
     value: Fraction
     digits: int = 0
@@ -36,11 +36,11 @@ class WrittenNumber(NamedTuple):
 
     @property
     def rounds(self) -> bool:
-        """Whether enough digits are shown to read the number as a rounding of a finer value."""
+        """Return whether enough digits are shown to read the number as a rounding of a finer value."""
         return self.digits >= 3 or (self.digits == 2 and self.places >= 2)
 
     def times(self, factor: Fraction) -> WrittenNumber:
-        """The number in a unit ``factor`` times smaller, as finely written as before."""
+        """Return the number in a unit ``factor`` times smaller, with unchanged precision."""
         return self if factor == 1 else self._replace(value=self.value * factor, step=abs(self.step * factor))
 
 
@@ -76,7 +76,7 @@ _LETTERS_FIRST = re.compile(r"[A-Za-z]")
 
 
 def exact(text: str) -> WrittenNumber | None:
-    """The number a whole text writes, or None when it is not one number.
+    """Parse the number a whole text writes, or None if it is not one number.
 
     Raises:
         TooComplex: digits or exponents beyond what the rules compute.
@@ -90,7 +90,9 @@ def exact(text: str) -> WrittenNumber | None:
 
 
 def equal(a: WrittenNumber, b: WrittenNumber) -> bool:
-    """Equal values, or the coarser decimal is the other value rounded to the digits it shows (never truncated)."""
+    """Return whether values are equal, or the coarser decimal is the other value rounded to its digits (never
+    truncated).
+    """
     if a.value == b.value:
         return True
     coarse = a if a.step > b.step else b
@@ -108,19 +110,19 @@ def _is_computed(shown: WrittenNumber, value: Fraction, digits: int) -> bool:
 
 
 def is_printed(number: WrittenNumber, value: float) -> bool:
-    """Whether a decimal is what a program prints of a value known as a double."""
+    """Return whether a decimal is a program's output for a value known as a double."""
     return (
         number.digits >= _DOUBLE_DIGITS and abs(number.value - Fraction(value)) <= abs(Fraction(value)) * _DOUBLE_ERROR
     )
 
 
 def close_to(value: Fraction, number: WrittenNumber) -> bool:
-    """Whether an irrational value, given to about 14 digits, rounds to a decimal."""
+    """Return whether an irrational value, given to about 14 digits, rounds to a decimal."""
     return number.rounds and abs(value - number.value) <= number.step / 2 + abs(value) * _FLOAT_ERROR
 
 
 def leading(text: str) -> tuple[WrittenNumber, str] | None:
-    """The number a ``plain`` text begins with and the text after it (spaces kept); None when there is none."""
+    """Parse the number a ``plain`` text begins with; return it and the rest (spaces kept); None if there is none."""
     if whole := _PLAIN.fullmatch(text):
         return (_decimal(whole[1], whole[2], whole[3]), "") if whole[2] or whole[3] else None
     if about := _ABOUT.match(text):
@@ -169,7 +171,6 @@ def _bounded(exponent: str) -> int:
 
 
 def _decimal(sign: str, whole: str, places: str | None, exponent: int = 0) -> WrittenNumber:
-    """The number ``whole.places`` times ten to the exponent."""
     value = int(whole + (places or "") or "0")
     if sign == "-":
         value = -value
@@ -205,7 +206,6 @@ def _power(base: int, exponent: int) -> WrittenNumber | None:
 
 
 def _repeating(start: str, block: str) -> WrittenNumber:
-    """``start`` followed by ``block`` for ever."""
     whole, _, places = start.partition(".")
     before = int(whole + places or "0")
     return WrittenNumber((before + Fraction(int(block), 10 ** len(block) - 1)) / 10 ** len(places))

@@ -40,7 +40,7 @@ _MAX_WORDS = 20
 
 
 def leading_number(text: str) -> tuple[Fraction, str] | None:
-    """The number a text begins with, in words, and the text after it; None when it begins with no number word.
+    """Parse the number a text begins with, in words; return it and the rest; None without a number word.
 
     "twenty-one apples" gives 21 and "apples". A lone ordinal ("third") is its place (3), after a cardinal it is a part
     ("one third" is 1/3, "twenty-third" is 23).
@@ -61,7 +61,7 @@ def leading_number(text: str) -> tuple[Fraction, str] | None:
 
 
 def in_digits(text: str) -> str:
-    """A text with its numbers and places in digits: "the twenty-third of May" as "the 23 of May"."""
+    """Return a text with its numbers and places in digits: "the twenty-third of May" as "the 23 of May"."""
     return _NUMBER_RUN.sub(_digits, text)
 
 
@@ -77,7 +77,7 @@ _HAN_SIGNS = frozenset({*_HAN_DIGITS, *_HAN_SCALES})
 
 
 def han_number(text: str) -> tuple[Fraction, str] | None:
-    """The number a text begins with in Chinese numerals, and the text after it: 三十二, 二分之一, 百分之二十五."""
+    """Parse a leading number in Chinese numerals; return it and the rest: 三十二, 二分之一, 百分之二十五."""
     end = next((at for at, sign in enumerate(text) if sign not in _HAN_SIGNS), len(text))
     if (
         not end
@@ -104,7 +104,7 @@ def _han_whole(text: str) -> int:
 
 
 def names_place(text: str) -> bool:
-    """Whether a text is a place in an order in words: "twenty-fourth", "the third"; "one third" is a part."""
+    """Return whether a text is a place in an order in words: "twenty-fourth", "the third"; "one third" is a part."""
     names = _PLACE_WORD.findall(text.lower()[:_LONGEST_PLACE])
     if not names or names[-1] not in ORDINALS:
         return False
@@ -122,7 +122,7 @@ def _words(text: str) -> list[tuple[str, int]]:
 
 
 def _value(words: list[str], at: int) -> tuple[Fraction, int]:
-    """The value of the number words from ``at`` on, and the index of the first word that is not part of it."""
+    """Parse number words from ``at`` on; return the value and the index of the first other word."""
     if (first := words[at : at + 1]) and first[0] in ORDINALS and first[0] != "second":
         return Fraction(ORDINALS[first[0]]), at + 1
     if words[at:] == ["second"]:
@@ -145,14 +145,14 @@ def _value(words: list[str], at: int) -> tuple[Fraction, int]:
 
 
 def _part(words: list[str], at: int) -> tuple[Fraction, int]:
-    """A fraction below one after "and" ("a half", "two thirds") and where it ends; 0 when there is none."""
+    """Parse a fraction below one after "and" ("a half", "two thirds"); return it and its end; 0 if there is none."""
     above, used = _cardinal(words, at)
     below = PARTS.get(words[used], 0) if used < len(words) else 0
     return (Fraction(above, below), used + 1) if used > at and 0 < above < below else (Fraction(0), 0)
 
 
 def _cardinal(words: list[str], at: int) -> tuple[int, int]:
-    """The whole number from ``at`` on ("one hundred and five"; "a" is one) and where it ends."""
+    """Parse a whole number from ``at`` on ("one hundred and five"; "a" is one); return it and its end."""
     total = group = 0
     last = 10**15
     used = at

@@ -28,9 +28,9 @@ class _Style(NamedTuple):
 
     Attributes:
         labels: The labels in order.
-        probe: Found fast, and only where there is a second label.
-        marker: A label, as its group 1, with what marks it. Begins with a sign, so that it is searched for fast.
-        before: What must stand right before it, if anything must.
+        probe: Found fast, and only if there is a second label.
+        marker: A label, as its group 1, with its mark. Begins with a sign, so that it is searched for fast.
+        before: Text required right before it, if any.
     """
 
     labels: tuple[str, ...]
@@ -113,14 +113,14 @@ _LONGEST_OPTION = 1_000
 
 
 def options(question: str, numbered: bool = False) -> dict[str, str]:
-    """The options by label, in the order given; empty when the question has none.
+    r"""Return the options by label, in the order given; empty if the question has none.
 
     Options are the last run of consecutive labels of one style: ``(A)``, ``A.``, ``A:``, ``A)`` and the same in
-    ``\\textbf{}`` and its like; where there is none, ``①``, ``(i)`` or ``I.``. Read in the last 20,000 characters.
+    ``\textbf{}`` and similar; without one, ``①``, ``(i)`` or ``I.``. Only the last 20,000 characters are read.
 
     Args:
         question: The question's text.
-        numbered: Also take ``1.``, where no other style is found.
+        numbered: Also accept ``1.``, if no other style is found.
     """
     text = question[-_READ:]
     if "  " in text or "\t" in text:
@@ -162,16 +162,16 @@ def _option_text(text: str) -> str:
 
 
 def has_label(text: str) -> bool:
-    """Whether an answer may name an option: a capital letter by itself, a Roman number, a circled one."""
+    """Return whether an answer may name an option: a capital letter by itself, a Roman number, a circled one."""
     return _A_LABEL.search(text[:_LONGEST]) is not None
 
 
 def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
-    """The labels an answer consists of: ``B``, ``(B)``, ``B. text``, ``A and C``, ``ACD``, ``①③``; else None.
+    """Return the labels an answer consists of: ``B``, ``(B)``, ``B. text``, ``A and C``, ``ACD``, ``①③``; else None.
 
     Args:
         text: A final answer.
-        known: The question's options; other letters are no labels. Where it lists none, capital letters are.
+        known: The question's options; other letters are no labels. Without any, capital letters are.
     """
     if len(text) > _LONGEST:
         return None
@@ -191,19 +191,19 @@ def letters(text: str, known: dict[str, str]) -> frozenset[str] | None:
 
 
 def _bare(text: str, known: dict[str, str]) -> str:
-    """A label without the marks around it; where no options say what is one, ``A'`` is a name of its own."""
+    """Return a label without the marks around it; if no options define labels, ``A'`` is a name of its own."""
     return text.strip(_AROUND) if known else unquoted(text)
 
 
 def _joined(text: str) -> list[str]:
-    """Labels written without anything between them: ``ACD``, ``①③``."""
+    """Split labels written without anything between them: ``ACD``, ``①③``."""
     signs = list(text)
     plain = all(sign in _LETTERS for sign in signs) or all(sign in _CIRCLED for sign in signs)
     return signs if plain and len(set(signs)) == len(signs) else [text]
 
 
 def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
-    """Labels followed by their options' texts: ``B. text``, ``A. text, C. text``."""
+    """Parse labels followed by their options' texts: ``B. text``, ``A. text, C. text``."""
     each = _EACH_LABELLED.findall(text)
     if len(each) > 1 and known and set(each) <= known.keys():
         return frozenset(each)
@@ -216,7 +216,7 @@ def _labelled(text: str, known: dict[str, str]) -> frozenset[str] | None:
 
 
 def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
-    """The option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
+    """Return the option letters a sentence in words names: "option C", "(D)", "C and D can be inferred"."""
     sentence = _IN_A_NAME.sub(" ", sentence.replace("**", ""))
     if len(_IN_WORDS.findall(sentence[:_LONGEST])) < _MOSTLY * len(sentence[:_LONGEST]) or not _LOWER.search(sentence):
         return frozenset()
@@ -225,6 +225,6 @@ def named_letters(sentence: str, known: dict[str, str]) -> frozenset[str]:
 
 
 def _cased(label: str, known: dict[str, str]) -> str:
-    """A letter in the case of the question's options, unless one of them has it for its text."""
+    """Return a letter in the case of the question's options, unless one of them has it for its text."""
     other = label.swapcase()
     return other if len(label) == 1 and label not in known and other in known and label not in known.values() else label

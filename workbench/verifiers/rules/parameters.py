@@ -1,4 +1,4 @@
-"""Answers that run through whole numbers: residue classes, general solutions, odd numbers, roots by their index."""
+"""Answers with a whole-number parameter: residue classes, general solutions, odd numbers, roots by their index."""
 
 from __future__ import annotations
 
@@ -50,23 +50,23 @@ _SPECIALISES = re.compile(r"[\s$\\)\]}*,.(]{0,6}(?:where|with|for|when|if|provid
 
 
 def narrows(condition: str, *known: str) -> bool:
-    """Whether a condition on a parameter leaves fewer values than any, in words that nobody said before."""
+    """Return whether a condition on a parameter restricts its values, in words that are not known before."""
     return any(not any(found[0].lstrip("= ") in text for text in known) for found in _NARROWS.finditer(condition))
 
 
 def specialised(behind: str, *known: str) -> bool:
-    """Whether the text behind a formula goes on with a condition that narrows it: "where c = 917"."""
+    """Return whether the text after a formula continues with a condition that restricts it: "where c = 917"."""
     found = _SPECIALISES.match(behind)
     return found is not None and narrows(found[1], *known)
 
 
 def letter_of(domain: str) -> str:
-    """The letter of a set of numbers: Z for ℤ."""
+    """Return the letter of a set of numbers: Z for ℤ."""
     return _LETTERS_OF_SETS.get(domain, domain)
 
 
 def without_condition(text: str) -> tuple[str, str]:
-    """The text without the condition on a parameter at its end, and the parameter's domain."""
+    """Split off the condition on a parameter at the text's end; return the text and the parameter's domain."""
     if not _MAY_BE_CONDITION.search(text) or (found := _CONDITION.search(text)) is None:
         return text, ""
     domain = letter_of(found[1] or "")
@@ -111,11 +111,11 @@ class Progression(NamedTuple):
 
 
 class Progressions(NamedTuple):
-    """What lies in one of several progressions.
+    """The union of several progressions.
 
     Attributes:
         members: The progressions.
-        domain: The letter of the set of numbers the parameter runs through.
+        domain: The letter of the parameter's set of numbers.
     """
 
     members: tuple[Progression, ...]
@@ -136,7 +136,7 @@ def _progressions(source: AnswerText, reader: AnswerReader) -> Value | None:
 
 
 def _listed(text: str, names: frozenset[str] | None = None) -> tuple[Progression, ...] | None:
-    """A list of values, each with one parameter: ``x = kπ or x = ±π/3 + 2kπ``."""
+    """Parse a list of values, each with one parameter: ``x = kπ or x = ±π/3 + 2kπ``."""
     if (built := shape(text)) is not None and built.kind in ("set", "list"):
         parts: Sequence[str] = built.parts
     else:
@@ -155,7 +155,7 @@ def _valued(text: str, names: frozenset[str] | None = None) -> list[Progression]
 
 
 def _trees(text: str) -> list[Node] | None:
-    """The values a text gives, two where it has a plus-minus sign; None where it is no value or that of a name."""
+    """Return the values a text gives, two if it has a plus-minus sign; None if it is no value or that of a name."""
     try:
         said = statements(text)
     except NotUnderstood:
@@ -171,7 +171,7 @@ def _parameter(tree: Node, names: frozenset[str] | None = None) -> str | None:
 
 
 def _of_tree(tree: Node, names: frozenset[str] | None = None) -> list[Progression] | None:
-    """The progressions that an expression of one whole number runs through: ``(-1)^n·π/6 + nπ`` has two."""
+    """Return the progressions of an expression of one whole number: ``(-1)^n·π/6 + nπ`` has two."""
     name = _parameter(tree, names)
     if name is None:
         return None
@@ -191,7 +191,7 @@ def _of_tree(tree: Node, names: frozenset[str] | None = None) -> list[Progressio
 
 
 def _congruent(text: str) -> tuple[Progression, ...] | None:
-    """``x ≡ 1, 3 (mod 8)``, "x ≡ 1 (mod 4) or x ≡ 2 (mod 6)"; of a chain of congruent numbers the last."""
+    """Parse ``x ≡ 1, 3 (mod 8)``, "x ≡ 1 (mod 4) or x ≡ 2 (mod 6)"; of a chain of congruent numbers the last."""
     if text.count("mod") > 1:
         several = [_congruent(part) if part.count("mod") == 1 else None for part in split_list(text)]
         return None if None in several else tuple(one for part in several if part is not None for one in part)
@@ -207,7 +207,7 @@ def _congruent(text: str) -> tuple[Progression, ...] | None:
 
 
 def _worded(text: str, question: str) -> tuple[Progression, ...] | None:
-    """``all odd integers``, ``odd multiples of π/2``, ``integers of the form 4k + 1``."""
+    """Parse ``all odd integers``, ``odd multiples of π/2``, ``integers of the form 4k + 1``."""
     if _NEGATED.search(text) or (set(_SIGNED.findall(text)) - set(_SIGNED.findall(question))):
         return None
     if (form := _OF_THE_FORM.fullmatch(text)) is not None:
@@ -226,7 +226,7 @@ def _worded(text: str, question: str) -> tuple[Progression, ...] | None:
 
 
 def _built(text: str, reader: AnswerReader, depth: int) -> Progressions | None:
-    """``{15m + 8 : m ∈ ℤ}`` and ``{n ∈ ℤ : n ≡ 2 (mod 5)}``."""
+    """Parse ``{15m + 8 : m ∈ ℤ}`` and ``{n ∈ ℤ : n ≡ 2 (mod 5)}``."""
     found = shape(text)
     if found is None or found.kind != "builder":
         return None
@@ -241,7 +241,7 @@ def _built(text: str, reader: AnswerReader, depth: int) -> Progressions | None:
 
 
 def _value(node: Node) -> complex | None:
-    """The value of an expression without variables; None where it has none."""
+    """Return the value of an expression without variables; None if it has none."""
     if features(node).names - CONSTANTS:
         return None
     try:
@@ -274,7 +274,7 @@ def _residues(members: Sequence[Progression], unit: Node, period: Fraction) -> l
 
 
 def _period(ours: Sequence[Progression], theirs: Sequence[Progression], unit: Node) -> Fraction | None:
-    """The common period of all progressions, in units; None where they have none."""
+    """Return the common period of all progressions, in units; None if they have none."""
     steps = [_as_fraction(_in_steps(member.step, unit)) for member in (*ours, *theirs)]
     if not all(steps):
         return None
@@ -330,7 +330,7 @@ def _and_unsaid(one: Part[Progressions], other: Part[Any], with_: Comparison) ->
 
 
 def _and_number(one: Part[Progressions], other: Part[Quantity], with_: Comparison) -> Equality | None:
-    """A remainder is the number that what it is congruent to has; where all solutions are asked for, it is only one."""
+    """Compare a residue class with its remainder; if all solutions are asked for, the number is only one."""
     members, number = one.value.members, other.value
     start = members[0].start if len(members) == 1 else None
     equal = number.is_number and isinstance(start, Number) and number.number.value == start.value
@@ -358,7 +358,7 @@ _MOST_INDICES = 24
 
 
 def _indices(text: str) -> list[int] | None:
-    """``0, 1, …, 5`` in full."""
+    """Expand ``0, 1, …, 5``."""
     parts = re.findall(r"-?\d+|\.\.\.|…|\\[cl]?dots", text)
     found: list[int] = []
     for at, part in enumerate(parts):

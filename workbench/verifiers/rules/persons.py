@@ -28,9 +28,10 @@ _MOST_NAMES, _LONGEST = 6, 400
 
 
 def same_person(reference: str, candidate: str) -> bool:
-    """Whether two names may be one person's: the family name alone, initials, a title before it, a middle name more.
+    """Return whether two names may be one person's: the family name alone, initials, a title, an additional middle
+    name.
 
-    A middle name left out may make another person of it, as an initial more does.
+    Omitting a middle name may make it another person, as adding an initial does.
     """
     ours, theirs = _names_of(reference), _names_of(candidate)
     ours, theirs = _apart(ours, theirs), _apart(theirs, ours)
@@ -53,7 +54,7 @@ def _same_name(one: str, other: str) -> bool:
 
 
 def _names_of(text: str) -> list[str]:
-    """The names of a person without titles, the family's last; none where some word is no name."""
+    """Return the names of a person without titles, the family name last; none if some word is no name."""
     text = _FAMILY_FIRST.sub(r"\2 \1", spelled(text))
     names = [name for name in _NAME_ENDS.split(text) if name and name.casefold() not in _TITLES]
     capital = all(name[:1].isupper() and name.replace("'", "").isalpha() for name in names)
@@ -67,7 +68,7 @@ def _apart(names: list[str], others: list[str]) -> list[str]:
 
 
 def tells_person(sentence: str, person: str) -> bool:
-    """Whether a sentence says that somebody is who is asked for: "It was painted by PERSON in 1937."."""
+    """Return whether a sentence identifies a person as the answer: "It was painted by PERSON in 1937."."""
     said = _SENTENCE_END.split(spelled(sentence))[-1]
     if len(said) > _LONGEST or _OPEN.search(said):
         return False

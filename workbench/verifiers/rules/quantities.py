@@ -63,7 +63,7 @@ def _is_marked(text: str) -> bool:
 
 
 def marked(text: str) -> Based | None:
-    """The number of a whole text that marks its base, or None.
+    """Parse the number of a whole text that marks its base, or None.
 
     Raises:
         TooComplex: more digits than the rules compute.
@@ -84,17 +84,18 @@ def marked(text: str) -> Based | None:
 
 
 def grouped(text: str, base: int | None) -> Based | None:
-    """The number whose digits stand in groups of four, in the base that is asked for: ``1011 0011``."""
+    """Parse a number in groups of four digits, in the requested base: ``1011 0011``."""
     text = plain(text)
     return _based(text.replace("_", " "), base) if base and base != 10 and _GROUPS.fullmatch(text) else None
 
 
 def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
-    """Whether a number with its base is one written without: in the base asked for, else in ten (16 with letters).
+    """Return whether a text is the same number without a marked base: in the requested base, else in ten (16 with
+    letters).
 
     Args:
         number: The number.
-        text: What may be digits of it.
+        text: Possible digits of it.
         asks_base: The base the question asks for, if any.
     """
     bare = _BARE.fullmatch(plain(text))
@@ -110,7 +111,7 @@ def same_based(number: Based, text: str, asks_base: int | None) -> bool | None:
 
 
 def _based(written: str, base: int) -> Based | None:
-    """The number its digits stand for; None when one of them is no digit of the base."""
+    """Return the number with these digits; None if one of them is no digit of the base."""
     digits = written.replace(" ", "").replace(",", "")
     whole, _, places = digits.removeprefix("-").partition(".")
     if len(whole + places) > MAX_DIGITS * 4:
@@ -125,7 +126,6 @@ def _based(written: str, base: int) -> Based | None:
 
 
 def asked_base(question: str) -> int | None:
-    """The base a question asks its answer in, or None."""
     lower = question.lower()
     found = list(_ASKED.finditer(question)) if any(word in lower for word in _BASE_WORDS) else []
     if not found:
@@ -148,7 +148,7 @@ class Ratio(NamedTuple):
 
 
 def ratio(text: str, in_words: bool = False) -> Ratio | None:
-    """The ratio a whole text is; None when it is none.
+    """Parse the ratio a whole text is; None if it is none.
 
     Args:
         text: An answer.
@@ -167,7 +167,7 @@ def ratio(text: str, in_words: bool = False) -> Ratio | None:
 
 
 def same_ratio(one: Ratio, other: Ratio) -> bool:
-    """Whether two ratios are the same; ``3:4`` is also the number 3/4."""
+    """Return whether two ratios are the same; ``3:4`` is also the number 3/4."""
     first, second = one.terms, other.terms
     if max(len(first), len(second)) == 2:
         first, second = _as_pair(first), _as_pair(second)
@@ -177,7 +177,6 @@ def same_ratio(one: Ratio, other: Ratio) -> bool:
 
 
 def is_reduced(found: Ratio) -> bool:
-    """Whether the terms are whole numbers without a common divisor."""
     terms = found.terms
     return all(term.denominator == 1 for term in terms) and math.gcd(*(int(term) for term in terms)) == 1
 
@@ -230,7 +229,7 @@ _MAX_PARTS = 3
 
 
 class WantedForm(NamedTuple):
-    """How the question wants its answer written."""
+    """The form that the question requires of its answer."""
 
     percent: bool = False
     """As a percentage, so a bare ``9`` means ``9%``."""
@@ -243,7 +242,7 @@ class WantedForm(NamedTuple):
 
 
 class Quantity(NamedTuple):
-    """A number, the unit or counted thing after it, and what makes either doubtful."""
+    """A number, the unit or counted noun after it, and doubts about either."""
 
     number: WrittenNumber
     pi: int = 0
@@ -260,12 +259,10 @@ class Quantity(NamedTuple):
 
     @property
     def is_number(self) -> bool:
-        """Whether nothing stands behind the number."""
         return self.unit is None and not self.word
 
 
 def asked(question: str) -> WantedForm:
-    """What the end of a question says about the form of its answer."""
     end = question[-_TAIL:].lower()
     percent = ("cent" in end or "%" in end or "interest" in end) and _PERCENT.search(end) is not None
     degrees = _DEGREES.search(end) is not None and "radian" not in end
@@ -273,7 +270,7 @@ def asked(question: str) -> WantedForm:
 
 
 def same_quantity(first: Quantity, second: Quantity, question: WantedForm) -> Ruling | None:
-    """Whether two quantities are the same, and the rule that decided; None when their words can't be compared."""
+    """Return whether two quantities are the same, and the deciding rule; None if their words can't be compared."""
     if first.is_number and second.is_number:
         return None if first.pi or second.pi else _numbers(first, second)
     if first.is_number or second.is_number:
@@ -292,7 +289,7 @@ def _numbers(first: Quantity, second: Quantity) -> Ruling:
 
 
 def _one_sided(bare: Quantity, other: Quantity, question: WantedForm) -> Ruling | None:
-    """A plain number against one with a unit: the unit is dropped, unless it changes the value."""
+    """Compare a plain number with one with a unit: the unit is dropped, unless it changes the value."""
     if other.unit is None or other.unit.dropped:
         return None if other.doubtful else (_equal(bare, other), "quantity.unit_dropped")
     rule = "degrees" if other.unit.pi else "percent"
@@ -321,7 +318,7 @@ def _in_base(side: Quantity, its: Unit) -> Quantity:
 
 
 def _equal(first: Quantity, second: Quantity) -> bool:
-    """Equal values; between different powers of pi only a decimal can be equal, as a rounding."""
+    """Return whether values are equal; between different powers of pi only a decimal can be, as a rounding."""
     if first.pi == second.pi:
         return equal(first.number, second.number)
     if not first.number.value or not second.number.value:
@@ -335,7 +332,6 @@ def _equal(first: Quantity, second: Quantity) -> bool:
 
 
 def quantity(text: str) -> Quantity | None:
-    """The quantity a whole text writes, or None."""
     if not text or len(text) > MAX_NUMBER:
         return None
     if len(text) <= MAX_DIGITS and text.isascii() and text.isdigit():
@@ -375,7 +371,7 @@ def _times_pi(number: WrittenNumber, multiple: re.Match[str], rest: str) -> tupl
 
 
 def _money(amount: Quantity, currency: str, rest: str) -> Quantity | None:
-    """An amount after a currency sign, whatever follows: nothing, the currency again, or "per hour"."""
+    """Parse an amount after a currency sign, whatever follows: nothing, the currency again, or "per hour"."""
     rest = rest.strip()
     if not rest or (unit(rest) or unit("%")) == unit(currency):
         return amount._replace(unit=unit(currency), name=currency)
@@ -419,7 +415,7 @@ def _doubtful(name: str, attached: bool) -> bool:
 
 
 def _sum(amount: Quantity, name: str, rest: str, parts: int) -> Quantity | None:
-    """ "2 hours 30 minutes", "5 ft 3 in": the sum of parts in one dimension, in the unit of the first."""
+    """Parse "2 hours 30 minutes", "5 ft 3 in": the sum of parts in one dimension, in the unit of the first."""
     first = unit(name)
     second = _read(rest, parts)
     if first is None or second is None or second.unit is None or not first.dimensions or first == second.unit:
@@ -441,7 +437,6 @@ def _meant_beside(one: Unit, other: Unit) -> Unit:
 
 
 def _angle(angle: re.Match[str]) -> Quantity:
-    """Degrees, minutes and seconds of arc."""
     sign, degrees, minutes, seconds = angle.groups()
     size = Fraction(int(degrees)) + Fraction(minutes or 0) / 60 + Fraction(seconds or 0) / 3600
     return Quantity(WrittenNumber(-size if sign else size), unit=unit("°"), name="°")

@@ -1,4 +1,4 @@
-"""What the comparers ask of a question's text, each looked up once and only when needed."""
+"""Properties of a question's text for the comparers, each computed once and on demand."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _TAIL = 1_500
 
 
 class _Says:
-    """Whether the end of a question says something, looked for once."""
+    """Whether the end of a question matches a pattern, searched once."""
 
     def __init__(self, pattern: str) -> None:
         # In lower case, which is searched for several times as fast as in either.
@@ -220,34 +220,34 @@ class TypedQuestion:
 
     @cached_property
     def end(self) -> str:
-        """Its end in lower case, which says what is asked for."""
+        """Return its end in lower case, which states the task."""
         return self.text[-_TAIL:].lower()
 
     @property
     def type(self) -> str | None:
-        """The answer type's letter, or None."""
+        """Return the answer type's letter, or None."""
         return self.subtype[:1] if self.subtype else None
 
     @cached_property
     def options(self) -> dict[str, str]:
-        """The options by letter; empty when it has none."""
+        """Return the options by letter; empty if it has none."""
         return options(self.text, numbered=self.type == "C")
 
     @cached_property
     def asked(self) -> WantedForm:
-        """Whether it asks for a percentage, for degrees, in another base."""
+        """Return whether it asks for a percentage, for degrees, in another base."""
         return asked(self.text)
 
     @cached_property
     def _powers_of_length(self) -> frozenset[int]:
-        """The powers of metre that what it asks for may have; empty where it names no such measure."""
+        """Return the possible powers of metre of its answer; empty if it names no such measure."""
         return frozenset(power for measure, power in _MEASURES if measure.search(self.text[-_TAIL:]))
 
     def may_be_in(self, its_unit: Unit) -> bool:
-        """Whether an answer without a unit may be in this one.
+        """Return whether an answer without a unit may be in this one.
 
-        Not so where the question measures the same thing, but only in other units: where it speaks of dollars, 84
-        are not 84 cents; and where it asks for another measure: an area is no volume, newtons are no joules.
+        Not if the question measures the same dimension, but only in other units: if it mentions dollars, 84
+        are not 84 cents; and not if it asks for another measure: an area is no volume, newtons are no joules.
         """
         if asked := self.asked_units(its_unit):
             return its_unit in asked
@@ -260,11 +260,10 @@ class TypedQuestion:
         return not named or any(_scale(known, powers) == its_unit.factor for known in named)
 
     def measures_in(self, its_unit: Unit) -> bool:
-        """Whether it names a unit of the same dimension."""
         return any(known.dimensions == its_unit.dimensions for known in (*self._units, *self._asked_units))
 
     def asked_units(self, like: Unit) -> list[Unit]:
-        """The units of one dimension that it asks its answer in: metres where it ends "in metres"."""
+        """Return the units of one dimension that it asks its answer in: metres if it ends "in metres"."""
         return [known for known in self._asked_units if known.dimensions == like.dimensions]
 
     @cached_property
@@ -277,7 +276,7 @@ class TypedQuestion:
 
     @cached_property
     def decimal_commas(self) -> bool:
-        """Whether it is in a language that writes 3,5 for three and a half, and asks for one number."""
+        """Return whether it is in a language that writes 3,5 for three and a half, and asks for one number."""
         tail = self.text[-_TAIL:]
         if self.type not in (None, "A") or not _DECIMAL_COMMAS.search(tail):
             return False
@@ -291,18 +290,18 @@ class TypedQuestion:
 
     @cached_property
     def imaginary(self) -> bool:
-        """Whether its answer is a complex number, so that ``j`` is the imaginary unit as well as ``i``."""
+        """Return whether its answer is a complex number, so that ``j`` is the imaginary unit as well as ``i``."""
         named = "omplex" in self.text or "imaginary" in self.text
         return self.subtype == "A5" or (named and _IMAGINARY.search(self.text[-_TAIL:]) is not None)
 
     @property
     def by_form(self) -> bool:
-        """Whether it asks for a formula of logic in a form, so that one that only means the same does not answer it."""
+        """Return whether it asks for a formula of logic in a form, so that an equivalent one is no answer."""
         return self._by_form and not self._any_form
 
     @cached_property
     def codes(self) -> bool:
-        """Whether its answer is a string even where it has digits only, as a password is."""
+        """Return whether its answer is a string even if it has digits only, as a password is."""
         if self.type is not None:
             return self.type == "D"
         tail = self.text[-_TAIL:].lower()
@@ -310,33 +309,33 @@ class TypedQuestion:
 
     @cached_property
     def gap(self) -> tuple[str, str] | None:
-        """What stands before and behind the gap it asks to fill."""
+        """Return the text before and after the gap it asks to fill."""
         before, gap, behind = self.text[-_TAIL:].partition("__")
         return (before, behind.lstrip("_")) if gap and "__" not in behind.lstrip("_") else None
 
     @cached_property
     def nouns(self) -> frozenset[str]:
-        """What it asks for by a noun: the "river" of "Which river ...", "What is the river that ..."."""
+        """Return the nouns it asks for: the "river" of "Which river ...", "What is the river that ..."."""
         return frozenset(word for found in _ASKED.findall(self.text[-_TAIL:].lower()) for word in found if word)
 
     @cached_property
     def items(self) -> dict[str, str]:
-        """What it lists to be matched, by label: ``1. goose``, ``c. cygnet``."""
+        """Return the items to be matched, by label: ``1. goose``, ``c. cygnet``."""
         return {found[1]: found[2].strip(" .,;") for found in _ITEM.finditer(self.text[-_TAIL:])}
 
     @cached_property
     def counted(self) -> str | None:
-        """What "how many ..." asks to count."""
+        """Return the noun after "how many ..."."""
         found = _HOW_MANY.findall(self.text[-_TAIL:]) if "many" in self.end else None
         return found[-1] if found else None
 
     @cached_property
     def open(self) -> bool:
-        """Whether it asks for any example, so that another answer than the reference may be right."""
+        """Return whether it asks for any example, so that another answer than the reference may be right."""
         return "example" in self.text and _EXAMPLE.search(self.text[-_TAIL:]) is not None
 
     def restated_by(self, answer: str, reference: str) -> bool:
-        """Whether an answer only repeats an expression of the question instead of working it out."""
+        """Return whether an answer only repeats an expression of the question instead of computing it."""
         said = "".join(tidy(answer).split())
         if self.options or len(said) < _RESTATED or not _OPERATOR.search(said):
             return False
@@ -345,20 +344,20 @@ class TypedQuestion:
 
     @cached_property
     def form(self) -> str | None:
-        """The form it asks an expression to be brought to: ``"simplif"`` or ``"factor"``."""
+        """Return the form it asks an expression to be brought to: ``"simplif"`` or ``"factor"``."""
         found = _FORM.search(self.text[-_TAIL:])
         return found[1].lower() if found else None
 
     @cached_property
     def explained(self) -> frozenset[str]:
-        """The words that change nothing in an answer: those "how many" asks for ("more minutes"), else of counting."""
+        """Return words without effect in an answer: those "how many" asks for ("more minutes"), else of counting."""
         tail = self.text[-_TAIL:].lower()
         if "how many" in tail and (asked := _COUNTED.findall(tail)):
             return frozenset(words(asked[-1]))
         return frozenset(_COUNTS.findall(tail))
 
     def counts_other(self, noun: str) -> bool:
-        """Whether a noun behind a number is not what "how many ..." asks to count."""
+        """Return whether a noun after a number is not what "how many ..." counts."""
         asked = _COUNTED.findall(self.text[-_TAIL:])
         if not asked or not noun.isascii():
             return False
@@ -370,13 +369,13 @@ class TypedQuestion:
 
     @property
     def points(self) -> bool:
-        """Whether ``(1, 2)`` is a point here and no interval."""
+        """Return whether ``(1, 2)`` is a point here and no interval."""
         tail = self.text[-_TAIL:]
         return _POINTS.search(tail) is not None and _INTERVALS.search(tail) is None
 
     @cached_property
     def vectors(self) -> bool:
-        """Whether ``[1, 2]`` is a vector or a point here and no interval."""
+        """Return whether ``[1, 2]`` is a vector or a point here and no interval."""
         tail = self.text[-_TAIL:]
         return self.subtype == "B5" or (_VECTORS.search(tail) is not None and _INTERVALS.search(tail) is None)
 

@@ -1,6 +1,6 @@
-"""Reads an answer once, into a typed value with what words beside it do to it.
+"""Parses an answer once, into a typed value with its qualifiers.
 
-`READERS` are asked in order; the first that knows the text gives the value. What no reader knows is a `Text`.
+`READERS` are tried in order; the first that recognises the text gives the value. Any other text is a `Text`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class AnswerReader:
     """Reads the answers to one question.
 
     Args:
-        question: What it says decides what an ambiguous text is.
+        question: Resolves ambiguous texts.
         leniency: How strictly they are compared.
     """
 
@@ -126,7 +126,7 @@ class AnswerReader:
         self.compared = Comparisons()
 
     def reference(self, text: str) -> Part[Any]:
-        """Read the reference's answer, and remember it: many completions are compared with it."""
+        """Read the reference's answer, and cache it: many completions are compared with it."""
         known = self._references.get(text)
         if known is None:
             if len(self._references) >= _MOST_KEPT:
@@ -175,7 +175,7 @@ class AnswerReader:
         return found if picked is None or picked.sense else picked
 
     def _concluded(self, text: str) -> Part[Any] | None:
-        """The formula that a worked solution comes to: "The slope is 3, so y = 3x - 1."."""
+        """Return the formula that a worked solution concludes with: "The slope is 3, so y = 3x - 1."."""
         if self.question.type in ("C", "D") or self.vocabulary is not None or self.question.options:
             return None
         told = conclusion(text)
@@ -186,7 +186,9 @@ class AnswerReader:
         return None if others and not has_unknown(told.rpartition("=")[2]) else found
 
     def _alternatives(self, text: str) -> Part[Any] | None:
-        """Right answers a reference lists, ``a || b``, ``["a", "b"]``, or one value in several forms, "4 or four"."""
+        """Return right answers a reference lists, ``a || b``, ``["a", "b"]``, or one value in several forms, "4 or
+        four".
+        """
         listed = alternatives_of(text.strip())
         pieces = listed or (text.split("||") if "||" in text else [])
         if len(pieces) < 2 and " or " in text and (pieces := text.split(" or ")):
@@ -208,7 +210,7 @@ class AnswerReader:
             return False
 
     def chosen(self, text: str) -> ChosenOptions | None:
-        """The options an answer names by letter, or the one whose text it is; None where it is no such answer."""
+        """Return the options an answer names by letter, or the one whose text it is; None for any other answer."""
         question = self.question
         expected = self._letters(text)
         if expected is not None and (question.options or question.type == "C" or _ONLY_LABELS.fullmatch(text)):
@@ -218,7 +220,7 @@ class AnswerReader:
         return None
 
     def _letters(self, text: str) -> frozenset[str] | None:
-        """The labels an answer consists of; None where it puts all of them in an order."""
+        """Return the labels an answer consists of; None if it orders all of them."""
         known = self.question.options
         found = letters(text, known)
         return None if found and len(found) > 1 and found >= known.keys() and self.question.ordered else found
@@ -227,11 +229,11 @@ class AnswerReader:
         return self._same_parts(self.part(one), self.part(other))
 
     def candidate(self, text: str, sentence: str, how: str, wanted: Part[Any]) -> Part[Any]:
-        """Read the completion's answer, first as what the reference is.
+        """Read the completion's answer, first as the reference's type.
 
         Args:
             text: The answer.
-            sentence: The line it stands in.
+            sentence: Its line.
             how: How it was found.
             wanted: The reference's answer.
         """
@@ -295,9 +297,10 @@ class AnswerReader:
         return change(text, self.question) if signed or isinstance(wanted.value, ChangeValue) else None
 
     def _result(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
-        """What a chain of equations or an argument comes to: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``, of "so E = 6 kWh".
+        """Return the result of a chain of equations or an argument: 6 kWh of ``E = 2 kW · 3 h = 6 kWh``, of "so E = 6
+        kWh".
 
-        An equation with an unknown has no result, but for one that holds for any value.
+        An equation with an unknown has no result, except for one that holds for any value.
         """
         told = concluded(tidy(text)).strip(" .,:`")
         pieces = [piece.strip(" .") for piece in _EQUALS.split(told)]
@@ -323,7 +326,7 @@ class AnswerReader:
         return None if found is None or isinstance(found.value, (Text, Huge)) or _is_loose(found) else found
 
     def _steps(self, text: str, wanted: Part[Any]) -> Part[Any] | None:
-        """A list whose members arrows, signs of order or words join: "4 → 2 → 6", "4, then 2, and finally 6"."""
+        """Split a list whose members arrows, signs of order or words join: "4 → 2 → 6", "4, then 2, and finally 6"."""
         if not isinstance(wanted.value, Collection) or wanted.value.kind != "list":
             return None
         if wanted.value.joined == "then" and self.question.arranges and len(text) == len(wanted.value.parts):
@@ -342,7 +345,7 @@ class AnswerReader:
         return Part(text, Collection("list", tuple(map(self._step, steps)), joined="then"))
 
     def _step(self, text: str) -> Part[Any]:
-        """A member of an order, where figures such as 0123 are no numbers."""
+        """Read a member of an order, where digits such as 0123 are no numbers."""
         coded = len(text) > 1 and text[0] == "0" and text.isdigit()
         return Part(text, DigitCode(text)) if coded else self.part(text, 1)
 
@@ -356,11 +359,11 @@ class AnswerReader:
         return None if given is None else _state(given, vocabulary)
 
     def picked(self, text: str, wanted: Part[Any] | None = None) -> Part[Any] | None:
-        """The value a phrase gives, with the marks of what stands beside it.
+        """Return the value a phrase gives, with its qualifiers.
 
         Args:
             text: The phrase.
-            wanted: What the reference is, if that is known: words are only picked out where they are as its are.
+            wanted: The reference's answer, if known: words are only picked out if the reference has such words.
         """
         text = tidy(text)
         if not word_count(text) and text.isascii():
@@ -399,7 +402,7 @@ class AnswerReader:
         return not gives_another(text, value, self.question.text)
 
     def _is_meant(self, found: Part[Any], value: str, wanted: Part[Any] | None) -> bool:
-        """Whether a value was meant where it stands in a phrase: words only where the reference is such words."""
+        """Return whether a value in a phrase was meant: words only if the reference is such words."""
         if wanted is not None and isinstance(wanted.value, Text):
             return isinstance(found.value, Text)
         if _VALUE.search(value) and not isinstance(found.value, Text):
@@ -419,7 +422,7 @@ class AnswerReader:
         return same_words_of(one, other, self.question) is not None
 
     def part(self, raw: str, depth: int = 0) -> Part[Any]:
-        """Read an answer that is no sentence, or a member of one; what is asked again is remembered."""
+        """Read an answer that is no sentence, or a member of one; repeated ones are cached."""
         known = self._parts.get((raw, depth))
         if known is None:
             if len(self._parts) >= _MOST_KEPT:
@@ -436,7 +439,6 @@ class AnswerReader:
         return found or Part(tidy(raw), Text(is_prose(raw)))
 
     def typed(self, raw: str, depth: int = 0) -> Part[Any] | None:
-        """What a whole text is by the first reader that knows it."""
         if len(raw) > MAX_CHARACTERS:
             return Part(raw, Huge())
         if (source := self._source(raw, depth)) is None:
@@ -463,7 +465,7 @@ class AnswerReader:
         return Part(text, value, name, source.given, sense)
 
     def _source(self, raw: str, depth: int) -> AnswerText | None:
-        """A text as readers get it; None where nothing is left of it."""
+        """Return a text in the form for readers; None if nothing is left of it."""
         raw, text = _unmathed(raw), tidy(raw)
         if "$" in text:
             text = tidy(raw)
@@ -496,7 +498,7 @@ class AnswerReader:
 
 
 def conclusion(text: str) -> str | None:
-    """What a worked solution says last: ``y = 3x - 1`` of "The slope is 3, so its equation is y = 3x - 1."."""
+    """Return a worked solution's last statement: ``y = 3x - 1`` of "The slope is 3, so its equation is y = 3x - 1."."""
     *before, last = sentences(text)
     *working, told = _CONCLUDES.split(last)
     if not (before or working) or not word_count(text):
@@ -545,7 +547,7 @@ def _may_be(phrase: str, wanted: Part[Any]) -> bool:
 
 
 def _tells_apart(text: str, found: Part[Any]) -> bool:
-    """Whether a list says what each member is, which only meaning compares: "3 km/h and the wind blows at 5"."""
+    """Return whether a list describes each member, which needs meaning: "3 km/h and the wind blows at 5"."""
     parts = found.value.parts if isinstance(found.value, Collection) else ()
     pieces = split_list(tidy(text)) if len(parts) > 1 else []
     pairs = zip(pieces[1:], parts[1:], strict=False)
@@ -561,7 +563,7 @@ def _state(found: str, vocabulary: Vocabulary) -> State:
 
 
 def _turned(found: re.Match[str]) -> str:
-    """``j4`` and ``4j`` as ``4i``."""
+    """Rewrite ``j4`` and ``4j`` as ``4i``."""
     return f"{found[1] or ''}i"
 
 

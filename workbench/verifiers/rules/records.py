@@ -1,4 +1,4 @@
-"""What an answer is once it is read: a value of a type, its name if it has one, and what words beside it do to it."""
+"""A parsed answer: a value of a type, its name if it has one, and its qualifiers."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Expression(NamedTuple):
-    """Something to work out, an equation or an inequality.
+    """An expression to compute, an equation or an inequality.
 
     Attributes:
-        said: What it says; None where only computer algebra may read it.
-        unit: The known unit behind it, which ``said`` is free of.
+        said: Its statements; None if only computer algebra may parse it.
+        unit: The known unit after it, which is removed from ``said``.
         measured: The text before that unit.
     """
 
@@ -28,7 +28,7 @@ class Expression(NamedTuple):
 
 
 class Reaction(NamedTuple):
-    """What stands on both sides of an arrow, as sums."""
+    """Both sides of an arrow, as sums."""
 
     sides: tuple[Part[Value], Part[Value]]
 
@@ -53,10 +53,10 @@ class Collection(NamedTuple):
     """An answer with members.
 
     Attributes:
-        kind: How they stand together.
+        kind: How they are combined.
         parts: The members.
-        closed: Of a tuple, whether square brackets stand left and right, as round an interval.
-        joined: ``"or"`` or ``"and"`` where a word of a list says so, ``"then"`` where arrows lead from one to the next.
+        closed: For a tuple, whether square brackets are on its left and right, as for an interval.
+        joined: ``"or"`` or ``"and"`` if a word of a list says so, ``"then"`` if arrows lead from one to the next.
     """
 
     kind: Literal["list", "set", "tuple"]
@@ -70,8 +70,8 @@ class SetBuilder(NamedTuple):
 
     Attributes:
         member: A member, with its parameter.
-        condition: What holds of the parameter.
-        domain: The letter of the set of numbers the parameter is any of, if that is all.
+        condition: The condition on the parameter.
+        domain: The letter of the parameter's set of numbers, if that is the whole condition.
     """
 
     member: Part[Value]
@@ -87,7 +87,7 @@ class MatrixValue(NamedTuple):
 
 
 class Alternatives(NamedTuple):
-    """An exact value and what it is about: one that fits is enough."""
+    """An exact value and approximations of it: one that fits is enough."""
 
     parts: tuple[Part[Value], ...]
 
@@ -118,7 +118,7 @@ class Term(NamedTuple):
 
 
 class Brackets(NamedTuple):
-    """What closes the question's sequence of brackets, the sequence itself left out."""
+    """The closing brackets of the question's sequence, without the sequence itself."""
 
     closing: str
 
@@ -136,7 +136,7 @@ class Text(NamedTuple):
 
 
 class Huge(NamedTuple):
-    """What takes too much work to read."""
+    """A text that takes too much work to parse."""
 
 
 Value: TypeAlias = tuple[Any, ...]
@@ -151,10 +151,10 @@ class Part(NamedTuple, Generic[Known]):
 
     Attributes:
         text: The answer, tidy.
-        value: What it is.
-        name: What it is said to be the value of: the ``x`` of ``x = 5``.
-        given: What it says of its parameters: the domain of ``k`` in ``kπ, k ∈ ℤ``.
-        sense: Words and signs beside the value that make another answer of it.
+        value: Its value.
+        name: The name that is given the value: the ``x`` of ``x = 5``.
+        given: Its statement about its parameters: the domain of ``k`` in ``kπ, k ∈ ℤ``.
+        sense: Qualifiers: words and signs next to the value that make another answer of it.
     """
 
     text: str
@@ -165,13 +165,13 @@ class Part(NamedTuple, Generic[Known]):
 
 
 class AnswerText(NamedTuple):
-    """A text to read.
+    """A text to parse.
 
     Attributes:
         raw: As written, without math delimiters.
         text: Tidy.
-        depth: How many lists, sets and the like it stands in.
-        given: What was said of its parameters behind it: the domain of ``k`` in ``kπ, k ∈ ℤ``.
+        depth: The number of lists, sets and similar around it.
+        given: The statement about its parameters after it: the domain of ``k`` in ``kπ, k ∈ ℤ``.
         whole: The text with that.
     """
 
@@ -187,12 +187,12 @@ Reader = Callable[[AnswerText, "AnswerReader"], Value | None]
 
 
 class ValueType(NamedTuple):
-    """A type of answers: how one is read, and how it compares.
+    """A type of answers: its parser and its comparers.
 
     Attributes:
-        read: Its reader; None for a type that only the question or a sentence tells.
+        read: Its reader; None for a type that only the question or a sentence determines.
         comparers: Its rows of the table of comparers.
-        of_a_name: Whether what stands behind a name and an equals sign may be of this type as well: ``x = 5``.
+        of_a_name: Whether the text after a name and an equals sign may be of this type as well: ``x = 5``.
     """
 
     read: Reader | None

@@ -68,18 +68,18 @@ _EVERYTHING = [IntervalForm(LOWEST, HIGHEST, False, False)]
 
 
 def intervals(text: str) -> Found | None:
-    """The intervals a text describes, in order, and the variable it names if any; None when it describes none.
+    r"""Parse the intervals a text describes, in order, and the variable it names if any; None if it describes none.
 
-    Takes ``(1, 2]``, ``[1, ∞)``, ``x > 2``, ``1 < x \\le 2``, ``|x - 1| < 2``, ``x ≠ 3``, ``x ∈ (1, 2)``, ``ℝ``,
-    ``\\{x \\mid x > 2\\}``, and what "or", "and", "except" and their signs make of these. ``(1, 2)`` and ``[1, 2]``
-    too: whether such a pair is an interval is for the caller.
+    Accepted are ``(1, 2]``, ``[1, ∞)``, ``x > 2``, ``1 < x \le 2``, ``|x - 1| < 2``, ``x ≠ 3``, ``x ∈ (1, 2)``, ``ℝ``,
+    ``\{x \mid x > 2\}``, and combinations of these by "or", "and", "except" and their signs. ``(1, 2)`` and ``[1, 2]``
+    too: whether such a pair is an interval is for the caller to decide.
     """
     found = place(text)
     return None if found is None or all(one.low == one.high for one in found[1]) else found
 
 
 def place(text: str) -> Found | None:
-    """The same, also for single points: ``x = 2``."""
+    """Parse the same, also for single points: ``x = 2``."""
     return _region(text.strip(), 0)
 
 
@@ -87,8 +87,8 @@ class LineCell(NamedTuple):
     """An end of some interval, or a gap between neighbouring ends.
 
     Attributes:
-        numbers: Some that lie there.
-        held: Which operands hold there.
+        numbers: Some numbers in it.
+        held: The operands that hold there.
     """
 
     numbers: tuple[float, ...]
@@ -96,7 +96,7 @@ class LineCell(NamedTuple):
 
 
 def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[LineCell] | None:
-    """The line cut at all ends; None where the order of the ends isn't known."""
+    """Cut the line at all ends; None if the order of the ends isn't known."""
     line = _line(operands)
     if line is None:
         return None
@@ -112,7 +112,7 @@ def cells(operands: Sequence[Sequence[IntervalForm]]) -> list[LineCell] | None:
 
 
 def at_letters(names: Iterable[str]) -> dict[str, float]:
-    """The values by which ends with letters are ordered: they rise with the alphabet."""
+    """Return values by which ends with letters are ordered: they rise with the alphabet."""
     return {name: sum(ord(sign) / 100**at for at, sign in enumerate(name[:4])) for name in names}
 
 
@@ -172,7 +172,7 @@ def _cut(separator: re.Pattern[str], text: str) -> list[str]:
 
 
 def _points(text: str) -> Found | None:
-    """``x ≠ 2, 3``: all but these; ``x = 2``: these only."""
+    """Parse ``x ≠ 2, 3``: all but these; ``x = 2``: these only."""
     found = _POINTS.fullmatch(text)
     if found is None:
         return None
@@ -187,7 +187,7 @@ def _points(text: str) -> Found | None:
 
 
 def _alone(text: str) -> Found | None:
-    """Numbers beside other parts of a region: the ``{5}`` of ``ℝ ∖ {5}``, the 2 of "except 2"."""
+    """Parse single numbers in a region: the ``{5}`` of ``ℝ ∖ {5}``, the 2 of "except 2"."""
     found = shape(text)
     members = list(found.parts) if found is not None and found.kind == "set" else split_list(text)
     if any(_value(member) is None for member in members):
@@ -207,7 +207,7 @@ def _joined(parts: Sequence[Found | None], holds: Callable[[list[bool]], bool]) 
 
 
 def _by_commas(parts: Sequence[Found | None]) -> Found | None:
-    """Conditions a list gives: all hold where they can, unless they would say nothing otherwise."""
+    """Combine conditions of a list: all hold if they can, unless they would be empty otherwise."""
     if any(part is None or part[0] is None for part in parts):
         return None
     both, either = _joined(parts, all), _joined(parts, any)
@@ -219,13 +219,13 @@ def _by_commas(parts: Sequence[Found | None]) -> Found | None:
 def _combined(
     operands: Sequence[Sequence[IntervalForm]], holds: Callable[[list[bool]], bool]
 ) -> list[IntervalForm] | None:
-    """Where a condition on what lies in each operand holds; None where the order of the ends isn't known."""
+    """Return where a condition on the operands holds; None if the order of the ends isn't known."""
     line, found = _line(operands), cells(operands)
     return None if line is None or found is None else _runs([holds(cell.held) for cell in found], line[1])
 
 
 def _line(operands: Sequence[Sequence[IntervalForm]]) -> tuple[dict[str, int], list[str]] | None:
-    """The cell of each end, and the ends in order; None where that isn't known."""
+    """Return the cell of each end, and the ends in order; None if that isn't known."""
     texts = {end for forms in operands for one in forms for end in (one.low, one.high)} - {LOWEST, HIGHEST}
     values = {text: _value(text) for text in texts}
     if None in values.values() or len(texts) > _MOST_ENDS:
@@ -314,7 +314,7 @@ def _inequality(text: str) -> Found | None:
 
 
 def _distance(left: str, sign: str, right: str) -> Found | None:
-    """``|x - a| < b`` is between a - b and a + b, ``|x - a| > b`` outside."""
+    """Parse ``|x - a| < b`` as between a - b and a + b, ``|x - a| > b`` as outside."""
     found = _ABSOLUTE.fullmatch(left)
     linear = _linear(found[1]) if found else None
     if linear is None:
@@ -334,7 +334,7 @@ def _distance(left: str, sign: str, right: str) -> Found | None:
 
 
 def _linear(text: str) -> tuple[str, Fraction, Fraction] | None:
-    """The name, its factor and what is added to it in ``2x - 5``; None for anything else."""
+    """Return the name, its factor and the constant term in ``2x - 5``; None for anything else."""
     tree = _tree(text)
     names = features(tree).names - CONSTANTS if tree is not None else frozenset()
     if tree is None or len(names) != 1:

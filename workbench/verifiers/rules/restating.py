@@ -1,4 +1,4 @@
-"""Sentences that say in the question's own words what it asks: "Is 91 prime?", "So 91 is not prime."."""
+"""Sentences that answer in the question's own words: "Is 91 prime?", "So 91 is not prime."."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ _SHORT, _TELLING, _LAST = 40, 8, 2
 
 
 class _Clause(NamedTuple):
-    """What is asked or said.
+    """A question or statement.
 
     Attributes:
-        words: Its words but for little ones, by their stems, in order.
-        omissible: Of each, whether a phrase begins with it that may be left out.
-        negated: Whether it denies.
+        words: Its words without function words, by their stems, in order.
+        omissible: For each, whether it begins a phrase that may be left out.
+        negated: Whether it is negated.
         tokens: All of its words and signs.
     """
 
@@ -98,18 +98,17 @@ class _Clause(NamedTuple):
 
 
 def clause_words(text: str) -> list[str]:
-    """The words and signs of a clause in lower case, "not" on its own."""
+    """Return the words and signs of a clause in lower case, "not" on its own."""
     return _TOKEN.findall(_ELIDED.sub("", _CONTRACTED.sub(" not", text.replace("can't", "cannot"))).lower())
 
 
 @lru_cache(maxsize=256)
 def words_asked(question: str) -> frozenset[str]:
-    """All words of a question's end."""
     return frozenset(clause_words(question[-_READ:]))
 
 
 def last_clauses(text: str, at: int = -1) -> list[str]:
-    """The clauses of a text's last sentence, or of another one, but for those that only give reasons."""
+    """Return the clauses of a text's last sentence, or of another one, without those that only give reasons."""
     last = re.split("。(?=.)", sentences(text)[at])[at] if text else ""
     parts = [part for part in _PARTS.split(_LINKED.sub(r"\1", last)) if part.strip()]
     first = next((place for place, part in enumerate(parts) if place and _REASON.match(part)), len(parts))
@@ -117,7 +116,7 @@ def last_clauses(text: str, at: int = -1) -> list[str]:
 
 
 def affirms(question: str, clause: str) -> bool | None:
-    """Whether a clause affirms what a question asks, or denies it; None where it says something else."""
+    """Return whether a clause affirms or denies what a question asks; None if it states something else."""
     if len(clause) > _LONGEST:
         return None
     said = _clause(clause)
@@ -127,7 +126,7 @@ def affirms(question: str, clause: str) -> bool | None:
 
 @lru_cache(maxsize=256)
 def _asked(question: str) -> tuple[_Clause, ...]:
-    """What a question asks, as clauses: its last sentences that end in ``?``, what is true or false."""
+    """Return a question's content as clauses: its last sentences that end in ``?``, what is true or false."""
     return tuple(
         _clause(clause)
         for asked in _sentences_asked(question)
@@ -203,7 +202,7 @@ def _is_prefixed(one: str, other: str) -> bool:
 
 
 def _follows(asked: _Clause, found: list[str], said: _Clause) -> bool:
-    """Whether words are the question's in its order, and only what a sentence may leave out is missing."""
+    """Return whether words are the question's in its order, and only omissible ones are missing."""
     if not found:
         return False
     if "such" in said.tokens:
@@ -229,7 +228,7 @@ def _may_miss(asked: _Clause, start: int, end: int) -> bool:
 
 
 def completes(question: str, sentence: str, answer: str) -> bool:
-    """Whether a sentence is the question's own words with a short answer put in: "Who sang?", "Ann sang."."""
+    """Return whether a sentence is the question's own words with a short answer inserted: "Who sang?", "Ann sang."."""
     said, wanted = tidy(sentence[:400]).lower(), tidy(answer).lower()
     at = re.search(rf"(?<![\w-]){re.escape(wanted)}(?![\w-])", said)
     if at is None or not 1 < len(wanted) <= _SHORT or _clause(said).negated:

@@ -1,4 +1,4 @@
-"""Whether an answer says of itself that it is about something which it is not: ``e^2 ≈ -7.389``."""
+"""Answers that contradict their own rounding: ``e^2 ≈ -7.389``."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ENDS = re.compile(r"\n|[.;](?=\s|\Z)|\\[)\]]|,(?!\d)")
 
 
 def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
-    """Whether a value stands before a sign of rounding, and behind it a decimal that the value does not round to.
+    """Return whether a value is followed by a sign of rounding and a decimal that the value does not round to.
 
     Args:
-        text: An answer with what stands behind it.
+        text: An answer with the text after it.
         read: Reads the value before the sign.
     """
     exact, *about = _ABOUT.split(text)
@@ -43,7 +43,7 @@ def rounded_wrongly(text: str, read: Callable[[str], Part[Any]]) -> bool:
 
 
 def is_unsound_chain(text: str, read: Callable[[str], Part[Any]]) -> bool:
-    """Whether an answer joins values by signs of rounding that are no roundings of each other: ``7 ≈ 18 ≈ 50``.
+    """Return whether an answer joins values by signs of rounding that are no roundings of each other: ``7 ≈ 18 ≈ 50``.
 
     Only numbers can be checked, so a chain of anything else is unsound too.
     """
@@ -89,7 +89,7 @@ def _value(part: Part[Any]) -> Fraction | None:
 
 
 def _shown(text: str) -> WrittenNumber | None:
-    """The decimal a text begins with, in base units; None where it goes on in a way that is no unit's."""
+    """Return the decimal a text begins with, in base units; None if it continues in a way that is no unit's."""
     said = plain(_ENDS.split(text, maxsplit=1)[0].strip(_AROUND))
     found = leading(said)
     if found is None or not found[0].value:

@@ -1,8 +1,7 @@
-"""Words and signs beside a value that make another answer of it: "at least 24", "half of 24", "24 dozen", "A or C".
+"""Qualifiers: words and signs next to a value that make another answer of it: "at least 24", "half of 24", "24 dozen".
 
-What a text says beside its value is read once, into a set of marks: the words and signs themselves, ``?`` before a
-word of which nobody can tell what it does. A candidate means its value where it has no mark that the reference or the
-question does not have.
+They are read once, into a set of marks: the words and signs themselves, ``?`` before a word of unknown effect. A
+candidate means its value if it has no mark that the reference or the question does not have.
 """
 
 from __future__ import annotations
@@ -151,7 +150,7 @@ _RATE = re.compile(r"[\s$*]*(?:[^\W\d_]+\s+(?:per|an?|each|every)|per|each|every
 
 
 class Around(NamedTuple):
-    """What stands before and behind a value in its phrase."""
+    """The text before and after a value in its phrase."""
 
     before: str
     behind: str
@@ -178,13 +177,13 @@ _DIRECTIONS = {
 
 
 def directions(text: str) -> frozenset[str]:
-    """The marks of the sides a text names, but for those it names both of."""
+    """Return the marks of the sides a text names, without those of which it names both."""
     found = {_DIRECTIONS[word] for word in words(text) if word in _DIRECTIONS}
     return frozenset(mark for mark in found if ("-" if mark[0] == "+" else "+") + mark[1:] not in found)
 
 
 def opposed(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two answers lie on opposite sides, by their marks: a profit and a loss."""
+    """Return whether two answers are on opposite sides, by their marks: a profit and a loss."""
 
     def other_side(mark: str) -> str:
         return ("-" if mark[0] == "+" else "+") + mark[1:]
@@ -194,27 +193,27 @@ def opposed(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case, macros left out."""
+    """Return the words of a text in lower case, macros left out."""
     return [word.casefold() for word in _WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text)]
 
 
 def word_count(text: str) -> int:
-    """How many words of two letters or more an answer has, names of macros left out."""
+    """Return how many words of two letters or more an answer has, names of macros left out."""
     return len(_LONG_WORD.findall(_MACRO.sub(" ", text) if "\\" in text else text))
 
 
 def is_prose(text: str) -> bool:
-    """Whether an answer is a sentence; a list of words is none."""
+    """Return whether an answer is a sentence; a list of words is none."""
     if len(text) > 20 and any(word_count(part) >= _PROSE for part in _LISTED.split(text)):
         return True
     return not text.isascii() and len(_HAN.findall(text)) >= _HAN_PROSE
 
 
 def denying(text: str, meant: Iterable[str] = ()) -> bool:
-    """Whether a text denies what stands beside it, or leaves open which of several answers is meant.
+    """Return whether a text denies the value next to it, or leaves open which of several answers is meant.
 
     Args:
-        text: What stands there.
+        text: The text.
         meant: Words that belong to the answer, as those of the reference do.
     """
     return bool(_denials(text).difference(meant))
@@ -230,21 +229,21 @@ def _denials(text: str) -> set[str]:
 
 
 def changing(text: str, meant: Iterable[str] = ()) -> bool:
-    """Whether a text holds a word that makes another answer of what stands beside it."""
+    """Return whether a text holds a word that makes another answer of the value next to it."""
     return bool(changes(text).difference(meant))
 
 
 def changes(text: str) -> set[str]:
-    """The words of a text that make another answer of what stands beside it."""
+    """Return the words of a text that make another answer of the value next to it."""
     return _denials(text) | _SCALING.intersection(words(text))
 
 
 def changed_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
-    """The marks right before or behind a value, in its clause.
+    """Return the marks right before or after a value, in its clause.
 
     Args:
-        around: What stands there.
-        scaling_only: Not to look for denials, whose reach only a whole sentence shows.
+        around: Its surroundings.
+        scaling_only: Ignore denials, whose scope only a whole sentence shows.
     """
     clause = _CLAUSE.split(around.before)[-1]
     verbs = list(_VERB.finditer(clause))
@@ -268,7 +267,7 @@ def changed_near(around: Around, scaling_only: bool = False) -> frozenset[str]:
 
 
 def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
-    """The marks a phrase has beside a value picked out of it."""
+    """Return the marks of a phrase that apply to a value picked out of it."""
     at = phrase.rfind(value)
     if at < 0:
         return frozenset(UNREADABLE)
@@ -304,16 +303,16 @@ def sense_of_phrase(phrase: str, value: str) -> frozenset[str]:
 
 
 def sense_behind(text: str) -> set[str]:
-    """What the rest of a sentence makes of the value before it; that a time is the next day's is no change."""
+    """Return the marks of the rest of a sentence after a value; that a time is the next day's is no change."""
     return changes(_NEXT_DAY.sub(" ", text))
 
 
 def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
-    """The marks of a number that are part of it: "24th", "about 24", "at least 24".
+    """Return the marks that are part of a number: "24th", "about 24", "at least 24".
 
     Args:
         phrase: The whole answer.
-        value: The part of it that was picked out; else the figure is all there is.
+        value: The part of it that was picked out; else the number is the whole answer.
     """
     found: set[str] = set()
     if not value and not is_prose(phrase) and (first := _DIGIT.search(phrase)):
@@ -329,7 +328,7 @@ def sense_of_figure(phrase: str, value: str = "") -> frozenset[str]:
 
 
 def sense_of_noun(noun: str) -> frozenset[str]:
-    """The marks of what stands behind a number where that is no known unit: "24 too many", "24以上", "24 each"."""
+    """Return the marks of text after a number that is no known unit: "24 too many", "24以上", "24 each"."""
     found = changes(noun)
     if not noun.isascii() and _HAN_BEHIND.match(noun[:_HAN_REACH_BEHIND]):
         found |= {"多"}
@@ -338,7 +337,7 @@ def sense_of_noun(noun: str) -> frozenset[str]:
 
 
 def is_rough_before(text: str) -> bool:
-    """Whether a text ends with a word or sign that makes a rough figure of what follows."""
+    """Return whether a text ends with a word or sign that makes the following number approximate."""
     return _ROUGH_BEFORE.search(text) is not None
 
 
@@ -354,7 +353,6 @@ def _unknown(text: str) -> set[str]:
 
 
 def unknown_words(text: str, known: Iterable[str]) -> list[str]:
-    """The words that are neither everyday ones of answers nor known."""
     said = [word for word in words(text) if len(word) > 1 and word not in _KNOWN]
     stems = {stem(word) for word in known} if said else set()
     return [word for word in said if stem(word) not in stems]
@@ -362,7 +360,7 @@ def unknown_words(text: str, known: Iterable[str]) -> list[str]:
 
 @lru_cache(maxsize=64)
 def explained_by(text: str) -> frozenset[str]:
-    """The marks that a text explains: its words and, of each, what it does to one nobody knows."""
+    """Return the marks that a text explains: its words, each also as one of unknown effect."""
     found = words(text)
     signs = {f"?{sign}" for sign in _HAN.findall(text)} if not text.isascii() else set()
     return frozenset({*found, *(f"?{stem(word)}" for word in found), *signs})
@@ -372,7 +370,7 @@ _STEM_ENDINGS = ("ing", "ied", "ies", "ed", "es", "s", "e")
 
 
 def stem(word: str) -> str:
-    """A word without the endings of number and tense."""
+    """Return a word without the endings of number and tense."""
     if not word.endswith(_STEM_ENDINGS):
         return word
     for ending in _STEM_ENDINGS:

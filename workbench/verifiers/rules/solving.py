@@ -1,4 +1,4 @@
-"""Whether an answer is worked out: solved for the unknown, and no equation or function of the question said again."""
+"""Whether an answer is solved: for the unknown, and without repeating an equation or function of the question."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _MOST_EQUATIONS = 12
 
 
 def restates(reference: str, candidate: str, question: str) -> bool:
-    """Whether an answer is an equation that is not solved, where the reference's is: ``4x = 24`` for ``x = 6``.
+    """Return whether an answer is an unsolved equation, while the reference's is solved: ``4x = 24`` for ``x = 6``.
 
     One that the reference does not solve either must not be the question's own. An equation of a line or another
     curve may be written in any form, unless the question states it itself.
@@ -67,7 +67,7 @@ def restates(reference: str, candidate: str, question: str) -> bool:
 
 
 def unworked(reference: str, candidate: str, question: str) -> bool:
-    """Whether an answer still holds an unknown, or a function of the question, that the reference is free of."""
+    """Return whether an answer still holds an unknown, or a function of the question, that the reference lacks."""
     ours, theirs = tidy(reference), tidy(candidate)
     if not all(_is_solved(part) for part in split_list(_APPROXIMATE.sub("", ours))) or _PRODUCT.match(ours):
         return False
@@ -131,7 +131,7 @@ def _names(text: str) -> set[str]:
 
 
 def _value(text: str) -> str:
-    """What stands behind the last equals sign, or before it where only a name follows."""
+    """Return the text after the last equals sign, or before it if only a name follows."""
     head, sign, tail = text.rpartition("=")
     turned = sign and is_name(tail.strip()) and not is_name(head.strip())
     return head if turned else tail if sign else text
@@ -149,7 +149,7 @@ def _mentions(text: str, name: str) -> bool:
 
 
 def has_unknown(text: str) -> bool:
-    """Whether letters stand in an expression, other than in words and in names of functions and figures."""
+    """Return whether letters are in an expression, other than in words and in names of functions and figures."""
     if _OPERATOR.search(text) or quantity(text) is not None:
         return False
     rest = _CONSTANT.sub(" ", _WORD.sub(" ", _APPLICATION.sub(" ", _MACRO.sub(" ", text))))
@@ -197,7 +197,7 @@ _NO_VALUE = re.compile(
 
 
 def has_no_value(reference: str, answer: str) -> bool:
-    """Whether an answer calculates with infinity or divides by zero, the reference not: ``0 \\cdot \\infty``."""
+    r"""Return whether an answer calculates with infinity or divides by zero, the reference not: ``0 \cdot \infty``."""
     if _NO_VALUE.search(answer) and not _NO_VALUE.search(reference):
         return True
     return _INFINITE.search(answer) is not None and not _INFINITE.search(reference)

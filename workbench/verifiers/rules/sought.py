@@ -1,8 +1,8 @@
-"""Patterns that are looked for only where a text has one of the words without which they can't be found.
+"""Prefiltered patterns: searched for only if a text has one of the literals that a match needs.
 
-Most of what is asked of a question or an answer is not there, and to see that a word is nowhere in a text takes a tenth
-of the time that a pattern does. The words are read off the pattern, as regular expression engines do that look for
-literals first (https://swtch.com/~rsc/regexp/regexp4.html).
+Most patterns don't occur in a question or an answer, and finding that no literal occurs takes a tenth of the time of
+the pattern. The literals are read off the pattern, as regular expression engines do that look for literals first
+(https://swtch.com/~rsc/regexp/regexp4.html).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LEAST = 2
 
 
 class Sought:
-    """A pattern; `search` finds what `re.search` finds."""
+    """A prefiltered pattern; `search` finds what `re.search` finds."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
         self._pattern = re.compile(pattern, flags)
@@ -27,7 +27,6 @@ class Sought:
         self._words = tuple(sorted(words, key=len, reverse=True))
 
     def search(self, text: str) -> re.Match[str] | None:
-        """The pattern's first place in a text."""
         if not self._words or (self._any_case and not text.isascii()):
             return self._pattern.search(text)
         seen = text.lower() if self._any_case else text
@@ -38,7 +37,7 @@ class Sought:
 
 
 def needed(pattern: str, flags: int = 0) -> frozenset[str]:
-    """Words of which each text has one that a pattern is found in; empty where none are worth looking for."""
+    """Return literals one of which is in each text that the pattern matches; empty if none are worth searching for."""
     try:
         from re import _parser  # type: ignore[attr-defined]
     except ImportError:

@@ -1,8 +1,8 @@
-"""One spelling for answers that differ only in how they are typed.
+"""Normalisation of answers that differ only in typing.
 
-There are two, for two kinds of readers: `tidy` keeps LaTeX, so that an answer can still be taken apart or parsed;
+There are two forms, for two kinds of readers: `tidy` keeps LaTeX, so that an answer can still be taken apart or parsed;
 `plain` leaves one line of few signs, for numbers and the units around them. Two more are for texts compared as texts:
-`canonical_text`, which other verifiers use too, and `words.spelled`, which also takes out what only strings spare.
+`canonical_text`, which other verifiers use too, and `words.spelled`, which also removes what only strings can spare.
 """
 
 from __future__ import annotations
@@ -107,7 +107,9 @@ _MEMBER = re.compile(r"\\in(?![A-Za-z])")
 
 @lru_cache(maxsize=512)
 def tidy(text: str) -> str:
-    """The text without math delimiters, ``\\left``, fonts and spacing macros, brackets as signs instead of names."""
+    r"""Return the text without math delimiters, ``\left``, fonts and spacing macros, brackets as signs instead of
+    names.
+    """
     text = text.strip().strip("$").strip()
     if text.startswith("**") and text.endswith("**"):
         text = text.replace("**", "")
@@ -142,7 +144,7 @@ def _grouped(script: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """The text without quotation marks, stars and full stops around it.
+    """Return the text without quotation marks, asterisks and full stops around it.
 
     A mark at the end alone may be a prime, inches, an adjoint or Kleene's star; only words lose a stray one.
     """
@@ -163,14 +165,14 @@ def _braces_match(text: str) -> bool:
 
 @lru_cache(maxsize=512)
 def plain(text: str) -> str:
-    r"""The answer as one line of plain characters.
+    r"""Return the answer as one line of plain characters.
 
     Fonts (``\text{}``, ``\mathrm{}``) become a space and their content, so a unit set in roman is never "attached" to
     its number; exponents lose their braces, ``×`` and ``\cdot`` become ``*``, ``^\circ`` becomes ``°``, spaces are
-    single and one trailing full stop goes.
+    single and one trailing full stop is removed.
 
     Raises:
-        TooComplex: the text is too long, or holds a run of digits nobody wrote by hand.
+        TooComplex: the text is too long, or holds a run of digits that nobody would write by hand.
     """
     refuse_long(text)
     if not text.isascii():
@@ -202,6 +204,6 @@ def _exponent(exponent: re.Match[str]) -> str:
 
 
 def localised(text: str) -> str:
-    """A text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
+    """Return a text with decimal commas and dotted thousands as ``1234.5``: ``1.234,5``."""
     text = _DECIMAL_COMMA.sub(lambda found: f"{found[1].replace('.', '')}.{found[2]}", text)
     return _DOTTED.sub(lambda found: found[0].replace(".", ""), text) if len(_DOTTED.findall(text)) else text

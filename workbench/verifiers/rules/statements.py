@@ -24,12 +24,12 @@ _SIGNS = ({"±": "+", "∓": "-"}, {"±": "-", "∓": "+"})
 
 
 class Statement(NamedTuple):
-    r"""What an answer says.
+    r"""A statement of an answer.
 
     Attributes:
-        parts: The trees of each part, in each way it may be read; empty for a name that isn't understood.
+        parts: The trees of each part, in each way it may be parsed; empty for an unknown name.
         signs: The relations between the parts; empty for a bare expression.
-        assigned: Whether the first part only names what the rest is (``x =``, ``f(x) =``, ``\int ... =``).
+        assigned: Whether the first part only names the rest (``x =``, ``f(x) =``, ``\int ... =``).
     """
 
     parts: tuple[tuple[Node, ...], ...]
@@ -38,13 +38,12 @@ class Statement(NamedTuple):
 
     @property
     def equates(self) -> bool:
-        """Whether it is an equation or a chain of equations."""
         return bool(self.signs) and all(sign in "=≈" for sign in self.signs)
 
 
 @lru_cache(maxsize=1024)
 def statements(text: str) -> tuple[Statement, ...]:
-    """What the text says: one statement, or two where it has a plus-minus sign.
+    """Parse the text's statements: one, or two if it has a plus-minus sign.
 
     Raises:
         NotUnderstood: it isn't made of expressions.
@@ -101,7 +100,7 @@ def _first_part(tokens: list[str]) -> tuple[Node, ...]:
 
 
 def _quantity(tokens: list[str], trees: tuple[Node, ...]) -> tuple[Node, ...] | None:
-    """The name of a quantity, if that is all a side is; empty for an unread sum, integral or limit."""
+    """Return the name of a quantity, if a side is only that; empty for an unparsed sum, integral or limit."""
     if not tokens:
         return None
     first = trees[0] if trees else None
@@ -119,7 +118,7 @@ def _quantity(tokens: list[str], trees: tuple[Node, ...]) -> tuple[Node, ...] | 
 
 
 def _applied_name(tokens: list[str]) -> Node | None:
-    """``P(A)``, ``y(0)``, ``E[X]``: a letter before one bracketed group that ends the part."""
+    """Parse ``P(A)``, ``y(0)``, ``E[X]``: a letter before one bracketed group that ends the part."""
     at = 1
     if tokens[1:2] == ["_"]:
         at = tokens.index("}") + 1 if tokens[2:3] == ["{"] and "}" in tokens else 3

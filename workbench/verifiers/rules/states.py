@@ -131,10 +131,10 @@ _LIMITS = frozenset(_LIMITING_WORDS.split())
 
 
 def vocabulary_of(reference: str, question: str) -> Vocabulary | None:
-    """The vocabulary a reference answer belongs to.
+    """Return the vocabulary of a reference answer.
 
-    The alternatives the question itself offers ("acute, right or obtuse?") come first; of the known vocabularies the
-    one most of whose states the question names.
+    The alternatives the question itself offers ("acute, right or obtuse?") take precedence; of the known vocabularies
+    the one most of whose states the question names.
     """
     word = _word(reference) or ""
     fitting = [vocabulary for vocabulary in VOCABULARIES if word in vocabulary]
@@ -180,9 +180,9 @@ def _named(vocabulary: Vocabulary, word: str, asked: frozenset[str]) -> tuple[in
 
 
 def state(text: str, vocabulary: Vocabulary) -> str | None:
-    """The state an answer is, whole: ``**Yes.**``, ``\\text{not valid}``, ``F``; None when it is something else.
+    r"""Return the state a whole answer is: ``**Yes.**``, ``\text{not valid}``, ``F``; None for anything else.
 
-    "not X" is the other state where there are two, else ``"not X"`` itself, which equals no state.
+    "not X" is the other state if there are two, else ``"not X"`` itself, which equals no state.
     """
     word = _word(text) or ""
     return _state(_LETTERS.get(word, word), vocabulary)
@@ -208,18 +208,18 @@ def _negated(found: str | None, vocabulary: Vocabulary) -> str | None:
 
 
 def term(text: str) -> str | None:
-    """The value without digits that a text is (infinity, no solution …); None for any other."""
+    """Return the value without digits that a text is (infinity, no solution …); None for any other."""
     return None if _DIGIT.search(text) else _TERMS.get(_word(text) or "")
 
 
 def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = False) -> str | None:
-    """The state a text begins with ("No, because …") or concludes with ("Thus, the claim is disproved.").
+    """Return the state a text begins with ("No, because …") or concludes with ("Thus, the claim is disproved.").
 
     Args:
         text: An answer.
-        vocabulary: Where the states come from.
-        question: What is asked: the last sentence may affirm or deny it in its own words.
-        whole: The text is all there is to the answer: the only state it names counts wherever it stands.
+        vocabulary: The possible states.
+        question: The last sentence may affirm or deny it in its own words.
+        whole: The text is the whole answer: the only state it names counts wherever it is.
     """
     found = state(text, vocabulary)
     if found is not None:
@@ -234,7 +234,7 @@ def stated(text: str, vocabulary: Vocabulary, question: str = "", whole: bool = 
 
 
 def limited(text: str, question: str) -> bool:
-    """Whether the end of an answer limits what it says, leaves it open or only reports it, other than the question."""
+    """Return whether the end of an answer qualifies it, leaves it open or only reports it, unlike the question."""
     said = {word for clause in last_clauses(text[-_LONGEST:]) for word in clause_words(clause)}
     return bool((_LIMITS & said).difference(words_asked(question)))
 
@@ -297,7 +297,7 @@ def _has_word(sentence: str, word: str) -> bool:
 
 
 def _word(text: str) -> str | None:
-    """The answer as a vocabulary would hold it; None when it is too long to be a state."""
+    """Return the answer as a vocabulary would hold it; None if it is too long to be a state."""
     if len(text) > 120:
         return None
     return " ".join(_plain(text).lower().split()) or None

@@ -1,4 +1,4 @@
-"""Answers that are words: the same name, noun, phrase or sequence of words but for how it is set."""
+"""Answers that are words: the same name, noun, phrase or sequence of words except for typesetting."""
 
 from __future__ import annotations
 
@@ -59,7 +59,6 @@ _FEW, _SHORT_SYMBOL = 3, 4
 
 
 def same_text(reference: str, candidate: str) -> str | None:
-    """The rule by which two answers are the same text, if they are."""
     if reference == candidate:
         return "text.exact"
     if reference.isalnum() and candidate.isalnum():
@@ -76,12 +75,13 @@ def same_text(reference: str, candidate: str) -> str | None:
 
 
 def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
-    """Whether two strings are the same but for quotation marks, TeX's spelling of signs and, in words, upper case.
+    """Return whether two strings are the same except for quotation marks, TeX's spelling of signs and, in words, upper
+    case.
 
     Args:
         reference: The reference's answer.
         candidate: The completion's.
-        raised: Whether to read over superscripts as well: ``Na^+`` is the string Na+, but ``x^2`` no number x2.
+        raised: Whether to ignore superscripts as well: ``Na^+`` is the string Na+, but ``x^2`` no number x2.
     """
     if reference.endswith("...") != candidate.endswith("..."):
         return False
@@ -99,7 +99,7 @@ def same_wording(reference: str, candidate: str, raised: bool = False) -> bool:
 
 @lru_cache(maxsize=512)
 def folded(text: str) -> frozenset[str]:
-    """The ASCII spellings of a name with diacritics: Godel and Goedel for Gödel."""
+    """Return the ASCII spellings of a name with diacritics: Godel and Goedel for Gödel."""
     text = text.casefold()
     umlauts = text.translate(_UMLAUTS)
     spellings = (unicodedata.normalize("NFKD", one) for one in (text, umlauts))
@@ -109,7 +109,9 @@ def folded(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def spelled(text: str) -> str:
-    """The characters an answer shows: accents, escapes, typewriter and indices resolved, quotation marks taken off."""
+    """Return the characters an answer shows: accents, escapes, typewriter and indices resolved, quotation marks
+    removed.
+    """
     text = tidy(text)
     if any(sign in text for sign in _MARKUP):
         text = _ACCENT.sub(lambda found: (found[2] or found[3] or found[5]) + _COMBINING[found[1] or found[4]], text)
@@ -124,7 +126,7 @@ def spelled(text: str) -> str:
 
 @lru_cache(maxsize=512)
 def canonical(text: str) -> str:
-    """`canonical_text`, remembered: an answer is compared with many others."""
+    """Return `canonical_text`, cached: an answer is compared with many others."""
     return canonical_text(text)
 
 
@@ -132,13 +134,13 @@ def canonical(text: str) -> str:
 
 
 def leads(sentence: str, answer: str) -> bool:
-    """Whether an answer comes first and an explanation of it behind a dash, colon or full stop."""
+    """Return whether an answer comes first and an explanation of it after a dash, colon or full stop."""
     rest = sentence.casefold().removeprefix(answer.casefold())
     return len(answer) > 1 and len(rest) < len(sentence) and _EXPLAINS.match(rest) is not None
 
 
 def enumerates(text: str) -> bool:
-    """Whether a text is nothing but short names side by side, any of which may be meant: "red : orange : green"."""
+    """Return whether a text is only short names side by side, any of which may be meant: "red : orange : green"."""
     if _HAN_CLAUSE.search(text):
         return False
     for separator, fewest_members, most_words in _SEPARATORS:
@@ -149,9 +151,10 @@ def enumerates(text: str) -> bool:
 
 
 def contains(sentence: str, answer: str) -> bool:
-    """Whether a sentence gives a short answer as a clause of its own: "... is ANSWER, because", "ANSWER, the capital".
+    """Return whether a sentence gives a short answer as a clause of its own: "... is ANSWER, because", "ANSWER, the
+    capital".
 
-    Not so where it is taken back, one of several, or part of a longer name: "North ANSWER", "ANSWER-in-law".
+    Not if it is retracted, one of several, or part of a longer name: "North ANSWER", "ANSWER-in-law".
     """
     if len(answer) > _CONTAINED or len(answer) < 2 or len(sentence) > _SENTENCE:
         return False
@@ -171,7 +174,7 @@ def contains(sentence: str, answer: str) -> bool:
 
 
 def holds(sentence: str, answers: list[str]) -> bool:
-    """Whether a sentence has one of some answers in it, whatever it says of it."""
+    """Return whether a sentence contains one of some answers, in any context."""
     if not 1 < word_count(sentence) <= _SHORT:
         return False
     said = spelled(sentence).casefold()
@@ -182,13 +185,13 @@ def holds(sentence: str, answers: list[str]) -> bool:
 
 
 def same_print(reference: str, candidate: str) -> bool:
-    """Whether two texts show the same signs, blanks and quotation marks aside."""
+    """Return whether two texts show the same signs, without blanks and quotation marks."""
     ours, theirs = (_UNSEEN.sub("", spelled(text)) for text in (reference, candidate))
     return ours == theirs
 
 
 def other_case(reference: str, answer: str, question: TypedQuestion) -> bool:
-    """Whether two texts differ in upper case where that tells symbols apart: CO and Co, NO and No, MW and mW."""
+    """Return whether two texts differ in upper case that distinguishes symbols: CO and Co, NO and No, MW and mW."""
     ours, theirs = spelled(reference), spelled(answer)
     if question.of_code and ours != theirs and ours not in theirs and ours.casefold() in theirs.casefold():
         return ours.casefold() not in _STATES or question.of_output
@@ -212,7 +215,9 @@ def _is_symbol(one: str, other: str, asked: bool) -> bool:
 
 
 def goes_on(reference: str, answer: str, question: TypedQuestion) -> bool:
-    """Whether an answer that holds the reference's text makes another name of it: "Paris, Texas", "Ann's brother"."""
+    """Return whether an answer that holds the reference's text extends it to another name: "Paris, Texas", "Ann's
+    brother".
+    """
     ours, theirs = spelled(reference), spelled(answer)
     at = theirs.casefold().rfind(ours.casefold())
     if at < 0 or not ours:

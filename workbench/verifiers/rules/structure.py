@@ -1,4 +1,4 @@
-"""The shape of an answer: lists, sets, tuples, intervals, matrices, taken apart at their outermost level.
+"""The shape of an answer: lists, sets, tuples, intervals, matrices, split at their outermost level.
 
 Nothing here compares values; `equality` does, part by part.
 """
@@ -57,10 +57,10 @@ _ROW_END = re.compile(r"\s*\\\\(?:\[[\w. ]{1,8}\])?\s*")
 
 
 class Shape(NamedTuple):
-    """An answer taken apart.
+    """A split answer.
 
     Attributes:
-        kind: What it is.
+        kind: Its kind.
         parts: Its members as written; a matrix's rows joined, ``width`` a row.
         width: Columns of a matrix; 0 for the others.
         closed: For an interval, whether its lower and upper ends belong to it.
@@ -73,7 +73,7 @@ class Shape(NamedTuple):
 
 
 def shape(text: str) -> Shape | None:
-    """Take a tidy answer apart; None when it is one value.
+    """Split a tidy answer; None if it is one value.
 
     A name before an equals sign (``A = ...``, ``(x, y) = ...``) and "∈" before a finite set are left out.
     """
@@ -103,9 +103,9 @@ def shape(text: str) -> Shape | None:
 
 
 def split_list(text: str) -> list[str]:
-    """The members of a list without brackets around it: ``1, 2 and 3``; one member when it is no list.
+    r"""Return the members of a list without brackets around it: ``1, 2 and 3``; one member if it is no list.
 
-    A comma of thousands separates nothing, nor does anything within brackets; ``\\pm`` makes two members.
+    A comma of thousands separates nothing, nor does anything within brackets; ``\pm`` makes two members.
     """
     if "," in text:
         text = _THOUSANDS.sub(lambda number: re.sub(r"\D", "", number[0]), text)
@@ -117,19 +117,19 @@ def split_list(text: str) -> list[str]:
 
 
 def hyphened(text: str) -> int:
-    """How many whole numbers hyphens join as in an order, a score or a code: ``3-1-4-2``; 0 where they join none."""
+    """Count the whole numbers that hyphens join as in an order, a score or a code: ``3-1-4-2``; 0 without any."""
     return len(_HYPHEN.findall(text)) + 1 if text[:1].isdigit() and _HYPHENED.fullmatch(text) else 0
 
 
 def in_steps(text: str) -> list[str]:
-    """What arrows, signs of order, hyphens or words put one after the other; one member where nothing does."""
+    """Split at arrows, signs of order, hyphens or words of sequence; one member if there are none."""
     if _AND_THEN.search(text):
         return split_list(_AND_THEN.sub(", ", text))
     return (_HYPHEN if _HYPHENED.fullmatch(text) else _THEN).split(text)
 
 
 def names_and_value(text: str) -> tuple[str, str] | None:
-    """``x = 5`` and ``minimum: 5`` as name and value; None when there is no single name before a sign."""
+    """Split ``x = 5`` and ``minimum: 5`` into name and value; None if there is no single name before a sign."""
     head, sign, tail = text.partition("=")
     if not sign and (said := _SAID.fullmatch(text)) and not (changing(said[1], _EXTREMES) or said[1] in FUNCTIONS):
         return said[1].lower(), said[2]
@@ -140,12 +140,11 @@ def names_and_value(text: str) -> tuple[str, str] | None:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text is a name as it stands before an equals sign."""
     return _NAME.fullmatch(text) is not None
 
 
 def _outward(found: re.Match[str]) -> Shape:
-    """An interval with open ends as brackets turned outward: ``]1, 2[``."""
+    """Parse an interval with open ends as brackets turned outward: ``]1, 2[``."""
     low, _, high = found[2].partition(",")
     return Shape("interval", (low.strip(), high.strip()), closed=(found[1] == "[", found[3] == "]"))
 
@@ -257,7 +256,7 @@ def _at_top(text: str, words: bool = True) -> list[str]:
 
 
 def _both_signs(text: str) -> list[str]:
-    """``a \\pm b`` as its two values; any other text alone."""
+    r"""Return the two values of ``a \pm b``; any other text alone."""
     if ("\\pm" in text or "±" in text) and len(_PLUS_MINUS.findall(text)) == 1:
         return [_PLUS_MINUS.sub("+", text).lstrip("+").strip(), _PLUS_MINUS.sub("-", text)]
     return [text]
@@ -275,14 +274,14 @@ _AXIS = re.compile(
 
 
 def with_plain_axes(text: str) -> str:
-    """A text with unit vectors that nothing else is written like, ``\\mathbf{i}`` and ``ĵ``, as plain letters."""
+    r"""Return a text with unambiguous unit vectors, ``\mathbf{i}`` and ``ĵ``, as plain letters."""
     if len(_AXIS.findall(text)) < 2:
         return text
     return _AXIS.sub(lambda axis: axis[1] or axis[2] or {"î": "i"}.get(axis[3], "j"), text)
 
 
 def unit_vectors(text: str) -> Shape | None:
-    """``3i - 2j + k`` as the tuple of its components."""
+    """Parse ``3i - 2j + k`` as the tuple of its components."""
     if len(text) > _LONGEST_VECTOR:
         return None
     head, equals, told = text.replace("−", "-").rpartition("=")
@@ -300,5 +299,5 @@ def unit_vectors(text: str) -> Shape | None:
 
 
 def name_without_index(name: str) -> str:
-    """What a name shares with others of its kind: ``x`` of ``x_1``."""
+    """Return a name without its index: ``x`` of ``x_1``."""
     return _INDEX.sub("", name)

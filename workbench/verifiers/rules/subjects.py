@@ -1,4 +1,4 @@
-"""Whether a sentence speaks of another thing than its question asks for: of the diameter, of whoever was second."""
+"""Sentences about another thing than their question asks for: the diameter, or the person who was second."""
 
 from __future__ import annotations
 
@@ -100,12 +100,12 @@ _ABSTRACT = frozenset({"way", "possibilit", "arrangement", "outcom", "cas", "sol
 
 
 def of_another(around: Around, value: str, question: TypedQuestion) -> bool:
-    """Whether the clause that gives a value gives that of something which the question names no word of.
+    """Return whether the clause that gives a value is about something which the question doesn't mention.
 
     Args:
-        around: What stands before and behind the value in its sentence.
+        around: The text before and after the value in its sentence.
         value: The value.
-        question: What it asks for counts, and of its other words those that the clause shares.
+        question: The thing it asks for counts, and those of its other words that the clause shares.
     """
     before = _BOUNDARY.split(without_means(concluded(around.before)).rstrip(_LABELS))[-1]
     behind = _BOUNDARY.split(around.behind[:_REACH_BEHIND], maxsplit=1)[0]

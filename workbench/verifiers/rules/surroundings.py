@@ -1,4 +1,4 @@
-"""What stands before and behind an answer in a completion, and whether that denies it or makes it another value."""
+"""The text around an answer in a completion, and whether it denies it or makes it another value."""
 
 from __future__ import annotations
 
@@ -168,12 +168,12 @@ _MATH_OPENERS = re.compile(r"(?:\$\$?|\\[(\[]|\\(?:displaystyle|left)(?![A-Za-z]
 
 
 class Surroundings(NamedTuple):
-    """The text round an answer.
+    """The text around an answer.
 
     Attributes:
-        before: The sentence up to the answer, box and math delimiters left out.
-        left: The same with what stands right before the answer as it is.
-        behind: The reply from the answer's end on, so far as it may still speak of it.
+        before: The sentence up to the answer, without box and math delimiters.
+        left: The same with the text right before the answer unchanged.
+        behind: The reply from the answer's end on, as far as it may still refer to it.
     """
 
     before: str
@@ -182,7 +182,6 @@ class Surroundings(NamedTuple):
 
 
 def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
-    """Look round an answer in its completion."""
     start, end = answer.start, answer.end
     if answer.how == "boxed" and (macro := _MACRO.search(completion, max(start - _MACRO_REACH, 0), start)):
         start = macro.start()
@@ -195,7 +194,7 @@ def surroundings(completion: str, answer: FinalAnswer) -> Surroundings:
 
 
 def denied(around: Surroundings) -> bool:
-    """Whether the text takes the answer for wrong, doubts it, asks for it, or takes it back."""
+    """Return whether the text calls the answer wrong, doubts it, asks for it, or retracts it."""
     return (
         _LEFT_OPEN.search(around.before) is not None
         or _denied_before(around.before)
@@ -205,13 +204,13 @@ def denied(around: Surroundings) -> bool:
 
 
 def taken_back(reference: str, answer: str) -> bool:
-    """Whether a sentence that holds an answer takes it back behind it: "Ann. Wait, Bea"."""
+    """Return whether a sentence that holds an answer retracts it afterwards: "Ann. Wait, Bea"."""
     at = answer.casefold().rfind(reference.casefold())
     return at >= 0 and _denied_behind(answer[at + len(reference) :])
 
 
 def changed(around: Surroundings) -> bool:
-    """Whether the answer is part of a larger formula: ``-\\boxed{12}``, ``\\boxed{12}+1``."""
+    r"""Return whether the answer is part of a larger formula: ``-\boxed{12}``, ``\boxed{12}+1``."""
     letter = _LETTER_BEHIND.match(around.behind)
     if letter is not None and unit(letter[1]) is None:
         return True
@@ -244,7 +243,7 @@ def _denied_before(before: str) -> bool:
 
 
 def _said_by_others(around: Surroundings) -> bool:
-    """Whether an answer is only what others say: "some say 12", or "Ann got 12, but she miscounted"."""
+    """Return whether an answer is only attributed to others: "some say 12", or "Ann got 12, but she miscounted"."""
     behind = around.behind[:_OTHERS_REACH]
     if _SAID_BEHIND.match(behind):
         return _ERRS.search(behind) is not None

@@ -1,7 +1,7 @@
-r"""Sums, integrals, limits and equations the rules can't decide themselves, compared by sympy.
+"""Sums, integrals, limits and equations that the rules can't decide themselves, compared by sympy.
 
 Only worker processes import this module: it loads sympy, and nothing in it is bounded in time. Importing it also
-compares one easy pair, so that a server which imports it once hands its tables to every worker it forks.
+compares one easy pair, so that a server which imports it once shares its tables with every worker it forks.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ logging.getLogger("latex2sympy2_extended").setLevel(logging.CRITICAL)
 
 
 def same_symbolic(first: str, second: str) -> bool | None:
-    """Whether two short expressions or equations are equal; None when sympy can't read or decide them.
+    """Return whether two short expressions or equations are equal; None if sympy can't parse or decide them.
 
     It is symmetric: the two are compared in one fixed order.
 
@@ -57,7 +57,7 @@ def same_symbolic(first: str, second: str) -> bool | None:
 
 
 def _tree(text: str) -> Any:
-    """What sympy makes of a text; None unless it is an expression or an equation."""
+    """Parse a text with sympy; None unless it is an expression or an equation."""
     try:
         tokens = tokenize(text)
     except NotUnderstood:
@@ -88,7 +88,7 @@ def _is_name(tree: Any) -> bool:
 
 
 def _same_equation(first: Any, second: Any) -> bool | None:
-    """Compare solved forms, then up to a factor, then by their solutions; None where free constants may differ."""
+    """Compare solved forms, then up to a factor, then by their solutions; None if free constants may differ."""
     if first.lhs == second.lhs and _is_name(first.lhs):
         return _same_expression(first.rhs, second.rhs)
     one, other = (sympy.numer(sympy.together((tree.lhs - tree.rhs).doit())) for tree in (first, second))
@@ -101,7 +101,7 @@ def _same_equation(first: Any, second: Any) -> bool | None:
 
 
 def _same_solutions(first: Any, second: Any) -> bool | None:
-    """Compare two equations solved for one of their variables; None where one can't be solved."""
+    """Compare two equations solved for one of their variables; None if one can't be solved."""
     names = first.free_symbols & second.free_symbols
     if not names:
         return None
@@ -134,7 +134,7 @@ def _has_limits(tree: Any) -> bool:
 
 
 def _agree(first: Any, second: Any) -> bool | None:
-    """Whether the values are equal at a few points; None where they have no numerical values."""
+    """Return whether the values are equal at a few points; None if they have no numerical values."""
     names = sorted(first.free_symbols | second.free_symbols, key=str)
     counted = _counted(first) | _counted(second)
     for start in range(len(_POINTS) if names else 1):

@@ -1,4 +1,4 @@
-"""Terms, nouns and lists of words that are the same but for their form: "cosine rule" and "law of cosines"."""
+"""Terms, nouns and lists of words that are the same except for their form: "cosine rule" and "law of cosines"."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ _LEAST_CONTEXT = 2
 
 
 def same_words_of(reference: str, candidate: str, question: TypedQuestion) -> str | None:
-    """The rule by which two texts are the same words, if they are."""
     if same_wording(reference, candidate, raised=question.type == "D"):
         return "text.wording"
     if (question.type == "D" or question.ordered) and _same_letters(reference, candidate):
@@ -59,7 +58,6 @@ def _same_noun(reference: str, candidate: str) -> bool:
 
 
 def singular(noun: str) -> str:
-    """A noun in the singular."""
     if noun in _PLURALS:
         return _PLURALS[noun]
     for ending, replaced in (("ves", "f"), ("ies", "y"), ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x")):
@@ -69,7 +67,7 @@ def singular(noun: str) -> str:
 
 
 def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
-    """Whether two terms differ only in a noun of the same kind, a hyphen, or a noun the question asks for."""
+    """Return whether two terms differ only in a noun of the same kind, a hyphen, or a noun the question asks for."""
     if max(len(reference), len(candidate)) > _LONGEST:
         return False
     ours, theirs = _words_of_term(reference, question), _words_of_term(candidate, question)
@@ -83,7 +81,7 @@ def _same_term(reference: str, candidate: str, question: TypedQuestion) -> bool:
 
 
 def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
-    """The words of a term as they are compared; none where it is none."""
+    """Return the words of a term in their compared form; none if it is not a term."""
     shown = spelled(text).casefold().removeprefix("the ")
     if (inverted := _OF.fullmatch(shown)) is not None and inverted[1] in _GENERIC:
         words = inverted[2].split()
@@ -102,7 +100,7 @@ def _words_of_term(text: str, question: TypedQuestion) -> list[str]:
 
 
 def _same_letters(reference: str, candidate: str) -> bool:
-    """Whether one answer spells the other: ``F-D-W`` for ``FDW``."""
+    """Return whether one answer spells the other: ``F-D-W`` for ``FDW``."""
     ours, theirs = (_APART.split(spelled(text)) for text in (reference, candidate))
     spelt = all(len(sign) == 1 for sign in max(ours, theirs, key=len))
     return len(ours) != len(theirs) and spelt and 1 in (len(ours), len(theirs)) and "".join(ours) == "".join(theirs)
@@ -116,7 +114,7 @@ def _same_sequence(reference: str, candidate: str) -> bool:
 
 
 def _strand(text: str) -> tuple[bool, str] | None:
-    """A strand of nucleotides, and whether it is written from its 3' end."""
+    """Parse a strand of nucleotides, and whether it is written from its 3' end."""
     found = _STRAND.fullmatch(tidy(text))
     if found is None or (found[1] or "") == (found[3] or "-"):
         return None

@@ -12,7 +12,7 @@ from workbench.verifiers.rules.danger import refuse_long
 
 
 class NotUnderstood(Exception):
-    """The text isn't an expression this package reads."""
+    """The text isn't an expression that this package can parse."""
 
 
 _TRIGONOMETRIC = "sin cos tan cot sec csc sinh cosh tanh coth sech csch"

@@ -219,7 +219,7 @@ class Unit(NamedTuple):
 
 
 class _UnitEntry(NamedTuple):
-    """A row of the table: what the name stands for."""
+    """A row of the table: the definition of a name."""
 
     definition: str
     prefixes: str
@@ -245,7 +245,7 @@ _PREFIX_APART = re.compile(r"\b(kilo|mega|giga|milli|micro|centi|nano)-(?=[a-z])
 
 @lru_cache(maxsize=4096)
 def unit(text: str) -> Unit | None:
-    """The unit a ``plain`` text names, or None when any part of it is unknown."""
+    """Parse the unit a ``plain`` text names, or None if any part of it is unknown."""
     text = _PREFIX_APART.sub(r"\1", text.strip().replace("μ ", "μ"))
     if not text or len(text) > MAX_UNIT or text[-1] in "*/-(" or text.count("(") != text.count(")"):
         return None
@@ -258,7 +258,7 @@ def unit(text: str) -> Unit | None:
 
 
 def unit_powers(text: str) -> dict[Unit, int] | None:
-    """The powers of the units a ``plain`` text multiplies; None when it is no unit."""
+    """Return the powers of the units a ``plain`` text multiplies; None if it is no unit."""
     if unit(text) is None:
         return None
     powers: dict[Unit, int] = {}
@@ -268,7 +268,7 @@ def unit_powers(text: str) -> dict[Unit, int] | None:
 
 
 def leading_unit(text: str) -> str:
-    """The longest unit a ``plain`` text begins with: ``kg/m^3`` of "kg/m^3 in summer"; else nothing."""
+    """Return the longest unit a ``plain`` text begins with: ``kg/m^3`` of "kg/m^3 in summer"; else nothing."""
     at = longest = 0
     while at < MAX_UNIT and (token := _TOKEN.match(text, at)) and token["name"] != "in":
         at = token.end()
@@ -277,7 +277,7 @@ def leading_unit(text: str) -> str:
 
 
 def _factors(text: str) -> list[tuple[Unit, int]] | None:
-    """The named units of a compound with their powers; everything after a slash is below it, as in ``J/kg K``."""
+    """Return the named units of a compound with their powers; all after a slash is below it, as in ``J/kg K``."""
     text = _FRACTION.sub(r"(\1)/(\2)", text.strip())
     if text.startswith("(") and text.find(")") == len(text) - 1:
         text = text[1:-1]
@@ -344,7 +344,7 @@ def _lookup(name: str) -> Unit | None:
 
 
 def _defined(name: str, entry: _UnitEntry) -> Unit | None:
-    """The unit a definition stands for: ``=base``, or a number, an optional ``π`` or ``+offset``, and a unit."""
+    """Return the unit of a definition: ``=base``, or a number, an optional ``π`` or ``+offset``, and a unit."""
     definition = entry.definition
     if definition.startswith("="):
         return Unit(Fraction(1), ((definition[1:], 1),))
@@ -382,14 +382,14 @@ _MAX_TRIES = 8
 
 
 def split_letter(text: str) -> tuple[str, Unit] | None:
-    """A number and the unit of one letter behind it, which may as well be a variable: ``√20 m``, ``10/√2 m/s``."""
+    """Split a number and a unit of one letter after it, which may be a variable: ``√20 m``, ``10/√2 m/s``."""
     found = _ONE_LETTER.fullmatch(text) if len(text) <= MAX_NUMBER else None
     known = unit(found[2]) if found else None
     return (found[1], known) if found and known else None
 
 
 def split(text: str) -> tuple[str, Unit] | None:
-    """The value a text begins with and the known unit that is the rest of it, or None."""
+    """Split a text into a value and a known unit that is the rest of it, or return None."""
     if len(text) > MAX_NUMBER:
         return None
     for tries, before in enumerate(_BEFORE_UNIT.finditer(text)):

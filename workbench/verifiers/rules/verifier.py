@@ -26,7 +26,7 @@ _OUTCOMES = {True: Outcome.CORRECT, False: Outcome.INCORRECT, None: Outcome.ABST
 
 
 class Rules:
-    """Decides most items without sympy, in well under a millisecond; leaves the rest to a worker process."""
+    """Decides most items without sympy, in well under a millisecond; defers the others to a worker process."""
 
     description: ClassVar[str] = "Type-aware rules: numbers, units, expressions, choices, states, lists, strings"
     options: ClassVar[dict[str, str]] = meanings(Leniency)
@@ -45,11 +45,10 @@ class Rules:
             self.version += "".join(f"+{package}{version(name)}" for package, name in _SYMBOLIC.items())
 
     def config(self) -> dict[str, object]:
-        """What was chosen otherwise than by default."""
         return chosen(self._leniency)
 
     def quick(self, item: VerifierInput) -> Verdict | Pending:
-        """The verdict, or what is left for a worker: never slow, whatever the texts are."""
+        """Return the verdict, or the comparison deferred to a worker: never slow, whatever the texts are."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, _needs_worker))
@@ -57,7 +56,7 @@ class Rules:
             return Pending(key=_key(item, found, self.config()), verdict=_verdict(found, Decision(None, "too_complex")))
 
     def verify(self, item: VerifierInput) -> Verdict:
-        """The verdict, with sympy's help where the rules can't read an answer. Only for worker processes."""
+        """Return the verdict, using sympy if the rules can't parse an answer. Only for worker processes."""
         found = answers(item.question, item.reference, item.completion, item.subtype)
         try:
             return _verdict(found, self._decide(item, found, self._symbolic()))
@@ -98,9 +97,10 @@ def _verdict(found: Answers, decision: Decision) -> Verdict:
 
 
 def _key(item: VerifierInput, found: Answers, chosen: dict[str, object]) -> bytes:
-    """What a worker's verdict depends on: the final answers, the type, the question with its options and wording.
+    """Hash everything a worker's verdict depends on: the final answers, the type, the question with its options and
+    wording.
 
-    Where a reference has several parts, also the completion: some may stand outside its last box.
+    If a reference has several parts, also the completion: some may be outside its last box.
     """
     texts = [*found.parts, found.candidate.text, item.subtype or "", item.question]
     if len(found.parts) > 1:

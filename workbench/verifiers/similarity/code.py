@@ -21,8 +21,8 @@ _BASE = installed("codebleu", "tree-sitter", hint=f"{HINT} (Python 3.11 or 3.12)
 class CodeBleu(Similarity):
     """CodeBLEU with equal weights, by default of the whole texts.
 
-    Two habits of the package show in its scores: a reference without data flow, and one of which no flow matches,
-    both count as full data flow, so that programs with nothing in common score 0.25; and where several variables
+    Two properties of the package affect its scores: a reference without data flow, and one of which no flow matches,
+    both count as full data flow, so that programs with nothing in common score 0.25; and if several variables
     feed one, the score can differ slightly from one process to the next.
     """
 
@@ -44,11 +44,9 @@ class CodeBleu(Similarity):
         self.version = f"{_BASE}+{_grammar(lang)}+2"
 
     def config(self) -> dict[str, object]:
-        """The threshold, what is compared, and the language."""
         return {**super().config(), "lang": self._lang}
 
     def score(self, reference: str, candidate: str) -> float:
-        """CodeBLEU of two programs."""
         from codebleu import calc_codebleu
 
         if max(len(reference), len(candidate)) > MAX_CHARACTERS:
@@ -57,7 +55,7 @@ class CodeBleu(Similarity):
 
 
 def _grammar(lang: str) -> str:
-    """The language's grammar and its version.
+    """Return the language's grammar and its version.
 
     Raises:
         VerifierError: It isn't installed, or is of a version that codebleu's tree-sitter can't load.

@@ -28,7 +28,6 @@ class MeteorNoSyn(Similarity):
     version: str = f"{installed('nltk')}+2"
 
     def score(self, reference: str, candidate: str) -> float:
-        """METEOR of exact and stem matches."""
         from nltk.translate.meteor_score import single_meteor_score
 
         expected, given = _WORD.findall(reference), _WORD.findall(candidate)
@@ -38,7 +37,7 @@ class MeteorNoSyn(Similarity):
 
 
 class _NoSynonyms:
-    """Stands where nltk wants WordNet, and knows no word."""
+    """Replaces WordNet for nltk, without any word."""
 
     def synsets(self, word: str) -> list[object]:
         return []

@@ -14,8 +14,8 @@ MAX_PAIRS = 1_500_000
 class RougeL(Similarity):
     """ROUGE-L without stemming.
 
-    The library's words are runs of a–z and 0–9 after lower-casing: signs, among them the minus, and other scripts
-    are not seen, so ``-4`` and ``4`` are alike, and a text without such a word scores 0.
+    The library's words are runs of a–z and 0–9 after lower-casing: signs, including the minus, and other scripts
+    are ignored, so ``-4`` and ``4`` are equal, and a text without such a word scores 0.
     """
 
     description: ClassVar[str] = "Similarity: ROUGE-L F1 (rouge-score) reaches a threshold"

@@ -19,7 +19,6 @@ class Bleu(Similarity):
     version: str = _VERSION
 
     def score(self, reference: str, candidate: str) -> float:
-        """Sentence BLEU as a share."""
         return float(_bleu().sentence_score(candidate, [reference]).score) / 100
 
 
@@ -32,7 +31,6 @@ class ChrF(Similarity):
     version: str = _VERSION
 
     def score(self, reference: str, candidate: str) -> float:
-        """Sentence chrF as a share."""
         return float(_chrf().sentence_score(candidate, [reference]).score) / 100
 
 

@@ -1,4 +1,4 @@
-"""What all similarity verifiers share: options, which texts are compared, and the verdict a score makes."""
+"""The base of all similarity verifiers: options, the compared texts, and the verdict a score implies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TooLongError(Exception):
 
 
 def installed(*packages: str, hint: str = HINT) -> str:
-    """The versions of packages, as a verifier's version: ``sacrebleu2.6.0``, joined by ``+``.
+    """Return the versions of packages, as a verifier's version: ``sacrebleu2.6.0``, joined by ``+``.
 
     Only their metadata is read.
 
@@ -62,12 +62,11 @@ class Similarity(ABC):
         self._of = of
 
     def config(self) -> dict[str, object]:
-        """The threshold and what is compared."""
         return {"threshold": self._threshold, "of": self._of}
 
     @abstractmethod
     def score(self, reference: str, candidate: str) -> float:
-        """The metric for two texts with something in them, 0 to 1.
+        """Return the metric for two non-empty texts, 0 to 1.
 
         Raises:
             TooLongError: It would take too long.
@@ -103,7 +102,7 @@ class Similarity(ABC):
 
 
 class _Sides(NamedTuple):
-    """The two texts compared; where they are final answers, their offsets."""
+    """The two texts compared; if they are final answers, with their offsets."""
 
     reference: str
     candidate: str

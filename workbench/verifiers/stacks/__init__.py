@@ -1,4 +1,4 @@
-"""Stacks: verifiers one behind the other, each asked for what those before it leave.
+"""Stacks: verifiers in sequence, each called for the deferred items of those before it.
 
-``settling`` says what of a stage's verdicts settles an item, ``stack`` is the kind ``stack``.
+``settling`` defines which of a stage's verdicts decide an item, ``stack`` is the kind ``stack``.
 """

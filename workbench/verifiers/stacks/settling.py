@@ -1,4 +1,4 @@
-"""What settles an item in a stack: ``rules:correct``, ``qwen:score>=0.9/score<=0.1@A/B2``, ``gpt``."""
+"""Rules that decide an item in a stack: ``rules:correct``, ``qwen:score>=0.9/score<=0.1@A/B2``, ``gpt``."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _SETTLES = "correct, incorrect, both, score>=NUMBER or score<=NUMBER, several wi
 
 
 class Stage(Struct, frozen=True, kw_only=True):
-    """A verifier's place in a stack.
+    """A verifier in a stack.
 
     Attributes:
         name: The verifier's.
-        outcomes: Its own verdicts that settle an item.
+        outcomes: Its own verdicts that decide an item.
         least: A score from which on an item is correct, whatever the verifier's own verdict; None without one.
         most: The same for a score up to which an item is incorrect.
-        types: Answer types or subtypes it is asked about; empty for all items.
+        types: Answer types or subtypes it is called for; empty for all items.
     """
 
     name: str
@@ -41,13 +41,13 @@ class Stage(Struct, frozen=True, kw_only=True):
     types: tuple[str, ...] = ()
 
     def is_for(self, subtype: str | None) -> bool:
-        """Whether it is asked about items of an answer subtype; one that has types is asked about no untyped item."""
+        """Return whether it is called for items of an answer subtype; one that has types ignores untyped items."""
         return not self.types or (
             subtype is not None and any(subtype in (one, *_above(one, subtype)) for one in self.types)
         )
 
     def settled(self, verdict: Verdict) -> Outcome | None:
-        """What the stack says of an item by this stage's verdict; None where the item goes on."""
+        """Return the stack's outcome by this stage's verdict; None if the item is passed on."""
         if verdict.outcome is Outcome.ERROR:
             return None
         score = verdict.score
@@ -70,15 +70,15 @@ def _spelt(score: float) -> str:
 
 
 def _above(one: str, subtype: str) -> tuple[str, ...]:
-    """The subtype where its type is meant: ``A`` is for ``A1`` too."""
+    """Return the subtype and its type, which includes it: ``A`` is for ``A1`` too."""
     return (subtype,) if len(one) == 1 and subtype.startswith(one) else ()
 
 
 def stages(text: str) -> tuple[Stage, ...]:
-    """The stages that an option names, in their order.
+    """Parse the stages that an option names, in their order.
 
     Raises:
-        ValueError: There is none, or one is written in another way.
+        ValueError: There is none, or one has another form.
     """
     found = tuple(_stage(part.strip()) for part in text.split(",") if part.strip())
     if not found:
@@ -89,7 +89,6 @@ def stages(text: str) -> tuple[Stage, ...]:
 
 
 def in_words(found: Iterable[Stage]) -> str:
-    """Stages as the option spells them."""
     return ", ".join(map(str, found))
 
 

@@ -1,4 +1,4 @@
-"""The kind ``stack``: verifiers one behind the other; each is asked about what those before it have left undecided."""
+"""The kind ``stack``: verifiers in sequence; each judges the items that those before it have left undecided."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PACES = ("rpm", "tpm")
 
 
 class LocalPart(Struct, frozen=True):
-    """A stage's verifier that works on this machine, and what it is made of."""
+    """A stage's verifier that works on this machine, with its kind and options."""
 
     name: str
     verifier: Verifier
@@ -40,7 +40,7 @@ class LocalPart(Struct, frozen=True):
 
 
 class Stack:
-    """Stages in order; what their verifiers are stands in the options of its start."""
+    """Stages in order; the options of its start define their verifiers."""
 
     description: ClassVar[str] = (
         "Verifiers of this project one behind the other: each judges what those before it leave"
@@ -75,12 +75,11 @@ class Stack:
 
     @property
     def parts(self) -> tuple[AnyVerifier, ...]:
-        """The stages' verifiers, each once."""
         return tuple(verifier for _, verifier in self._made.values())
 
     @property
     def local_parts(self) -> tuple[LocalPart, ...]:
-        """Those that work on this machine; whoever has it judge says by `with_judges` how."""
+        """Return those that work on this machine; a caller that lets it judge sets them up by `with_judges`."""
         return tuple(
             LocalPart(name, cast("Verifier", verifier), (made.kind, made.options))
             for name, (made, verifier) in self._made.items()
@@ -88,29 +87,29 @@ class Stack:
         )
 
     def with_judges(self, judges: Mapping[str, LocalJudge]) -> Stack:
-        """The same stack with its local verifiers at work, by their names."""
+        """Return the same stack with its local verifiers running, by their names."""
         found = copy.copy(self)
         found._judges = judges
         return found
 
     def config(self) -> dict[str, object]:
-        """The stages as they are spelt, and each verifier's identity."""
+        """Return the stages as they are spelt, and each verifier's identity."""
         made = {name: identity(verifier) for name, (_, verifier) in self._made.items()}
         spent = {WHEN_SPENT: self._when_spent} if self._when_spent != "pause" else {}
         return {STAGES: in_words(self.stages), "verifiers": made, **spent}
 
     def servers(self) -> dict[str, ModelServer]:
-        """All stages', by the stage's name and the role there; none where all work on this machine."""
+        """Return all stages' servers, by the stage's name and the role there; none if all work on this machine."""
         return {
             _role(name, role): server for name, one in self._served().items() for role, server in one.servers().items()
         }
 
     def limits(self) -> Limits:
-        """Its own; each stage's hold beside them."""
+        """Return its own limits; each stage's apply in addition."""
         return self._limits
 
     def stage_limits(self) -> tuple[StageLimits, ...]:
-        """Each stage's own budget and pace, over the servers that it asks."""
+        """Return each stage's own budget and rate, over the servers that it calls."""
         return tuple(
             StageLimits(
                 name=name,
@@ -122,14 +121,14 @@ class Stack:
         )
 
     def calls_per_item(self) -> float:
-        """At most: all stages'."""
+        """Return the maximum: all stages' calls."""
         return sum(one.calls_per_item() for one in self._served().values())
 
     async def judge(self, item: VerifierInput, ask: Ask, secret: bytes) -> Judged:
-        """What the first stage says that settles the item, else what the last one said.
+        """Return the first stage's verdict that decides the item, else the last one's.
 
-        The votes are the verdicts of the stages that were asked, in their order; the rule and the trace say which
-        stage the verdict is of.
+        The votes are the verdicts of the stages that were called, in their order; the rule and the trace name the
+        stage that gave the verdict.
         """
         if not self._made:
             raise ValueError(f"{STAGES}: nobody has looked them up; a run does")

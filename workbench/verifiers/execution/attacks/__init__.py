@@ -1,7 +1,6 @@
-"""Attacks on the sandbox as data, and the test of ourselves that runs them inside it.
+"""Attacks on the sandbox as data, and the self-test that runs them inside it.
 
-attack: what is tried, and what is set up for it to reach for. harness: the process that is attacked. watching: what
-came.
+attack: programs, and the targets set up for them. harness: the process that is attacked. watching: results.
 
-They harm nothing: what they write, read and connect to is made for them by the test, and they end only what it started.
+They harm nothing: the test creates what they write, read and connect to, and they end only processes that it started.
 """

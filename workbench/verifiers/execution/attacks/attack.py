@@ -1,4 +1,4 @@
-"""An attack: what it tries, where it is from, its program, and the tests that must not pass."""
+"""An attack: its aim, its source, its program, and the tests that must not pass."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ SCRATCH_BYTES: Final = 1 << 24
 
 
 class Scene(Struct, frozen=True):
-    """Names of what attacks may try to reach.
+    """Targets that attacks may try to reach.
 
     Attributes:
-        folder: A folder that everybody may write, with a file ``secret``, a file ``target`` and a socket ``listener``.
-        mark: A random word for names of what attacks make; also the name of an abstract socket that listens.
+        folder: A world-writable folder with a file ``secret``, a file ``target`` and a socket ``listener``.
+        mark: A random word for names of files that attacks create; also the name of an abstract socket that listens.
         secret: A random text that no program is told.
-        port: Where a TCP and a UDP socket listen on this machine.
+        port: The port of a TCP and a UDP socket that listen on this machine.
     """
 
     folder: str
@@ -52,17 +52,16 @@ class Scene(Struct, frozen=True):
     port: int
 
     def names(self, attack: str, harness: int) -> str:
-        """What a program is told, as assignments: where it may try to write, whom to connect to, whom to kill."""
+        """Return a program's targets as assignments: where to try to write, whom to connect to, whom to kill."""
         told = {"NAME": attack, "FOLDER": self.folder, "MARK": self.mark, "PORT": self.port, "HARNESS": harness}
         return "\n".join(f"{name} = {value!r}" for name, value in told.items())
 
     def with_secret(self, source: str) -> str:
-        """A test that expects the secret, with it."""
         return source.replace("SECRET", repr(self.secret))
 
 
 class StandingScene:
-    """A scene that stands, and what can be seen of it from outside."""
+    """A scene that is set up, with its traces of attacks."""
 
     def __init__(self, scene: Scene, sockets: list[socket.socket], terminal: int) -> None:
         self.scene = scene
@@ -71,7 +70,7 @@ class StandingScene:
         self._target = _state(Path(scene.folder) / "target")
 
     def traces(self) -> Mapping[str, list[str]]:
-        """What attacks have left outside, by their names; `ANY` where it bears none."""
+        """Return traces that attacks have left outside, by their names; `ANY` if a trace has none."""
         found = defaultdict[str, list[str]](list)
         for name in sorted(set(os.listdir(self.scene.folder)) - _FILES):
             found[name.partition(".")[0].partition(f"-{self.scene.mark}")[0]].append(f"left {name!r} outside")
@@ -85,7 +84,7 @@ class StandingScene:
 
 @contextmanager
 def staged() -> Iterator[StandingScene]:
-    """Set a scene up, and take it away after use."""
+    """Set up a scene, and remove it after use."""
     with ExitStack() as stack:
         folder = os.fspath(stack.enter_context(temporary_folder("attacks")))
         os.chmod(folder, 0o777)
@@ -118,7 +117,7 @@ def _listeners(folder: str, mark: str) -> Iterator[socket.socket]:
 
 
 def _heard(listening: socket.socket) -> Iterator[str]:
-    """The names that those who connected or sent have said; `ANY` for who said nothing."""
+    """Yield the names sent by attacks that connected; `ANY` for those without a name."""
     listening.setblocking(False)
     while True:
         try:
@@ -147,24 +146,24 @@ _FOLDER: Final = Path(__file__).parent / "corpus"
 
 
 class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A program that tries to do what a solution must not, and the tests that tell whether it could.
+    """A program that tries to do what a solution must not, and the tests that detect success.
 
     The program finds `Scene.names` as globals, and ``SECRET`` in a test stands for the text planted where it must not
     read: a test that expects it passes only if the program got hold of it.
 
     Attributes:
         name: In kebab case, unique.
-        tries: What it tries, as in "tries to ...".
-        source: Where it is from: a write-up's title, or "our own".
+        tries: Its aim, as in "tries to ...".
+        source: Its source: a write-up's title, or "our own".
         link: The write-up's address.
         first: It is among the few that are run before a level is used the first time.
-        levels: The levels that hold it.
+        levels: The levels that withstand it.
         scratch: It has a folder to write in.
         forges: Its ``statement`` and ``program`` tests may pass, if only they are counted as forgeable.
         seconds: Wall time of a test; short where it would run for ever anyway.
         program: Its code.
-        language: Of program and tests; one that nothing here runs is left out.
-        entry_point: What the tests are to call; None where nobody has said so.
+        language: Of program and tests; one that can't be run here is left out.
+        entry_point: The function the tests call; None if unspecified.
         setup: Code between it and the tests.
         expressions: Tests compared outside, so that none may pass.
         statements: Tests of any other statements.
@@ -191,7 +190,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     stdio: tuple[tuple[str, str], ...] = ()
 
     def tests(self, scene: Scene) -> tuple[CodeTest, ...]:
-        """Its tests, with the planted secret where they expect it."""
+        """Return its tests, with the planted secret where they expect it."""
         return (
             *(CodeTest(form="expression", source=scene.with_secret(source)) for source in self.expressions),
             *(CodeTest(form="statement", source=scene.with_secret(source)) for source in self.statements),
@@ -200,7 +199,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
     def staged(self, scene: Scene, harness: int) -> Program:
-        """The program and its tests, to be run by the process ``harness``."""
+        """Return the program and its tests, to be run by the process ``harness``."""
         source = f"{scene.names(self.name, harness)}\n{self.program}"
         return Program(
             source=source,
@@ -212,7 +211,7 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         )
 
     def passes(self, scene: Scene, execution: Execution) -> list[str]:
-        """Which of its tests passed that mustn't, and what is wrong with the outcomes' number or flags."""
+        """Return the tests that passed and mustn't, and faults in the number or flags of outcomes."""
         tests = self.tests(scene)
         if len(execution.outcomes) != len(tests):
             return [f"{len(execution.outcomes)} outcomes came of {len(tests)} tests"]
@@ -228,13 +227,13 @@ class Attack(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class AttackResult(Struct, frozen=True, kw_only=True):
-    """What came of an attack on a level.
+    """The result of an attack on a level.
 
     Attributes:
         name: The attack's.
         level: The level attacked.
         outcomes: The letters of its tests.
-        wrong: What it achieved; nothing if the level held.
+        wrong: Its successes; empty if the level held.
     """
 
     name: str
@@ -244,24 +243,23 @@ class AttackResult(Struct, frozen=True, kw_only=True):
 
     @property
     def held(self) -> bool:
-        """Whether the level held."""
         return not self.wrong
 
 
 class _Theme(Struct, forbid_unknown_fields=True):
-    """A file of the corpus; the prelude stands before each program in Python."""
+    """A file of the corpus; the prelude is put before each program in Python."""
 
     attacks: list[Attack]
     prelude: str = ""
 
 
 def corpus() -> tuple[Attack, ...]:
-    """All attacks on a level that can be tried here, in the order of their files."""
+    """Return all attacks on a level that can be run here, in the order of their files."""
     return tuple(attack for attack in _attacks() if not attack.scratch)
 
 
 def scratch_corpus() -> tuple[Attack, ...]:
-    """All attacks on a folder that programs may write in; they are run with one of `SCRATCH_BYTES`."""
+    """Return all attacks on a folder that programs may write in; they are run with one of `SCRATCH_BYTES`."""
     return tuple(attack for attack in _attacks() if attack.scratch)
 
 

@@ -1,6 +1,6 @@
-"""The process that is attacked: it runs the attacks as any solutions are run, and says what came of them.
+"""The process that is attacked: it runs the attacks like any solutions, and reports the results.
 
-It is a process of its own so that one that kills it, or reads its environment, does so to nobody else.
+It is a separate process so that an attack which kills it, or reads its environment, affects no other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _HONEST_OUTCOMES = "pfp"
 
 
 class Order(Struct, frozen=True):
-    """What to run: the attacks' names, the level they are to be run at, the scene, and the bytes they may write."""
+    """An order: the attacks' names, the level, the scene, and the bytes they may write."""
 
     names: list[str]
     level: Level
@@ -51,12 +51,12 @@ class Order(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the attacked process says, a line each.
+    """A report of the attacked process, one line each.
 
     Attributes:
-        name: The attack it is about; None for the end, or for a level that isn't here.
-        execution: What came of the attack.
-        after: The outcomes of an honest program that was run after it, where they aren't right.
+        name: The attack it is about; None for the end, or for a level that isn't available.
+        execution: The attack's result.
+        after: The outcomes of an honest program that was run after it, if they are wrong.
         grown: Bytes by which the process grew.
         unusable: Why the level can't be used at all.
         left: Processes that live on after the pool was closed.
@@ -71,7 +71,7 @@ class Report(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def main(descriptor: int) -> None:
-    """Take an order from the socket ``descriptor``, and report on it there."""
+    """Read an order from the socket ``descriptor``, and report on it there."""
     with contextlib.suppress(OSError):
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     if sys.platform == "linux":
@@ -112,7 +112,7 @@ def _run(pool: SandboxPool, attacks: list[Attack], scene: Scene) -> Iterator[Rep
 
 
 def _peak() -> int:
-    """The largest size this process has had, in bytes."""
+    """Return the peak size of this process, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 

@@ -1,4 +1,4 @@
-"""Attacking a level and watching what happens: each attack ends with what it achieved."""
+"""Attacking a level and observing the effects: each attack ends with a list of its successes."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ _BOOT: Final = (
 
 
 class UnusableLevelError(VerifierError):
-    """A level can't be used on this machine at all: something it needs isn't there."""
+    """A level can't be used on this machine at all: a requirement is missing."""
 
 
 class _AttacksSeen(Struct):
-    """What is known of the attacks so far, by their names."""
+    """Results of the attacks so far, by their names."""
 
     outcomes: dict[str, str] = {}
     wrong: dict[str, list[str]] = msgspec.field(default_factory=lambda: defaultdict(list))
 
 
 def attacked(level: Level, attacks: Sequence[Attack], *, scratch: int = 0) -> list[AttackResult]:
-    """Run attacks at a level; what concerns no single one is told of all.
+    """Run attacks at a level; effects that can't be attributed are reported for all.
 
     Args:
         scratch: Bytes of a folder that they may write; 0 for none.

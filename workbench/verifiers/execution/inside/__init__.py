@@ -1,1 +1,1 @@
-"""What runs inside the sandbox: the standard library alone, on whatever interpreter programs are run with."""
+"""Code that runs inside the sandbox: only the standard library, on the interpreter that runs the programs."""

@@ -1,8 +1,8 @@
 """A child: one process, forked from the server, for one solution.
 
-It reads its job from standard input and, once it is locked in, runs it. What comes after the job on standard input is
-the program's own input. Results go to a pipe of their own; nothing here can keep a hostile program from writing
-there too, so whoever reads them must believe no more than "this process gave this value".
+It reads its job from standard input and, once it is locked in, runs it. The rest of standard input is the program's own
+input. Results go to a separate pipe; nothing here can keep a hostile program from writing there too, so a reader must
+trust nothing but "this process gave this value".
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ def work() -> NoReturn:
 
 
 def rehearse(times: int) -> None:
-    """Do what is done for a solution, with one of ours.
+    """Run a sample solution.
 
-    In the server this makes the interpreter ready for it. In a child, which shares all with the server until it is
-    changed and then copied page by page, it has most pages copied before the job is there.
+    In the server this warms up the interpreter. In a child, which shares all pages with the server until they are
+    changed and then copied one by one, it copies most of them before the job arrives.
     """
     for turn in range(times):
         names = _executed(_compiled("def f(x):\n    return [x, 'x']\n", SOLUTION), None)
@@ -75,7 +75,7 @@ def rehearse(times: int) -> None:
 
 
 def _read(size: int) -> bytes:
-    """Exactly so many bytes of standard input; without them there is nothing to do."""
+    """Read exactly so many bytes of standard input; without them there is nothing to do."""
     parts = []
     while size:
         part = os.read(0, min(size, 1 << 20))
@@ -199,7 +199,7 @@ def _letter(error: BaseException) -> bytes:
 
 
 def _evidence(error: BaseException) -> bytes:
-    """The error's type, its message and the solution's line, as JSON; never more than a frame takes."""
+    """Return the error's type, its message and the solution's line, as JSON that fits into a frame."""
     if isinstance(error, MemoryError):
         grant_last_words()
     return _dumps([type(error).__name__[:100], _text(error), _line(error)]).encode("ascii")

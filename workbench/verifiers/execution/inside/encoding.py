@@ -1,9 +1,9 @@
-"""Values as tagged JSON: what a test's expression gave, on its way out of the sandbox.
+"""Values as tagged JSON: the result of a test's expression, on its way out of the sandbox.
 
 None, booleans, numbers, strings and lists are themselves (``NaN`` and ``Infinity`` too); all else is an object of one
 key, its kind: ``tuple``, ``set``, ``frozenset``, ``dict`` (pairs), ``bytes`` and large ``int`` (hexadecimal),
-``complex``, ``decimal``, ``fraction``, ``ellipsis``, and ``other`` for what equals no literal. A subclass is reduced
-to its built-in base, whatever it overrides; views of a dictionary's keys and items are sets.
+``complex``, ``decimal``, ``fraction``, ``ellipsis``, and ``other`` for a value that equals no literal. A subclass is
+reduced to its built-in base, whatever it overrides; views of a dictionary's keys and items are sets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class _ValueTooLargeError(Exception):
 
 
 def encoded(value: object, most: int) -> bytes:
-    """A value as tagged JSON in ASCII; one that takes more than ``most`` bytes is ``other``."""
+    """Encode a value as tagged JSON in ASCII; one that takes more than ``most`` bytes becomes ``other``."""
     try:
         text = _dumps(_plain(value, [most], 0))
         if len(text) > most:
@@ -45,9 +45,9 @@ def encoded(value: object, most: int) -> bytes:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether a value is what it is written down as: of built-in types all through, and no subclass of them.
+    """Return whether a value consists of built-in types only, without subclasses of them.
 
-    Sets and dictionaries may stand at the top alone.
+    Sets and dictionaries may be at the top level only.
     """
     level = [*value] if type(value) in (set, frozenset, dict) else [value]
     for _ in range(_DEEPEST):
@@ -60,7 +60,7 @@ def is_plain(value: Any) -> bool:
 
 
 def _plain(value: Any, room: list[int], depth: int) -> Any:
-    """What stands for a value in JSON; ``room`` shrinks by what it takes at the least."""
+    """Convert a value to JSON data; ``room`` shrinks by the least space it takes."""
     kind = type(value)
     if kind in _LEAVES:
         return value
@@ -129,7 +129,7 @@ def _scalar(value: Any, kind: type, room: list[int], depth: int) -> Any:
 
 
 def _foreign(value: Any, room: list[int], depth: int) -> Any:
-    """Numbers of the standard library and numpy that equal a literal's; anything else is only shown."""
+    """Convert numbers of the standard library and numpy that equal a literal's; any other object is only shown."""
     match f"{type(value).__module__}.{type(value).__qualname__}":
         case "decimal.Decimal":
             return {"decimal": str(value)}
@@ -141,7 +141,7 @@ def _foreign(value: Any, room: list[int], depth: int) -> Any:
 
 
 def shown(value: object) -> str:
-    """A short text for people; the value's own ``repr`` may do anything."""
+    """Return a short text for people; the value's own ``repr`` may do anything."""
     try:
         return repr(value)[:_SHOWN]
     except BaseException:

@@ -1,4 +1,4 @@
-"""What a child says of its tests: frames of a test's number, an outcome, the time it took and a text."""
+"""A child's reports on its tests: frames of a test's number, an outcome, the time it took and a text."""
 
 from __future__ import annotations
 

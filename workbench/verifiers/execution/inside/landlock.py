@@ -1,7 +1,7 @@
-"""Landlock: from here on only these files can be opened, and no port, socket name or foreign process be reached.
+"""Landlock: restricts this process to some files, and denies it ports, socket names and foreign processes.
 
-Numbers from ``linux/landlock.h``; each version of the interface adds rights, and what the kernel doesn't know is
-left out. The calls have the same numbers on all architectures.
+Numbers from ``linux/landlock.h``; each version of the interface adds rights, and those unknown to the kernel are
+omitted. The calls have the same numbers on all architectures.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _SCOPES = {6: 0b11}
 
 
 def version() -> int:
-    """The version of the interface, from 1; 0 where there is none."""
+    """Return the version of the interface, from 1; 0 if there is none."""
     try:
         return syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION))
     except OSError:

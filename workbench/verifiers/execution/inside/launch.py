@@ -1,6 +1,6 @@
-"""A program of another language: locked in as a Python one is, and watched from the process it is forked from.
+"""A program in another language: confined as a Python one is, and watched from the process it is forked from.
 
-What it may do more is what starting an interpreter takes: to execute the files named, and a few harmless calls.
+In addition it may do what starting an interpreter takes: execute the named files, and make a few harmless calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MOST_DESCRIPTORS = 1024
 
 
 def main(config: dict[str, Any]) -> NoReturn:
-    """Compile, if the language has that, and run; this is process 1 here, so that all ends with it."""
+    """Compile, if the language needs that, and run; this is process 1 here, so that everything ends with it."""
     try:
         # Another user will write here.
         os.chmod(FOLDER, 0o777)

@@ -1,4 +1,4 @@
-"""What a child may use, enforced by the kernel."""
+"""Resource limits of a child, enforced by the kernel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OPEN_FILES = 64
 
 
 def limit_all(memory_bytes: int, processes: int | None, file_bytes: int = 0) -> None:
-    """Limit this process and those it forks: memory, file content, no core, few descriptors, few threads."""
+    """Limit this process and its children: memory, file content, no core, few descriptors, few threads."""
     _limit(resource.RLIMIT_AS, memory_bytes, memory_bytes + _LAST_WORDS)
     _limit(resource.RLIMIT_FSIZE, file_bytes, file_bytes)
     _limit(resource.RLIMIT_CORE, 0, 0)
@@ -23,19 +23,19 @@ def limit_all(memory_bytes: int, processes: int | None, file_bytes: int = 0) -> 
 
 
 def limit_cpu(seconds: float) -> None:
-    """Have the kernel end this process after so many seconds of computing, should nobody else do it."""
+    """Have the kernel end this process after so many seconds of computing, as a last resort."""
     whole = math.ceil(seconds)
     _limit(resource.RLIMIT_CPU, whole, whole + 1)
 
 
 def grant_last_words() -> None:
-    """Let this process have a little memory again."""
+    """Lift the memory limit a little, to report an error."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
 
 
 def _limit(limit: int, soft: int, hard: int) -> None:
-    """Lower a limit, never above the hard one that holds."""
+    """Lower a limit, never above the current hard one."""
     _, most = resource.getrlimit(limit)
     if most != resource.RLIM_INFINITY:
         soft, hard = min(soft, most), min(hard, most)

@@ -1,4 +1,4 @@
-"""Giving up rights, and seeing to it that processes end."""
+"""Giving up rights, and making sure that processes end."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _MOST_DESCRIPTORS = 1024
 
 
 def become(user: int | None, read: list[str]) -> None:
-    """Be a user of one's own, if this process is root, and keep no right but to read these paths.
+    """Become an unused user, if this process is root, and keep no right but to read these paths.
 
     Args:
-        user: A user and group id that nobody else has; None keeps the present one.
-        read: Paths that must stay readable; the right to pass closed folders is kept only where one wouldn't.
+        user: An unused user and group id; None keeps the current one.
+        read: Paths that must stay readable; the right to pass closed folders is kept only if one wouldn't be otherwise.
 
     Raises:
         OSError: There is no such user here, or a path can't be kept readable.
@@ -54,7 +54,7 @@ def only_keep(job: int, to_results: int, results: int) -> None:
 
 
 def end_strays(child: int, known: set[int]) -> None:
-    """Kill what an ended child left behind: its process group, and orphans that came to this process.
+    """Kill processes that an ended child left behind: its process group, and orphans reparented to this process.
 
     Args:
         child: It led a session of its own.

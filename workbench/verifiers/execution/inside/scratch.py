@@ -1,7 +1,7 @@
-"""A folder that a program may write in: a file system in memory, whose size and number of files the kernel keeps.
+"""A folder that a program may write in: a file system in memory, whose size and number of files the kernel limits.
 
-It is mounted by the walls, for one process, and gone with it. Nothing in it can be executed; what isn't a file or a
-folder (a link, a device, a socket, a FIFO) can't be made there.
+It is mounted by the walls, for one process, and gone with it. Nothing in it can be executed; other objects than files
+and folders (a link, a device, a socket, a FIFO) can't be made there.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _READ_ONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND = 1, 2, 4, 8, 32, 4096
 
 
 def set_up(size: int) -> None:
-    """Limit the folder's files; of the rights that this took none is left, but root's to become a user.
+    """Limit the folder's files; afterwards no right that this took is left, except root's to become a user.
 
-    The devices keep their times, which the calls that the folder takes could change.
+    The devices keep their timestamps, which the calls that the folder needs could change.
 
     Args:
-        size: Bytes that it may hold.
+        size: Its capacity in bytes.
 
     Raises:
         OSError: The kernel refuses.
@@ -41,6 +41,6 @@ def set_up(size: int) -> None:
 
 
 def enter() -> None:
-    """Be in the folder, and have programs find it."""
+    """Change into the folder, and let programs find it."""
     os.chdir(FOLDER)
     os.environ.update(HOME=FOLDER, TMPDIR=FOLDER)

@@ -1,7 +1,7 @@
 """seccomp: the system calls a program may make, as a filter that the kernel runs before each.
 
 The filter is classic BPF over ``struct seccomp_data`` (number, architecture, address, six arguments of 64 bits). It
-is a list of what is allowed, since a list of what isn't misses whatever the next kernel brings.
+is an allow list, since a deny list misses whatever the next kernel adds.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ Instruction = tuple[int, int, int, int]
 
 
 def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), locks: bool = False) -> bytes:
-    """The filter for a machine (a key of `syscalls.MACHINES`), as an array of ``struct sock_filter``.
+    """Build the filter for a machine (a key of `syscalls.MACHINES`), as an array of ``struct sock_filter``.
 
     Args:
         machine: Its name.
-        more: Numbers of calls allowed besides, by place as in `syscalls.ALLOWED`.
-        locks: Whether a program is told that it has the locks it asks for, as databases do.
+        more: Numbers of additionally allowed calls, by place as in `syscalls.ALLOWED`.
+        locks: Whether requests for locks seem to succeed, as databases need.
 
     Raises:
         KeyError: There is none for it.
@@ -103,7 +103,7 @@ def program(machine: str, more: Iterable[tuple[int | None, int | None]] = (), lo
 
 
 class Filter:
-    """A filter that is ready: what it takes is laid out beforehand, so that a child has little to do.
+    """A filter with its memory laid out beforehand, so that a child has little to do.
 
     Args:
         code: From `program`.
@@ -117,7 +117,7 @@ class Filter:
         self._number = syscalls.SECCOMP[syscalls.MACHINES[machine][0]]
 
     def confine(self) -> None:
-        """Put this process, which has given up new privileges, and its threads to come under the filter for good.
+        """Put this process, which has given up new privileges, and its future threads under the filter for good.
 
         Raises:
             OSError: The kernel refuses.
@@ -153,7 +153,7 @@ def _granted(granted: Instruction) -> list[Instruction]:
 
 
 def _one_of(argument: int, values: Sequence[int]) -> list[Instruction]:
-    """Allow the call if the lower half of an argument is one of these; these kernels take 32 bits of them."""
+    """Allow the call if the lower half of an argument is one of these; these kernels use 32 bits of them."""
     tests: list[Instruction] = [(_EQUAL, len(values) - place, 0, value) for place, value in enumerate(values)]
     return [_load(_ARGUMENT + 8 * argument), *tests, _returning(_REFUSE | errno.EPERM), _returning(_ALLOW)]
 

@@ -1,7 +1,7 @@
 """The server: a small warm interpreter that forks a child ahead for every solution.
 
-Its pool says on the control socket which child is to end; it answers with how that one ended and with the next
-child, which waits, locked in, for its job. The server itself never reads what a child writes.
+Its pool names on the control socket the child that is to end; the server answers with how that one ended and with the
+next child, which waits, locked in, for its job. The server itself never reads a child's output.
 """
 
 from __future__ import annotations
@@ -95,7 +95,6 @@ class Server:
         gc.freeze()
 
     def serve(self) -> NoReturn:
-        """Fork a child for every order until the pool closes its end."""
         with contextlib.suppress(OSError):  # the pool has gone in the midst of it
             for _ in range(self._ahead):
                 self._announce(0, 0)
@@ -173,7 +172,7 @@ def _be_ordinary() -> None:
 
 
 def main(config: dict[str, Any]) -> NoReturn:
-    """Serve, or say on the control socket why that is impossible."""
+    """Serve, or report on the control socket why that is impossible."""
     try:
         server = Server(config)
     except BaseException:

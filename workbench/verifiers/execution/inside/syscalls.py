@@ -1,7 +1,8 @@
 """Numbers of the system calls that a Python program needs, on x86_64 and aarch64.
 
-What isn't here doesn't exist for a program: no process, no signal to another, no socket, no tracing, no mounting,
-no keys, no shared memory by name, no io_uring, and without a folder to write in no file made, moved or removed.
+Calls that aren't listed don't exist for a program: no process, no signal to another, no socket, no tracing, no
+mounting, no keys, no shared memory by name, no io_uring, and without a folder to write in no file created, moved or
+removed.
 """
 
 from __future__ import annotations

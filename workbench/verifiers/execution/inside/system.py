@@ -1,4 +1,4 @@
-"""Calls of the kernel that the standard library has no name for."""
+"""Kernel calls that the standard library lacks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ libc.syscall.restype = ctypes.c_long
 
 
 def checked(result: int) -> int:
-    """The result of a call of the C library.
+    """Return the result of a call of the C library.
 
     Raises:
         OSError: It failed.
@@ -40,7 +40,7 @@ def prctl(option: int, value: int) -> None:
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """Call the kernel by number, with integers of 32 bits, text, or what ctypes has for anything else.
+    """Call the kernel by number, with integers of 32 bits, text, or ctypes values for anything else.
 
     Raises:
         OSError: It refuses.

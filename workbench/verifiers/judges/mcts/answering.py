@@ -10,7 +10,7 @@ from workbench.verifiers.judges.voting import Draws
 
 
 def decision(votes: Iterable[bool | None], tie: bool | None = False) -> bool | None:
-    """What most of those who voted say, ``tie`` if they are even, None if nobody voted."""
+    """Return the majority of the votes, ``tie`` if they are even, None without votes."""
     known = [vote for vote in votes if vote is not None]
     ayes = 2 * sum(known)
     if not known:
@@ -19,9 +19,9 @@ def decision(votes: Iterable[bool | None], tie: bool | None = False) -> bool | N
 
 
 def prediction(outcomes: Iterable[bool | None], g: bool | None, mode: GlobalMode) -> bool | None:
-    """f(t, g): the majority of a trajectory's outcomes and the global evaluation; a tie is incorrect.
+    """Return f(t, g): the majority of a trajectory's outcomes and the global evaluation; a tie is incorrect.
 
-    Source: MCTS-Judge, section 3.2. How g is "combined" isn't said: as one more vote, or to break a tie.
+    Source: MCTS-Judge, section 3.2. How g is "combined" isn't stated: as one more vote, or to break a tie.
     """
     if mode == "vote":
         return decision((*outcomes, g))
@@ -32,8 +32,8 @@ def prediction(outcomes: Iterable[bool | None], g: bool | None, mode: GlobalMode
 def weigh(rollouts: Sequence[Rollout], tree: Tree, by: TrajectoryWeight) -> None:
     """Set R(t) = sum of r(s) over a trajectory's states. Source: MCTS-Judge, section 3.1.
 
-    The reward is a terminal one there, so that r(s) is 0 but in the last state: ``terminal``. Where each state that a
-    trajectory has come through earns it, a longer one weighs more: ``states``. With ``node_q`` r(s) is what the node
+    The reward is a terminal one there, so that r(s) is 0 but in the last state: ``terminal``. If each state that a
+    trajectory has passed through earns it, a longer one weighs more: ``states``. With ``node_q`` r(s) is what the node
     has earned in all rollouts.
     """
     for rollout in rollouts:

@@ -52,15 +52,15 @@ _SAID = {True: "Yes", False: "No", None: "no conclusion"}
 
 
 class Voices:
-    """The judge model in its parts: doing subtasks, planning the next, doubting itself.
+    """The judge model's tasks: doing subtasks, planning the next, checking itself.
 
     Args:
         case: The item.
-        ask: Asks for it.
+        ask: Calls the model about it.
         template: With calls ``analyse``, ``summarise``, ``assess`` and ``evaluate``.
         parser: Reads Yes or No.
         reuse: Which subtask calls are the same call. With ``none`` each rollout makes its own; with ``history`` the
-            prompt holds what the trajectory has found so far, as in the paper's definition of a state; the paper's
+            prompt holds the trajectory's findings so far, as in the paper's definition of a state; the paper's
             printed prompt (table 11) holds no history.
     """
 
@@ -77,7 +77,7 @@ class Voices:
         self._calls = {call.name: call for call in template.calls}
 
     async def outcomes(self, subtasks: Sequence[Subtask], history: History, rollout: int) -> list[SubtaskFinding]:
-        """Do subtasks one after another; those that need not know of each other are asked at once."""
+        """Do subtasks one after another; independent ones are requested at once."""
         if self._told == "none":
             return await self._found(subtasks, (), rollout)
         found: list[SubtaskFinding] = []
@@ -87,13 +87,12 @@ class Voices:
         return found
 
     async def assess(self, subtask: Subtask, history: History, rollout: int) -> bool | None:
-        """Whether the subtask should be done next. Source: MCTS-Judge, table 10."""
+        """Return whether the subtask should be done next. Source: MCTS-Judge, table 10."""
         done = ", ".join(one.subtask.title for one in history) or "none"
         call = told(self._calls["assess"], title=subtask.title, focus=subtask.focus, done=done)
         return self._yes(await self._heard(call, f"{subtask.id}: self-assess", rollout))
 
     async def sound(self, history: History, conclusion: bool | None, rollout: int) -> bool | None:
-        """Whether the model finds no errors in a trajectory's reasoning."""
         call, made = self._with_history(told(self._calls["evaluate"], conclusion=_SAID[conclusion]), history)
         doubts = self._yes(await self._heard(call, "self-evaluate", rollout, made))
         return None if doubts is None else not doubts
@@ -136,7 +135,7 @@ class Voices:
 
 
 async def overall(case: JudgeCase, ask: Ask, call: TemplateCall, parser: Parser) -> bool | None:
-    """g, the global evaluation; None where the reply holds no verdict.
+    """Return g, the global evaluation; None if the reply holds no verdict.
 
     MCTS-Judge, section 3.1, has a g but no prompt for it; the vanilla judge is the paper's own way to ask for a whole.
 
@@ -163,10 +162,10 @@ class ItemSearch:
 
     Args:
         order: The subtask of each level, from level 1 on.
-        voices: Asks the judge model.
-        executor: Executes tests, if the reward rests on any.
+        voices: Calls the judge model.
+        executor: Executes tests, if the reward uses any.
         g: The global evaluation.
-        reward: What this item's trajectories are held against.
+        reward: The criterion for rewarding this item's trajectories.
     """
 
     def __init__(
@@ -188,7 +187,6 @@ class ItemSearch:
         self._uct_share = options.w_u / (options.w_u + options.w_l)
 
     async def run(self) -> None:
-        """All rollouts."""
         if self._executor.tests and self.options.reward_tests == "per_item":
             self.execution = await self._executor.run()
         for number in range(self.options.rollouts):
@@ -240,9 +238,9 @@ class ItemSearch:
         path.append(node)
 
     async def _simulate(self, path: list[Node], number: int) -> list[TrajectoryStep]:
-        """All steps of the trajectory: the subtasks of the levels below the path's end are done, none left out.
+        """Return all steps of the trajectory: the subtasks of the levels below the path's end are done, none left out.
 
-        They add no nodes unless the option says so; then later rollouts come through them.
+        They add no nodes unless the option says so; then later rollouts pass through them.
         """
         steps, level = self._steps(path), path[-1].level
         left = self.order[level : self.tree.depth]
@@ -284,7 +282,7 @@ class ItemSearch:
         )
 
     async def _earns(self, rollout: Rollout, number: int) -> bool:
-        """Whether a trajectory is rewarded. Sources: MCTS-Judge, sections 3.3 and 4.7; without tests section 4.1."""
+        """Return whether a trajectory is rewarded. Source: MCTS-Judge, sections 3.3 and 4.7; without tests 4.1."""
         if rollout.f is None:
             return False
         if self.reward == "self_consistency":
@@ -329,7 +327,6 @@ class Mcts:
         self._global, self._global_sha256 = _global(template)
 
     def config(self) -> dict[str, object]:
-        """Every option of the search, the list of subtasks and who writes tests."""
         settings = msgspec.to_builtins(self._options)
         usual = MctsOptions(history="outcomes" if self._options.reuse == "history" else "none")
         for name in _LATER:
@@ -344,15 +341,16 @@ class Mcts:
         }
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The judge's and, if it is another one, that which writes tests."""
+        """Return the judge's server and, if it is another one, the test writer's."""
         return self._writer.servers(judge)
 
     def calls_per_item(self) -> float:
-        """Calls without stored replies, the tests' among them; about, since the tree's shape is drawn."""
+        """Return the approximate number of calls without stored replies, including the tests', since the tree's shape
+        is random.
+        """
         return expected_calls(self._options)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """Write tests, judge globally, search, and draw the answer."""
         options, texts = self._options, case.texts
         if options.reward == "item" and case.reward not in (None, *ITEM_REWARDS):
             # What a row says is no reason to take another reward in silence.
@@ -386,7 +384,7 @@ class Mcts:
         return Judged(verdict=_verdict(found, tests), trace=msgspec.to_builtins(trace))
 
     def _reward(self, case: JudgeCase) -> Reward:
-        """What this item's trajectories are held against.
+        """Return the criterion for rewarding this item's trajectories.
 
         Source: MCTS-Judge, section 4.1, where problems without meaningful outputs are judged by discussion.
         """
@@ -407,7 +405,7 @@ def _global(template: Template) -> tuple[TemplateCall, str | None]:
 
 
 def expected_calls(options: MctsOptions) -> float:
-    """Calls an item takes on average, when no reply is stored yet.
+    """Return the average number of calls an item takes, if no reply is stored yet.
 
     In a balanced tree rollout r, counted from 1, adds a node at level l = floor(log2(r + 1)): the node costs a pair of
     calls in half the cases, the simulation one pair a level below, and l - 1 nodes were selected on the way.

@@ -1,4 +1,4 @@
-"""The subtasks a judgment is broken down into: a versioned list, kept as data, or a list of a user's own."""
+"""The subtasks a judgment is broken down into: a versioned list, kept as data, or a user's own list."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from workbench.verifiers.serving import choice, number, required, whole
 
 
 class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
-    """One angle from which a submission is looked at.
+    """One angle from which a submission is examined.
 
     Attributes:
-        focus: What to look for, as the model is told.
-        comparative: It says nothing without a reference or an example.
+        focus: The instruction to the model.
+        comparative: It needs a reference or an example.
     """
 
     id: Name
@@ -38,7 +38,7 @@ class Subtask(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PastStep(NamedTuple):
-    """A subtask that a trajectory has done: what it found, and the assessment in full."""
+    """A subtask that a trajectory has done: its finding, and the assessment in full."""
 
     subtask: Subtask
     outcome: bool | None
@@ -50,11 +50,11 @@ History = tuple[PastStep, ...]
 
 
 class SubtaskFinding(Struct, frozen=True):
-    """What came of a subtask.
+    """The result of a subtask.
 
     Attributes:
-        outcome: None where the reply held no verdict.
-        call: The analysis's place among the calls for the item.
+        outcome: None if the reply held no verdict.
+        call: The analysis's index among the calls for the item.
         said: The analysis.
     """
 
@@ -72,7 +72,7 @@ class SubtaskList(Struct, frozen=True):
     """All subtasks in their fixed order.
 
     Attributes:
-        version: What is part of a judge's identity, for the list of this release.
+        version: Part of a judge's identity, for the list of this release.
         sha256: The same for a user's own: of the file's bytes, in hexadecimal; None for ours.
     """
 
@@ -81,34 +81,31 @@ class SubtaskList(Struct, frozen=True):
     sha256: str | None = None
 
     def identity(self) -> dict[str, object]:
-        """What a judge's configuration says of it."""
         return {"subtasks": self.version} | ({} if self.sha256 is None else {"subtasks_sha256": self.sha256})
 
     def for_item(self, texts: Mapping[str, str]) -> tuple[Subtask, ...]:
-        """The subtasks there are for an item with these texts."""
         comparable = bool(texts.get("reference") or texts.get("example"))
         return tuple(one for one in self.subtask if comparable or not one.comparative)
 
 
 @cache
 def subtask_list() -> SubtaskList:
-    """The list of this release."""
     text = files(__package__).joinpath("subtasks.toml").read_text(encoding="utf-8")
     form = msgspec.convert(tomllib.loads(text), _ListFile)
     return SubtaskList(form.version, form.subtask)
 
 
 def chosen_subtasks(options: Mapping[str, str]) -> SubtaskList:
-    """The list in the file that the option ``subtasks`` names, or ours.
+    """Load the list in the file that the option ``subtasks`` names, or ours.
 
     Raises:
-        UsageError: It is no such list; the message names the file and what is wrong with it.
+        UsageError: It is not such a list; the message names the file and what is wrong with it.
     """
     return own_subtasks(Path(required(options, SUBTASKS))) if SUBTASKS in options else subtask_list()
 
 
 def own_subtasks(path: Path) -> SubtaskList:
-    """A user's own list; errors as with `chosen_subtasks`."""
+    """Load a user's own list; errors as with `chosen_subtasks`."""
     text = read_template(path)
     try:
         form = msgspec.convert(loads(text), _ListFile)
@@ -179,7 +176,7 @@ _MOST_ROLLOUTS = 1_000
 
 
 class MctsOptions(Struct, frozen=True, kw_only=True):
-    """The search's settings; the defaults are the paper's (table 6) where it says them.
+    """The search's settings; the defaults are the paper's (table 6) if it states them.
 
     Attributes:
         depth: Greatest depth; an item with fewer subtasks has a tree of that depth.
@@ -187,8 +184,8 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
         w_u: Weight of UCT's choice in the draw between it and the self-assessment's.
         w_l: Weight of the self-assessment's.
         epsilon: The terminal reward.
-        simulation: Whether what the simulation does stays in the tree.
-        history: What of a trajectory's earlier steps an analysis is shown.
+        simulation: Whether the simulation's steps stay in the tree.
+        history: Which of a trajectory's earlier steps an analysis is shown.
     """
 
     depth: int = 9
@@ -210,17 +207,15 @@ class MctsOptions(Struct, frozen=True, kw_only=True):
 
     @property
     def seed(self) -> int:
-        """From it follow all draws."""
         return self.tests.seed
 
     @property
     def needs_tests(self) -> bool:
-        """Whether an item may be rewarded by the execution of tests."""
         return self.reward in ("simulated", "item")
 
 
 def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> MctsOptions:
-    """The settings that `MCTS_OPTIONS` make; other options are let alone.
+    """Parse `MCTS_OPTIONS`; other options are ignored.
 
     Args:
         deepest: How many subtasks there are; those of our list by default.
@@ -256,7 +251,7 @@ def mcts_options(options: Mapping[str, str], deepest: int | None = None) -> Mcts
 
 
 def _history(options: Mapping[str, str], reuse: Reuse) -> HistoryMode:
-    """Calls that are shared by history have one; those that are shared without it have none."""
+    """Return the history that calls see: calls shared by history have one; those shared without it have none."""
     usual: HistoryMode = "outcomes" if reuse == "history" else "none"
     wanted: HistoryMode = choice(options, "history", get_args(HistoryMode), usual)
     if (reuse == "history" and wanted == "none") or (reuse == "subtask" and wanted != "none"):

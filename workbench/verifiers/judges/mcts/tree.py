@@ -21,12 +21,12 @@ class Node(Struct, kw_only=True):
     A node at level d was reached by doing subtask d, or by leaving it out.
 
     Attributes:
-        id: Its place in `Tree.nodes`.
+        id: Its index in `Tree.nodes`.
         parent: None for the root.
         level: 0 for the root.
         action: How it was reached; None for the root.
-        outcome: What the subtask found; None for a null action, or where the reply held no verdict.
-        call: The place of its analysis among the item's calls; None without a subtask.
+        outcome: The subtask's finding; None for a null action, or if the reply held no verdict.
+        call: The index of its analysis among the item's calls; None without a subtask.
         rollout: The rollout that added it, from 0; None for the root.
         q: Sum of the rewards of all rollouts through it.
         n: How many rollouts went through it.
@@ -46,13 +46,13 @@ class Node(Struct, kw_only=True):
 
 
 class Tree:
-    """A binary tree: below a node at level d stand subtask d + 1 and the null action.
+    """A binary tree: below a node at level d are subtask d + 1 and the null action.
 
     The paper's "one non-repeating subtask and the null action". With every unused subtask as a child, 8 rollouts would
     never leave the root.
 
     Args:
-        alpha: As `uct` takes it.
+        alpha: See `uct`.
     """
 
     def __init__(self, depth: int, alpha: float) -> None:
@@ -61,19 +61,17 @@ class Tree:
 
     @property
     def root(self) -> Node:
-        """Where every rollout begins."""
         return self.nodes[0]
 
     def children(self, node: Node) -> list[Node]:
-        """The children a node has by now."""
         return [self.nodes[child] for child in node.children]
 
     def child(self, node: Node, action: Action) -> Node:
-        """The child an action leads to; it must have been tried."""
+        """Return the child an action leads to; it must have been tried."""
         return next(child for child in self.children(node) if child.action == action)
 
     def untried(self, node: Node) -> tuple[Action, ...]:
-        """The actions that no rollout has tried at a node; none at the greatest depth."""
+        """Return the actions that no rollout has tried at a node; none at the greatest depth."""
         if node.level >= self.depth:
             return ()
         tried = {child.action for child in self.children(node)}
@@ -81,13 +79,12 @@ class Tree:
         return tuple(action for action in actions if action not in tried)
 
     def favourite(self, node: Node) -> Action:
-        """The action of the child with the greatest UCT value; the subtask's where both are equal."""
+        """Return the action of the child with the greatest UCT value; the subtask's if both are equal."""
         task, null = self.child(node, "subtask"), self.child(node, "null")
         of_task, of_null = (uct(child, node.n, self._alpha) for child in (task, null))
         return "subtask" if of_task >= of_null else "null"
 
     def add(self, parent: Node, action: Action, rollout: int) -> Node:
-        """A new child."""
         node = Node(id=len(self.nodes), parent=parent.id, level=parent.level + 1, action=action, rollout=rollout)
         self.nodes.append(node)
         parent.children.append(node.id)
@@ -95,12 +92,11 @@ class Tree:
 
 
 def uct(node: Node, parent_visits: int, alpha: float) -> float:
-    """Q / N + alpha sqrt(ln N_parent / N). Source: MCTS-Judge, equation 1."""
+    """Return Q / N + alpha sqrt(ln N_parent / N). Source: MCTS-Judge, equation 1."""
     return node.q / node.n + alpha * sqrt(log(parent_visits) / node.n)
 
 
 def backpropagate(path: Iterable[Node], reward: float) -> None:
-    """Add a rollout's reward and visit to every node on its path, the root among them."""
     for node in path:
         node.q += reward
         node.n += 1
@@ -113,8 +109,8 @@ class SelectionStep(Struct, frozen=True, kw_only=True):
     """One step of the selection, at a node with both children.
 
     Attributes:
-        favourite: What UCT prefers.
-        assessed: What the self-assessment prefers; None where it wasn't asked or said neither.
+        favourite: UCT's choice.
+        assessed: The self-assessment's choice; None if it wasn't requested or was unclear.
     """
 
     node: int
@@ -127,7 +123,7 @@ class TrajectoryStep(Struct, frozen=True, kw_only=True):
     """One subtask of a trajectory.
 
     Attributes:
-        call: The place of its analysis among the item's calls.
+        call: The index of its analysis among the item's calls.
         node: The node that holds it; None for a step of the simulation, which adds none.
     """
 
@@ -144,11 +140,11 @@ class Rollout(Struct, kw_only=True):
     Attributes:
         path: Node ids from the root on.
         steps: The subtasks done, null actions left out.
-        f: Its prediction; None if no vote was to be read.
+        f: Its prediction; None if no vote could be read.
         flagged: A step's reply held no verdict.
-        execution: What the tests said, where they are executed in each rollout.
-        sound: Whether the model finds no errors in it, where that is the reward; None where it isn't or said neither.
-        reward: What it earned.
+        execution: The tests' result, if they are executed in each rollout.
+        sound: Whether the model finds no errors in it, if that is the reward; None if it isn't or was unclear.
+        reward: Its reward.
         weight: R(t), its weight in the choice of the answer.
     """
 
@@ -164,13 +160,13 @@ class Rollout(Struct, kw_only=True):
 
 
 class SearchResult(Struct, frozen=True, kw_only=True):
-    """What a search comes to.
+    """The result of a search.
 
     Attributes:
-        correct: None where no reply held a verdict.
+        correct: None if no reply held a verdict.
         score: The chance that the answer is "correct", over the draw of the trajectory; without a reward the share of
-            the trajectories that say so.
-        no_reward: No trajectory earned anything, so the answer is what most of them say.
+            the trajectories that predict it.
+        no_reward: No trajectory was rewarded, so the answer is the majority's.
         chosen: The drawn trajectory's rollout; None without a reward.
     """
 
@@ -184,13 +180,13 @@ class SearchTrace(Struct, kw_only=True):
     """A whole search.
 
     Attributes:
-        judge: Always ``"mcts"``; tells apart traces.
+        judge: Always ``"mcts"``; distinguishes traces.
         subtasks: The list's version.
-        reward: What this item's trajectories were held against; None in a trace from before items could say so.
+        reward: The criterion for rewarding this item's trajectories; None in a trace from before items could set it.
         order: The subtask of each level, from level 1 on.
-        tests: The tests the reward rests on; None where it rests on none.
+        tests: The tests the reward uses; None if it uses none.
         g: The global evaluation.
-        execution: h, where it is found once for the item.
+        execution: h, if it is computed once for the item.
     """
 
     judge: str = "mcts"

@@ -1,4 +1,4 @@
-"""The strategy ``majority-vote``: every subtask once, and what most of them say."""
+"""The strategy ``majority-vote``: every subtask once, and the majority of their outcomes."""
 
 from __future__ import annotations
 
@@ -44,19 +44,17 @@ class MajorityVote:
         self._tie = choice(options, "tie", ("abstain", "incorrect"), "abstain")
 
     def config(self) -> dict[str, object]:
-        """What a tie is, and the list of subtasks."""
         return {"tie": self._tie, **self._list.identity()}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The judge alone."""
         return {"judge": judge}
 
     def calls_per_item(self) -> float:
-        """Two a subtask; an item without a reference and an example has one subtask less."""
+        """Return two calls a subtask; an item without a reference and an example has one subtask less."""
         return 2 * len(self._list.subtask)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """The most frequent outcome; the votes are the subtasks', in their order."""
+        """Return the most frequent outcome; the votes are the subtasks', in their order."""
         subtasks = self._list.for_item(case.texts)
         found = await Voices(case, Numbered(ask), self._template, self._parser).outcomes(subtasks, (), 0)
         votes = tuple(_vote(one.outcome) for one in found)

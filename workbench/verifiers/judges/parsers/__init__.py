@@ -1,13 +1,13 @@
-"""Judge replies in, verdicts out: pure functions, one module a family, each in two versions.
+"""Parsers of judges' replies: pure functions, one module a family, each in two versions.
 
-base: what they share, and how a reply is read. thoughts: what in it is none. declining: what says that there will be no
+base: shared parts, and how a reply is read. thoughts: reasoning to skip. declining: statements that there will be no
 verdict. verifybench, codejudge, compassverifier,
 ice_score, xverify, rubric: one each.
 
-Version 1 does what the upstream project's own parser does, to reproduce published numbers, its slips included.
-Version 2 is strict: it reads the judge's own words only (see ``reply``), and where they hold no verdict in that judge's
-form, or the reply was cut short or declines to judge, it says so. The version is part of a result: the same replies
-give other figures under another parser.
+Version 1 behaves as the upstream project's own parser, its errors included, to reproduce published numbers. Version 2
+is strict: it reads the judge's own words only (see ``reply``), and if they hold no verdict in that judge's form, or the
+reply was cut short or declines to judge, it reports that. The version is part of a result: the same replies give other
+metrics under another parser.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BY_NAME = {one.name: one for one in PARSERS} | {one.id: one for one in PARSERS}
 
 
 def parser(name: str) -> Parser:
-    """A parser by its name, such as ``ice-score@1``; the newest of its family without a version.
+    """Return a parser by its name, such as ``ice-score@1``; the newest of its family without a version.
 
     Args:
         name: As in ``PARSERS``; an underscore stands for a hyphen.

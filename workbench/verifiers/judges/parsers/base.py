@@ -1,4 +1,4 @@
-"""What a parser is and what it returns."""
+"""The interface of parsers, and their results."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ _TURN = re.compile(
 
 
 def own_lines(raw: str, delimiter: str | None) -> list[str]:
-    """The lines in which a judge speaks for itself, none of them blank.
+    """Return the lines in which a judge speaks for itself, none of them blank.
 
     Args:
         raw: The reply as recorded.
@@ -126,7 +126,7 @@ def _without_emphasis(line: str) -> str:
 
 
 def _one_word_fields(text: str) -> tuple[str, ...]:
-    """The fields of a JSON object that hold one word, as ``name: value``; its reasoning decides nothing."""
+    """Return the fields of a JSON object that hold one word, as ``name: value``; its reasoning decides nothing."""
     if not (text.startswith("{") and text.endswith("}")):
         return ()
     try:
@@ -138,7 +138,9 @@ def _one_word_fields(text: str) -> tuple[str, ...]:
 
 
 def _announced(line: str) -> Literal["none", "line", "next", "block"]:
-    """How much of what follows isn't the judge's own: a line, only the very next one, or all up to a blank line."""
+    """Return how much of the following text isn't the judge's own: a line, the very next one, or all up to a blank
+    line.
+    """
     if _OWN_VERDICT.search(line):
         return "none"
     if announced := ANNOUNCES.search(line):
@@ -159,8 +161,9 @@ def _without_code(text: str) -> str:
 
 
 def own_text(raw: str, delimiter: str | None) -> str:
-    """What a reply says of its own: no thoughts, nothing before data that it repeats, no turns that it invents for
-    others; arguments as with `own_lines`."""
+    """Return a reply's own words: no reasoning, nothing before data that it repeats, no turns that it invents for
+    others; arguments as with `own_lines`.
+    """
     start, end = spoken(raw, delimiter)
     text = raw[start:end]
     text = text[text.rfind(delimiter) + len(delimiter) :] if delimiter and delimiter in text else text
@@ -169,7 +172,7 @@ def own_text(raw: str, delimiter: str | None) -> str:
 
 
 def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found | None:
-    """What ``read`` finds in the last line in which it finds something."""
+    """Return what ``read`` finds in the last line in which it finds something."""
     for line in reversed(lines):
         found = read(line)
         if found is not None:
@@ -178,7 +181,7 @@ def last_found(lines: list[str], read: Callable[[str], Found | None]) -> Found |
 
 
 def chosen(pattern: re.Pattern[str], line: str) -> str | None:
-    """The first group, in small letters, of the matches in a line; `DOUBT` where they differ or are mentioned only."""
+    """Return the first group, in lower case, of the matches in a line; `DOUBT` if they differ or are only mentioned."""
     found = list(pattern.finditer(line))
     said = {match[1].lower() for match in found}
     if not found:
@@ -187,7 +190,7 @@ def chosen(pattern: re.Pattern[str], line: str) -> str | None:
 
 
 def is_given(line: str, found: re.Match[str]) -> bool:
-    """Whether a verdict in a line begins a statement, so that it is given and not mentioned."""
+    """Return whether a verdict in a line begins a statement, so that it is given and not mentioned."""
     if GOES_ON.match(line, found.end()):
         return False
     before = line[max(0, found.start() - _CLAUSE) : found.start()]
@@ -202,9 +205,9 @@ def _words(clause: str) -> list[str]:
 
 
 def verdict_in(lines: Sequence[str], read: Callable[[str], str | None]) -> str | None:
-    """What ``read`` finds in the last line in which it finds something.
+    """Return what ``read`` finds in the last line in which it finds something.
 
-    `DOUBT` where other words follow that line and an earlier one has another verdict: it may be spoken of.
+    The result is `DOUBT` if other words follow that line and an earlier one has another verdict: it may be a mention.
     """
     found = [(place, said) for place, line in enumerate(lines) if (said := read(line)) is not None]
     if not found:
@@ -230,7 +233,7 @@ def _without_quotations(text: str) -> str:
 
 
 def declined(lines: Sequence[str]) -> Declined | None:
-    """Whether a judge refuses, or says that it can't tell; None where it does neither.
+    """Return whether a judge refuses, or states that it can't decide; None if it does neither.
 
     Args:
         lines: Its own words, as `own_lines` gives them.
@@ -247,11 +250,11 @@ Read = Callable[[str, str | None], "Reading"]
 
 
 class Reading(Struct, frozen=True):
-    """What a judge's reply says.
+    """The content of a judge's reply.
 
     Attributes:
         score: ICE-Score's number as the parser read it, from 0 to 4; a fault list's, from 0 to 1.
-        label: CompassVerifier's A (correct), B (incorrect) or C (invalid); what a fault list holds, in words.
+        label: CompassVerifier's A (correct), B (incorrect) or C (invalid); a fault list's content, in words.
         reason: Why the verdict is "abstain"; None with a verdict.
     """
 
@@ -265,8 +268,8 @@ class Parser(Struct, frozen=True):
     """One version of one family's parser.
 
     Attributes:
-        read: What a whole reply says.
-        labelled: What a verdict behind its label says, in a reply of which nothing else counts: it was cut short, or
+        read: Reads a whole reply.
+        labelled: Reads a verdict after its label, in a reply of which nothing else counts: it was cut short, or
             its author declines to judge. None for upstream's parsers, which read all replies alike.
         in_words: Whether a verdict may be a word of a sentence, so that "I can't tell. No working is shown." is none.
     """
@@ -279,12 +282,12 @@ class Parser(Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Name and version, as results state it."""
+        """Return name and version, as results state it."""
         return f"{self.name}@{self.version}"
 
     @property
     def is_strict(self) -> bool:
-        """Whether it tells replies apart by how they end; upstream's parsers don't."""
+        """Return whether it distinguishes replies by how they end; upstream's parsers don't."""
         return self.labelled is not None
 
     def parse(self, raw: str, delimiter: str | None = None, ended: Ending = "whole") -> Reading:
@@ -292,10 +295,11 @@ class Parser(Struct, frozen=True):
 
         Args:
             raw: The reply as recorded.
-            delimiter: The fence that stood around untrusted text in the request. Strict parsers read only what follows
+            delimiter: The fence around untrusted text in the request. Strict parsers read only the text after
                 its last echo; upstream's parsers know no fences.
-            ended: How the reply ended. Of one that didn't come to its end, or says that there will be no verdict,
-                strict parsers take a verdict behind its label alone.
+            ended: How the reply ended. In an incomplete one, or one that declines to judge, strict parsers accept only
+                a
+                verdict after its label.
         """
         is_cut = is_cut_off(raw, delimiter)
         if self.labelled is None:
@@ -315,7 +319,6 @@ class Parser(Struct, frozen=True):
 
 
 def said(correct: bool | None) -> Reading:
-    """The reading of a yes, a no, or neither."""
     if correct is None:
         return Reading("abstain", reason="unparsed")
     return Reading("correct" if correct else "incorrect")

@@ -28,7 +28,7 @@ _LEADING = re.compile(rf"(?<![^\W_])(?:{_PREFIX})?(yes|{_NO})(?![^\W_]|-[^\W_]){
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    """Correct with "yes" anywhere in the last or first line; else incorrect with "no" anywhere in them."""
+    """Read correct with "yes" anywhere in the last or first line; else incorrect with "no" anywhere in them."""
     ends = [line.strip().lower() for line in (raw[raw.rfind("\n") + 1 :], raw.partition("\n")[0])]
     if any("yes" in line for line in ends):
         return said(True)
@@ -36,7 +36,7 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """The word the last line begins with; else the last line of that word alone; else what the first begins with."""
+    """Read the word the last line begins with; else the last line of that word alone; else the first line's start."""
     lines = own_lines(raw, delimiter)
     if not lines:
         return said(None)
@@ -47,7 +47,7 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """The last line that begins with a label and the word behind it."""
+    """Read the last line that begins with a label and the word after it."""
     lines = own_lines(raw, delimiter)
     return _read(verdict_in(lines, lambda line: _leading(line) if _LABELLED.match(line.lstrip(MARKUP)) else None))
 
@@ -102,7 +102,7 @@ _MOST_STARTS = 1000
 
 
 def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
-    """The last list of inconsistencies that stands on lines of its own; without a known severity no verdict.
+    """Read the last list of inconsistencies that is on lines of its own; without a known severity no verdict.
 
     The score is max(0, 100 - 100 fatal - 50 major - 5 small) / 100; only 1 is correct.
     """
@@ -118,12 +118,11 @@ def fault_strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def fault_labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """None: a list has no label, and where a reply ends early nobody knows whether it is the last word."""
+    """Read nothing: a list has no label, and if a reply ends early it may not be the last word."""
     return Reading("abstain", reason="unparsed")
 
 
 def _lists(text: str) -> Iterator[list[dict[str, object]]]:
-    """The lists of inconsistencies in a text, outermost brackets only."""
     at = 0
     for start in list(_START.finditer(text))[-_MOST_STARTS:]:
         if start.end() < at:
@@ -142,7 +141,7 @@ def _lists(text: str) -> Iterator[list[dict[str, object]]]:
 
 
 def _severity(one: dict[str, object]) -> Severity | None:
-    """An inconsistency's severity: as stated, else as its kind has; None for a word or a kind nobody knows."""
+    """Return an inconsistency's severity: as stated, else by its kind; None for an unknown word or kind."""
     kind, stated = str(one["inconsistency"]), str(one.get("severity") or "").strip().lower()
     if stated:
         return _WORDS.get(stated)

@@ -30,7 +30,7 @@ _ECHO = re.compile(rf"<?\b(?:{_ANY})(?:{_JOINT}(?:{_ANY})\b)+>?|\bA{_JOINT}B(?:{
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    r"""The last ``\boxed`` letter; else the reply's one letter; else the last letter A to C, in words too."""
+    r"""Read the last ``\boxed`` letter; else the reply's one letter; else the last letter A to C, in words too."""
     boxed = re.findall(r"boxed\{([A-C])\}", raw)
     if boxed:
         return _labelled(boxed[-1])
@@ -40,9 +40,10 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    r"""The last line with a class as a word, a judgment, a leading ``\boxed`` letter or nothing but a letter.
+    r"""Read the last line with a class as a word, a judgment, a leading ``\boxed`` letter or nothing but a letter.
 
-    A line's words go before its letters. Without such a line: the last ``\boxed`` letter, then the last ``(A)``.
+    A line's words take precedence over its letters. Without such a line: the last ``\boxed`` letter, then the last
+    ``(A)``.
     """
     lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
     label = (verdict_in(lines[-1:], _bare) or verdict_in(lines, _judgment)) if lines else None
@@ -51,7 +52,7 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """The last line with a judgment behind its label."""
+    """Read the last line with a judgment after its label."""
     lines = [_ECHO.sub(_alternatives, line) for line in own_lines(raw, delimiter)]
     return _labelled(verdict_in(lines, _behind_label))
 
@@ -65,7 +66,7 @@ def _labelled(label: str | None) -> Reading:
 
 
 def _alternatives(echo: re.Match[str]) -> str:
-    """A list of classes says one only if all mean the same."""
+    """Return the class of a list of classes only if all mean the same."""
     words = re.findall(_ANY, echo[0])
     labels = {_LABELS[word] for word in words}
     return words[0] if len(labels) == 1 else " "

@@ -1,4 +1,4 @@
-"""Whether a judge declines to judge, or says that it can't tell: then a stray Yes or No in its words is no verdict."""
+"""Detects that a judge declines to judge, or states that it can't decide: then a stray Yes or No is no verdict."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ _APOSTROPHES = str.maketrans(dict.fromkeys("’‘ʼ`´′＇", "'"))
 
 
 class _Telling(NamedTuple):
-    """A way of saying it.
+    """A way of declining.
 
     Attributes:
         pattern: Within a line.
-        holds: A line without any of these, in small letters, is none: to look for the pattern takes a hundred times as
+        holds: A line without any of these, in lower case, can't match: searching for the pattern takes a hundred times
+            as
             long.
-        beyond_ascii: A line with any other letter may be one, too.
+        beyond_ascii: A line with any other letter may match, too.
     """
 
     pattern: re.Pattern[str]
@@ -190,7 +191,7 @@ _CANNOT_TELL: Final = _Telling(
 
 @lru_cache(maxsize=4)
 def declined_in(text: str) -> Declined | None:
-    """Whether a judge's own words refuse, or say that it can't tell; None where they do neither."""
+    """Return whether a judge's own words refuse, or state that it can't decide; None if they do neither."""
     text = text.translate(_APOSTROPHES)
     ends = text if len(text) <= 2 * _NEAR else f"{text[:_NEAR]}\n\n{text[-_NEAR:]}"
     lines = [(line, line.lower()) for line in ends.split("\n")]

@@ -21,9 +21,9 @@ _PARTS = re.compile(r"[ \t]{0,2}(?:/|out of)[ \t]{0,2}")
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    """A whole number; else the commonest number in sentences that speak of a score or correctness; else 0.
+    """Read a whole number; else the most frequent number in sentences about a score or correctness; else 0.
 
-    As upstream does for functional correctness: a number with anything behind it is 0, and no score is out of range.
+    As upstream does for functional correctness: a number with anything after it is 0, and no score is out of range.
     """
     try:
         score = int(raw)
@@ -33,7 +33,7 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """The last line that is a score, begins with one (``3 - …``, ``3 (…``) or has one behind its label.
+    """Read the last line that is a score, begins with one (``3 - …``, ``3 (…``) or has one after its label.
 
     A score is 0 to 4, as ``3``, ``3.0``, ``3/4`` or ``3 out of 4``; any other number there is no verdict.
     """
@@ -41,7 +41,7 @@ def strict(raw: str, delimiter: str | None = None) -> Reading:
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """The last line with a score behind its label."""
+    """Read the last line with a score after its label."""
     return _read(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
 
 

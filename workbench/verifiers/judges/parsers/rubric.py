@@ -1,7 +1,7 @@
 """Rubrics: weighted criteria, each of which a judge finds met or not.
 
 Source: Arora et al., "HealthBench: Evaluating Large Language Models Towards Improved Human Health" (arXiv 2505.08775):
-the score is the weight of what is met over all weight.
+the score is the weight of met criteria over all weight.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _ENOUGH: Final = 0.5
 
 
 class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
-    """One thing that is asked of a completion.
+    """One requirement on a completion.
 
     Attributes:
-        name: What the judge's line about it begins with.
-        asks: What has to be so.
+        name: The beginning of the judge's line about it.
+        asks: The requirement.
         weight: Its share in the score, against the others'.
         required: Nothing is correct without it: the score is 0.
     """
@@ -37,14 +37,14 @@ class Criterion(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def words(criteria: Sequence[Criterion], raw: str, delimiter: str | None = None) -> dict[str, bool | None]:
-    """Criterion -> whether the judge's own last line about it says Yes or No; None where it says neither, or both."""
+    """Return for each criterion whether the judge's last line about it says Yes or No; None for neither, or both."""
     lines = own_lines(raw, delimiter)
     about = [next((one.name for one in criteria if _line(one.name).match(line)), None) for line in lines]
     return {one.name: _word(one.name, lines, about) for one in criteria}
 
 
 def rubric(criteria: Sequence[Criterion]) -> Parser:
-    """What reads a reply by these criteria; one without an answer leaves the item open."""
+    """Return a parser for these criteria; one without an answer leaves the item open."""
     read = partial(_read, tuple(criteria))
     return Parser(PARSER, _VERSION, read, read)
 

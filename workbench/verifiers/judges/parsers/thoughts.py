@@ -1,4 +1,4 @@
-"""What a model thought in the midst of its reply, told from what it says by the marks that models put around it.
+"""Reasoning within a reply, recognised by the marks that models put around it.
 
 Sources: the reasoning parsers of vLLM and SGLang (2026), OpenAI's harmony format, model cards.
 """
@@ -66,9 +66,9 @@ _MARK: Final = re.compile(
 
 @lru_cache(maxsize=4)
 def spoken(raw: str, delimiter: str | None = None) -> tuple[int, int]:
-    """From where to where a model speaks: behind the last thought that ended, up to one that never did.
+    """Return the span in which a model answers: after the last thought that ended, up to one that never did.
 
-    Marks in what it repeats of the request's data aren't its own.
+    Marks in repeated data of the request don't count.
 
     Args:
         raw: The reply as recorded.
@@ -104,7 +104,7 @@ def _may_hold_marks(raw: str) -> bool:
 
 
 def is_cut_off(raw: str, delimiter: str | None = None) -> bool:
-    """Whether a reply ends inside a thought; arguments as with `spoken`."""
+    """Return whether a reply ends inside a thought; arguments as with `spoken`."""
     return spoken(raw, delimiter)[1] < len(raw)
 
 

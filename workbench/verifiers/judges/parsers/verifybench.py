@@ -19,19 +19,19 @@ _ALONE = re.compile(rf"(?<![^\W_])(?<![/|-])(?<!\bor )(?<!\b[Nn]ot )(?<!\b[Nn]ot
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    """The last "Yes" or "No" anywhere, in words too: "Note" says no."""
+    """Read the last "Yes" or "No" anywhere, in words too: "Note" says no."""
     yes, no = raw.rfind("Yes"), raw.rfind("No")
     return said(None if yes == no else yes > no)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """The last judgment line, or line of a Yes or No alone; else the last Yes or No that begins a statement."""
+    """Read the last judgment line, or line of a Yes or No alone; else the last Yes or No that begins a statement."""
     lines = own_lines(raw, delimiter)
     return _read(verdict_in(lines, _judgment) or verdict_in(lines, lambda line: chosen(_ALONE, _ECHO.sub(" ", line))))
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """The last judgment line, with its label."""
+    """Read the last judgment line, with its label."""
     return _read(verdict_in(own_lines(raw, delimiter), lambda line: chosen(_LABELLED, line)))
 
 

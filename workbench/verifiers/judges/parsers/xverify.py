@@ -18,18 +18,18 @@ _LABEL = re.compile(r"(?:final[ \t]+)?(?:judge?ment|verdict|result|answer)[*_` \
 
 
 def upstream(raw: str, delimiter: str | None = None) -> Reading:
-    """The whole reply is the word, in any case; anything else counts as invalid, brackets too."""
+    """Read a reply that is exactly the word, in any case; anything else counts as invalid, brackets too."""
     word = raw.strip().lower()
     return said(word == "correct" if word in ("correct", "incorrect") else None)
 
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
-    """The last line whose first word it is, in any case, behind a label, brackets and stars."""
+    """Read the last line whose first word it is, in any case, after a label, brackets and asterisks."""
     return _read(verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line) or _first_word(line)))
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
-    """The last line that begins with a label and the word behind it."""
+    """Read the last line that begins with a label and the word after it."""
     return _read(verdict_in(own_lines(raw, delimiter), _labelled_word))
 
 

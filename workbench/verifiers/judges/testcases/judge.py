@@ -42,11 +42,11 @@ class TestRun(Struct, frozen=True, kw_only=True):
     """All executions of one test.
 
     Attributes:
-        test: Its place in the problem's list of tests.
+        test: Its index in the problem's list of tests.
         matches: Executions whose output was found to be the expected one.
         mismatches: Those whose output was not.
-        unread: Those whose comparison said neither.
-        passed: More than half of the wanted executions match; None when unread ones leave it open.
+        unread: Those whose comparison could not be read.
+        passed: More than half of the requested executions match; None if unread ones leave it open.
     """
 
     __test__ = False
@@ -75,14 +75,14 @@ class ComparisonTally:
 
     @property
     def passed(self) -> bool | None:
-        """Whether the test passes, as soon as that is settled."""
+        """Return whether the test passes, as soon as that is certain."""
         if self._found.count(True) >= self._needed:
             return True
         return False if self._found.count(False) > self._delta - self._needed else None
 
     @property
     def shortest(self) -> int:
-        """How many more comparisons can settle it at the earliest; 0 when it is settled or all are made."""
+        """Return how many more comparisons can decide it at the earliest; 0 once decided or all are made."""
         if self.passed is not None:
             return 0
         to_pass = self._needed - self._found.count(True)
@@ -91,15 +91,12 @@ class ComparisonTally:
 
     @property
     def made(self) -> int:
-        """Comparisons made."""
         return len(self._found)
 
     def add(self, matches: Iterable[bool | None]) -> None:
-        """Count more comparisons."""
         self._found += matches
 
     def run(self) -> TestRun:
-        """The test's record."""
         matches, mismatches = self._found.count(True), self._found.count(False)
         unread = self.made - matches - mismatches
         return TestRun(test=self.test, matches=matches, mismatches=mismatches, unread=unread, passed=self.passed)
@@ -110,7 +107,7 @@ class SubmissionExecutor:
 
     Args:
         template: With calls ``execute`` and ``compare``.
-        tests: All there are.
+        tests: All tests.
         draws: Draws those that are executed.
     """
 
@@ -128,7 +125,7 @@ class SubmissionExecutor:
         self._execute, self._compare = template.call("execute"), template.call("compare")
 
     async def run(self, batch: int = 0) -> ExecutionScore:
-        """Draw some of the tests and execute them; ``batch`` tells apart independent draws and executions."""
+        """Draw some of the tests and execute them; ``batch`` distinguishes independent draws and executions."""
         places = self._draws.sample(range(len(self.tests)), self._options.gamma, "tests", batch)
         tallies = [ComparisonTally(place, self._options.delta) for place in places]
         if self._options.early_stop:
@@ -165,7 +162,7 @@ class SubmissionExecutor:
 
 
 def execution_calls(options: TestCaseOptions) -> float:
-    """Calls for one h; when it stops early, as if every execution agreed with the first."""
+    """Return the calls for one h; if it stops early, as if every execution agreed with the first."""
     runs = options.delta // 2 + 1 if options.early_stop else options.delta
     return 2 * options.gamma * runs
 
@@ -192,19 +189,18 @@ class TestCases:
         self._writer = TestServer(options)
 
     def config(self) -> dict[str, object]:
-        """Every option of the tests, and who writes them."""
         return {**msgspec.to_builtins(self._options), **self._writer.config()}
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The judge's and, if it is another one, that which writes tests."""
+        """Return the judge's server and, if it is another one, the test writer's."""
         return self._writer.servers(judge)
 
     def calls_per_item(self) -> float:
-        """Writing the tests and executing them; the first part is shared by who asks the same for it."""
+        """Return the calls for writing the tests and executing them; the first part is shared by equal requests."""
         return writing_calls(self._options, len(self._levels)) + execution_calls(self._options)
 
     async def judge(self, case: JudgeCase, ask: Ask) -> Judged:
-        """Write tests, execute some, and require all of them to pass; without tests it abstains."""
+        """Write tests, execute some, and require all of them to pass; without tests abstain."""
         options = self._options
         tests = await write_tests(
             case, ask, self._template, options.beta, self._writer.role, alone=False, levels=self._levels
@@ -216,11 +212,11 @@ class TestCases:
 
 
 class TestVerification(TestCases):
-    """The test-case verification that MCTS-Judge is compared with: each submission has tests of its own.
+    """The baseline of test-case verification that MCTS-Judge is compared with: each submission has its own tests.
 
-    Its writer sees the code, the function that is asked for and the public examples. How tests make a verdict the paper
-    doesn't say: all that are executed must pass, as in h. It prints no prompt that puts the tests into form or compares
-    outputs: these are those of the search. Source: MCTS-Judge, tables 1 and 9.
+    Their writer sees the code, the required function and the public examples. The paper doesn't state how tests make a
+    verdict: all that are executed must pass, as in h. It prints no prompt that formats the tests or compares outputs:
+    these are those of the search. Source: MCTS-Judge, tables 1 and 9.
     """
 
     _levels = OF_FUNCTION

@@ -1,4 +1,4 @@
-"""A problem's test cases: written, put into form and validated by a model that sees no submission."""
+"""A problem's test cases: written, formatted and validated by a model that sees no submission."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class TestCaseOptions(Struct, frozen=True, kw_only=True):
 
 
 def testcase_options(options: Mapping[str, str]) -> TestCaseOptions:
-    """The settings that `TESTCASE_OPTIONS` make; other options are let alone.
+    """Parse `TESTCASE_OPTIONS`; other options are ignored.
 
     Raises:
         ValueError: An option is wrong.
@@ -74,10 +74,10 @@ _DEEPEST = 3
 
 
 class TestCase(Struct, frozen=True, order=True):
-    """An input and what a right program makes of it.
+    """An input and a right program's output.
 
     Attributes:
-        function: What to call, as the test's writer names it; "" for a whole program.
+        function: The function to call, as the test's writer names it; "" for a whole program.
     """
 
     __test__ = False
@@ -88,7 +88,7 @@ class TestCase(Struct, frozen=True, order=True):
 
 
 def read_tests(said: str, most: int) -> tuple[TestCase, ...]:
-    """The first tests in a reply: objects with ``input`` and ``expected_output``, bare or by a function's name."""
+    """Parse the first tests in a reply: objects with ``input`` and ``expected_output``, bare or by function name."""
     found: list[TestCase] = []
     for value in _json_values(said):
         found += _tests(value)
@@ -96,13 +96,13 @@ def read_tests(said: str, most: int) -> tuple[TestCase, ...]:
 
 
 def read_validation(raw: str, delimiter: str | None) -> bool | None:
-    """Whether a test was found right: the last line with PASS or FAIL says it; None without one."""
+    """Return whether a test was found right: by the last line with PASS or FAIL; None without one."""
     word = _last_word(raw, delimiter, _PASS, ("PASS", "FAIL"))
     return None if word is None else word == "PASS"
 
 
 def read_comparison(raw: str, delimiter: str | None) -> bool | None:
-    """Whether an output is the expected one: the last line with MATCH or NOT MATCH says it; None without one."""
+    """Return whether an output is the expected one: by the last line with MATCH or NOT MATCH; None without one."""
     words = _last_word(raw, delimiter, _MATCH, ("MATCH", "NOT MATCH"))
     return None if words is None else words == "MATCH"
 
@@ -120,7 +120,7 @@ def _last_word(raw: str, delimiter: str | None, pattern: re.Pattern[str], alone:
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """The JSON lists and objects in a text, outermost ones only."""
+    """Yield the JSON lists and objects in a text, outermost ones only."""
     decoder = json.JSONDecoder(strict=False)
     place = 0
     for _ in range(_ATTEMPTS):
@@ -145,7 +145,7 @@ def _tests(value: Any, function: str = "", depth: int = 0) -> list[TestCase]:
 
 
 def _text(value: Any) -> str:
-    """A value as a prompt can hold it: JSON unless it is text, without halves of characters."""
+    """Return a value as a prompt can hold it: JSON unless it is text, without unpaired surrogates."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -165,7 +165,7 @@ class WrittenTests(Struct, frozen=True, kw_only=True):
 
     Attributes:
         written: How many there were before validation, at all levels.
-        kept: Those that every validation passed, each once.
+        kept: Those that passed every validation, each once.
     """
 
     written: int
@@ -187,10 +187,10 @@ async def write_tests(
     judgments of a problem share the replies. Source: MCTS-Judge, section 3.3 and table 12.
 
     Args:
-        case: The item; its question is what tests are written for.
+        case: The item; tests are written for its question.
         template: With calls ``generate``, ``reformat`` and ``validate``.
         role: Which server writes.
-        alone: The writer sees the problem alone; else the reference and the example too, where the judge may see them.
+        alone: The writer sees the problem alone; else the reference and the example too, if the judge may see them.
         levels: Of difficulty, each with tests of its own.
     """
     writer = _TestWriter(case, ask, template, role)
@@ -209,17 +209,15 @@ async def write_tests(
 
 
 def writing_calls(options: TestCaseOptions, levels: int = len(LEVELS)) -> float:
-    """Calls for a problem's tests, when each level has its five."""
+    """Return the calls for a problem's tests, if each level has its five."""
     return levels * (2 + TESTS_PER_LEVEL * options.beta)
 
 
 def told_input(test: TestCase) -> str:
-    """A test's input as a prompt shows it."""
     return f"{test.function}: {test.input}" if test.function not in ("", "main") else test.input
 
 
 def told_test(test: TestCase) -> str:
-    """A whole test as a prompt shows it."""
     return f"Input: {told_input(test)}\nExpected output: {test.expected}"
 
 
@@ -264,7 +262,7 @@ class TestServer:
     """The server that writes tests.
 
     Args:
-        options: As in `TEST_SERVER_OPTIONS`; others are let alone.
+        options: As in `TEST_SERVER_OPTIONS`; others are ignored.
 
     Raises:
         ValueError: An option is missing or wrong.
@@ -286,7 +284,7 @@ class TestServer:
         self._extras = self._asked_for(options)
 
     def _asked_for(self, options: Mapping[str, str]) -> RequestExtras | None:
-        """What goes along with its requests in place of the judge's; None for what the judge's have."""
+        """Return the additions to its requests in place of the judge's; None for the judge's."""
         named = [name for name in _ITS_OWN if name in options]
         if self._server is not None or not named:
             return None
@@ -299,11 +297,9 @@ class TestServer:
 
     @property
     def role(self) -> str:
-        """Under which role it is asked."""
         return "tests" if self._model or self._server else "judge"
 
     def config(self) -> dict[str, object]:
-        """What of it may change a verdict."""
         said: dict[str, object] = {
             "test_model": self._model,
             "test_server": self._server.profile if self._server else None,
@@ -314,7 +310,7 @@ class TestServer:
         return said | ({TEST_SERVER_AT: list(self._server.places)} if self._server else {})
 
     def servers(self, judge: ModelServer) -> dict[str, ModelServer]:
-        """The judge's server and, if it is another one, the tests'."""
+        """Return the judge's server and, if it is another one, the tests'."""
         if self.role == "judge":
             return {"judge": judge}
         if self._server is not None:

@@ -253,7 +253,7 @@ def _all_named(answer: str, known: dict[str, str], same: Same) -> frozenset[str]
 
 
 def _told(sentence: str, known: dict[str, str], same: Same) -> frozenset[str] | None:
-    """Return the options whose values a sentence concludes with: after its last ``=`` or "is", or in its last clause."""
+    """Return the options whose values a sentence concludes with: after its last ``=`` or "is", in its last clause."""
     listed = _LISTED_BEFORE.fullmatch(sentence)
     told = [*last_clauses(sentence)[-1:], *(sentence.rsplit("=", 1)[1:]), *([listed[1]] if listed else ())]
     values = list(values_in(sentence))

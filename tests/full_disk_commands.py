@@ -54,7 +54,8 @@ COMMANDS: dict[str, str] = {
     "conflicts settle": "conflicts DB settle --as chidi --class correct/incorrect --verdict correct",
     "conflicts undo": "conflicts DB settle --as chidi --class correct/incorrect --verdict correct ; "
     "conflicts DB undo --as chidi",
-    "curate licence": "curate POOL licence math_reasoning/sample-arithmetic MIT ; curate POOL licence --as-published",
+    "curate licence": "curate POOL licence math_reasoning/sample-arithmetic MIT",
+    "curate licence as published": "import POOL IN/published.jsonl --dataset more ; curate POOL licence --as-published",
     "curate exclude": "curate POOL exclude sq-01 sq-02 --reason proof",
     "curate exclude accept": "curate POOL exclude --candidates --accept",
     "curate exclude undo": "curate POOL exclude sq-01 --reason proof ; curate POOL exclude --undo sq-01",
@@ -63,8 +64,8 @@ COMMANDS: dict[str, str] = {
     "curate types set": "curate POOL types --set sq-01=A1 --set sq-02=B1 --by amira",
     "curate types accept": "curate POOL types --set sq-01=A1 --by amira ; curate POOL types --accept",
     "curate draw": "curate POOL types --set sq-01=A1 --set sq-02=A1 ; curate POOL draw --per-type 1 --name drawn",
-    "runs pause": "runs DB pause 5",
-    "runs cancel": "runs DB cancel 5",
+    "runs pause": "runs DB pause QUEUED",
+    "runs cancel": "runs DB cancel QUEUED",
     "runs delete": "runs DB delete 2 --yes",
     "verdicts import": "verdicts DB import IN/verdicts.jsonl",
     "report": "report DB --output FILE.html",
@@ -88,7 +89,7 @@ COMMANDS: dict[str, str] = {
     "bundle": "bundle DB FILE.db --for amira",
     "bundle recall": "bundle DB FILE.db --for amira ; bundle DB --for amira --recall",
     "merge": "merge DB IN/other.db --whole",
-    "merge runs": "runs DB delete 2 --yes ; merge DB IN/other.db --runs",
+    "merge runs": "runs DB delete 2 --yes ; runs DB pause QUEUED ; merge DB IN/other.db --runs",
     "judge-file": "judge-file IN/more.jsonl FILE.jsonl --verifier exact --partition 5",
     "backup": "backup DB FILE.db",
     "backup discard": "backup POOL FILE.db ; backup DB FILE.db --force --discard",
@@ -127,7 +128,7 @@ SERVED: dict[str, str] = {
     "duel": "duel JUDGED one two -o base_url=URL -o model=duel",
     "pairwise": "pairwise JUDGED -o base_url=URL -o model=duel",
     "probe": "probe DB rules --limit 3",
-    "runs resume": "runs DB pause 5 ; runs DB resume 5",
+    "runs resume": "runs DB pause QUEUED ; runs DB resume QUEUED",
     "sweep": "sweep JUDGED llm-judge --vary temperature=0,1 -o base_url=URL -o model=judge",
     "sweep figures": "sweep JUDGED llm-judge --vary temperature=0,1 -o base_url=URL -o model=judge --figures FOLDER",
     "threshold save": "verify JUDGED reward-model --name scores -o base_url=URL -o model=scores -o dialect=classify ; "
@@ -212,6 +213,9 @@ READS: dict[str, str] = {
     "what-if": "what-if JUDGED one --parser verifybench@2",
 }
 """What only reads, or says that it can't: it is proved to write nothing."""
+
+IN_PARTS = ("merge runs",)
+"""What stores its work part by part: what was stored stays, and the same command goes on."""
 
 ELSEWHERE = dict.fromkeys(
     ("open", "serve", "reward-server", "replay"), "goes on until it is ended; see the tests of each"

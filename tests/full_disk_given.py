@@ -48,12 +48,14 @@ class Given(Struct):
         folder: Holds the databases ``p.db``, ``pool.db``, ``code.db`` and ``judged.db``, and the files to read.
         item: An item's id.
         flagged: That of one that is flagged.
+        queued: A run that waits for a runner.
         url: Where the model server is.
     """
 
     folder: Path
     item: str
     flagged: str
+    queued: int
     url: str = ""
 
 
@@ -123,7 +125,8 @@ def prepare(folder: Path) -> Given:
     add_items(project.database, numbered(12, dataset="spare"))
     with project.database.write() as connection:
         verifier = runs.add_verifier(connection, name="exact", kind="exact", options={}, config={}, config_hash="x")
-        runs.queue(connection, runs.add(connection, verifier, "1"), Selection(), 1, 1)
+        queued = runs.add(connection, verifier, "1")
+        runs.queue(connection, queued, Selection(), 1, 1)
     (key,) = project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (items[0],)).fetchone()
     write_archive(project, folder / "archive.zip", force=False, checks=True, calls=True)
     project.close()
@@ -148,6 +151,8 @@ def prepare(folder: Path) -> Given:
     assert run("review", folder / "other.db", "confirm", key).returncode == 0
     assert run("review", folder / "other.db", "export", folder / "reviews.jsonl").returncode == 0
     assert run("labels", folder / "other.db", "import", folder / "labels.jsonl").returncode == 0
+    published = {"question_id": "g1", "question": "1 + 1?", "answer": "2", "source": "math_reasoning/GSM8K"}
+    _write(folder / "published.jsonl", [published])
     pool = open_project(folder / "pool.db", create=True)
     import_files(pool, plan_import([SAMPLE / "questions.jsonl"]), dataset="pool")
     pool.close()
@@ -158,7 +163,7 @@ def prepare(folder: Path) -> Given:
     _write(folder / "replies.jsonl", [{"id": "1", "text": "[Correct]"}])
     (folder / "prompt.toml").write_text(builtin_text("vanilla"))
     _wear(folder)
-    return Given(folder=folder, item=key, flagged=flagged)
+    return Given(folder=folder, item=key, flagged=flagged, queued=queued)
 
 
 def _flag(project: Project) -> str:

@@ -17,7 +17,7 @@ from subprocess import CompletedProcess
 from tests.background import runner_ends
 from tests.commands import run
 from tests.full_disk import SmallDisk
-from tests.full_disk_commands import COMMANDS, DATABASES, READS, SERVED
+from tests.full_disk_commands import COMMANDS, DATABASES, IN_PARTS, READS, SERVED
 from tests.full_disk_given import Given
 from workbench.core.project import open_project
 from workbench.data.store.importing import discard_dead_imports
@@ -28,7 +28,7 @@ State = dict[str, dict[str, tuple[int, bytes]] | bool]
 SENTENCES = ("Database:", "File:", "Error:", "Run:", "Verifier:", "Wrong usage:")
 _WAITING = ("nothing can be stored", "waiting for")
 _PATIENCE_S = 90.0
-_BESIDE = ("-wal", "-shm", ".columns", ".runner.log", ".runner.lock")
+_BESIDE = ("-wal", "-shm", ".columns", ".runner.log", ".runner.lock", ".parts")
 _COUNTED = ("changes", "generation", "sqlite_sequence", "run_usage", "runner")
 """Tables that tell of attempts, too."""
 
@@ -72,7 +72,7 @@ class Trial:
             return "waited, then done" if self.waited else "done"
         said = [line for line in done.stderr.splitlines() if line.startswith(SENTENCES)]
         assert (done.returncode in (1, 3), len(said)) == (True, 1), about
-        if self._served:
+        if self._served or self._name in IN_PARTS:
             # What was answered and stored stays.
             assert _shrunk(begins, after) == {}, (*about, _shrunk(begins, after))
         else:
@@ -110,6 +110,7 @@ class Trial:
                 return str(connection.execute("SELECT uuid FROM reviews").fetchone()[0])
         texts = {"IN/": f"{self._given.folder}/", "FILE": f"{self._place}/new", "FOLDER": f"{self._place}/folder"}
         texts |= {"ITEM": self._given.item, "FLAGGED": self._given.flagged, "URL": self._given.url}
+        texts["QUEUED"] = str(self._given.queued)
         for name, text in texts.items():
             word = word.replace(name, text)
         return word

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import run
-from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project
+from tests.hurting import KINDS, PAGE, false_words, hurt, owners, rich_project, without_a_row
 from workbench.care.doctor import NotRepairedError, examine, repair
 from workbench.care.rescuing import rescue
 
@@ -71,6 +71,13 @@ def test_pages_of_another_index_hurt_the_index_and_not_its_table(rich: Path, tmp
     }
     repair(tmp_path / "p.db")
     assert wrong(tmp_path / "p.db") == {}
+
+
+def test_rows_that_only_an_index_tells_of_are_not_dropped_by_a_repair(rich: Path, tmp_path: Path) -> None:
+    without_a_row(rich, tmp_path / "p.db")
+    assert wrong(tmp_path / "p.db") == {"table models": "rescue", "contents": ""}
+    with pytest.raises(NotRepairedError, match="tells of 1 rows more"):
+        repair(tmp_path / "p.db")
 
 
 def test_nothing_is_repaired_where_a_label_is_lost(rich: Path, tmp_path: Path) -> None:

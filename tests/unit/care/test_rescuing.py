@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.commands import Call, in_process
-from tests.hurting import KINDS, hurt, owners, readable, rich_project
+from tests.hurting import KINDS, hurt, owners, readable, rich_project, without_a_row
 from workbench.care.backups import doctor
 from workbench.care.rescuing import rescue
 from workbench.core.database.hashes import COVERED
@@ -70,3 +70,46 @@ def test_every_label_that_can_be_read_comes_back(rich: Path, tmp_path: Path, kin
     told = next(one for one in found.tables if one.table == "label_events")
     assert told.missing in (None, len(labels) - len(back))
     assert {finding.name for finding in doctor(open_project(tmp_path / "out.db")) if not finding.ok} == set()
+
+
+def test_the_last_row_before_what_is_lost_comes_back(rich: Path, tmp_path: Path) -> None:
+    labels, pages = table(rich, "label_events"), owners(rich)
+    # Those on which nothing but the end of the file follows: no index is whole, and nobody knows how far to look.
+    own = sorted(page for page, name in pages.items() if name == "label_events")
+    for page in own[-9:]:
+        hurt(rich, tmp_path / "hurt.db", page, KINDS[5], 1)
+        found = rescue(tmp_path / "hurt.db", tmp_path / f"{page}.db")
+        back = table(tmp_path / f"{page}.db", "label_events")
+        assert readable(tmp_path / "hurt.db", "label_events", labels).keys() == back.keys()
+        assert not found.is_whole
+
+
+def test_of_a_table_without_row_ids_too(rich: Path, tmp_path: Path) -> None:
+    verdicts = table_of_verdicts(rich)
+    own = sorted(page for page, name in owners(rich).items() if name == "verdicts")
+    hurt(rich, tmp_path / "hurt.db", own[-1], KINDS[3], 1)
+    rescue(tmp_path / "hurt.db", tmp_path / "out.db")
+    back = table_of_verdicts(tmp_path / "out.db")
+    with closing(sqlite3.connect(f"file:{tmp_path}/hurt.db?immutable=1", uri=True)) as connection:
+        for key, row in verdicts.items():
+            try:
+                # A row that its whole key names is read without a look at the next.
+                asked = "SELECT * FROM verdicts WHERE run_id = 1 AND completion_id = ? AND sample = 0"
+                read = connection.execute(asked, key).fetchone()
+            except sqlite3.DatabaseError:
+                continue
+            assert back[key] == read == row
+
+
+def table_of_verdicts(path: Path) -> dict[Any, Any]:
+    with closing(sqlite3.connect(f"file:{path}?immutable=1", uri=True)) as connection:
+        return {row[1:2]: row for row in connection.execute("SELECT * FROM verdicts")}
+
+
+def test_rows_that_only_an_index_tells_of_are_in_doubt_and_not_called_none(rich: Path, tmp_path: Path) -> None:
+    without_a_row(rich, tmp_path / "hurt.db")
+    found = rescue(tmp_path / "hurt.db", tmp_path / "out.db")
+    (told,) = (one for one in found.tables if one.table == "models")
+    assert (told.rows, told.missing, told.stand_ins, found.is_whole) == (2, None, 1, False)
+    # Items refer to it, and the index knows its name.
+    assert {row[1] for row in table(tmp_path / "out.db", "models").values()} == {"m0", "m1", "m2"}

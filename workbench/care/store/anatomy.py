@@ -133,12 +133,14 @@ def _index(
             own = tuple(row[place] for place in places)
             if own != values:
                 differing.append(rowid)
-    lacking = counted.entries.keys() - seen
+    lacking, lost = counted.entries.keys() - seen, seen - counted.entries.keys()
     if 2 * (len(differing) + len(lacking)) > len(counted.entries):
         return "hurt", False
     if differing:
         named = ", ".join(map(str, differing[:_NAMED])) + (" …" if len(differing) > _NAMED else "")
         return f"row {named}: it and its index {index.name} say different things, and either may be hurt", True
+    if lost and not salvage.is_hurt(shape.table):
+        return f"its index {index.name} tells of {len(lost):,} rows more, and either may be hurt", True
     if lacking:
         return f"{len(lacking):,} rows are not in it", False
     return ("hurt", False) if f"index {index.name}" in said else ("", False)

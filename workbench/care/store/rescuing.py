@@ -212,7 +212,7 @@ class Rescue:
         connection.execute("DELETE FROM secrets") if own else None
         for table in stepping(self._tables, "writing tables", "tables"):
             self._rows[table] = self._copy(connection, table)
-            if self._schema.tables[table].by_rowid and self._salvage.is_hurt(table):
+            if self._schema.tables[table].by_rowid:
                 self._compare_with_indexes(connection, table)
         if own and not connection.execute("SELECT 1 FROM secrets").fetchone():
             connection.executemany("INSERT INTO secrets VALUES (?, ?)", own)
@@ -232,25 +232,27 @@ class Rescue:
         """Find out from a table's indexes which of its rows are missing, and what they still hold of them."""
         indexes = [one for one in self._schema.indexes.values() if one.table == table]
         complete = [index for index in indexes if not index.partial and self._salvage.is_whole(index)]
+        is_hurt = self._salvage.is_hurt(table)
         there = {row[0] for row in connection.execute(f'SELECT rowid FROM "{table}"')}
-        known: dict[int, dict[str, Value]] = defaultdict(dict)
-        for index in complete or indexes:
-            for values, rowid in self._salvage.entries(index):
-                if rowid not in there:
-                    known[rowid].update(zip(index.columns, values, strict=True))
-        for index in indexes if complete else ():
+        sure = complete or (indexes if is_hurt else [])
+        known: dict[int, dict[str, Value]] = {
+            rowid: {} for index in sure for _, rowid in self._salvage.entries(index) if rowid not in there
+        }
+        for index in indexes if known else ():
             for values, rowid in self._salvage.entries(index):
                 if rowid in known:
                     known[rowid].update(zip(index.columns, values, strict=True))
         self._listed[table] = known
-        # Without an index that is whole nobody knows what there was.
-        self._missing[table] = len(known) if complete else None
+        # Without an index that is whole nobody knows what there was; nor whether it or a table that reads well is hurt.
+        is_unsure = not complete if is_hurt else bool(known)
+        self._missing[table] = None if is_unsure else len(known)
         if table == "label_events":
             names = dict(connection.execute("SELECT id, name FROM annotators").fetchall())
             self._lost_labels = [_lost_label(number, row, names) for number, row in sorted(self._listed[table].items())]
 
     def _make_up(self, connection: Connection) -> None:
-        for table in ("sources", "models", "annotators", "datasets", "verifiers", "runs", "questions", "completions"):
+        stood_for = ("sources", "models", "annotators", "datasets", "verifiers", "runs", "questions", "completions")
+        for table in filter(self._salvage.is_hurt, stood_for):
             self._stand_in(connection, table, self._listed.get(table, {}).keys())
         for _ in range(_ROUNDS):
             lacking = self._lacking(connection)

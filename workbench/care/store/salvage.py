@@ -6,7 +6,7 @@ import sqlite3
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from contextlib import closing
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from workbench.core.database import migrations
 
@@ -168,9 +168,7 @@ class Salvage:
         names = ", ".join(f'"{name}"' for name in index.columns)
         self._whole[index.name] = True
         try:
-            for *values, rowid in self._connection.execute(
-                f'SELECT {names}, rowid FROM "{index.table}" INDEXED BY "{index.name}"'
-            ):
+            for *values, rowid in self._read(f'SELECT {names}, rowid FROM "{index.table}" INDEXED BY "{index.name}"'):
                 if all(kinds[name].fits(value) for name, value in zip(index.columns, values, strict=True)):
                     yield tuple(values), rowid
                 else:
@@ -210,7 +208,7 @@ class Salvage:
         held: SalvagedRow | None = None
         asked = f'SELECT rowid, {what} FROM "{table}" NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid {order}'
         try:
-            for rowid, *values in self._connection.execute(asked, (low, high)):
+            for rowid, *values in self._read(asked, low, high):
                 # Out of its order stands what is of another table or place: it, or the one before it.
                 if not low <= rowid <= high or (held is not None and (rowid <= held.rowid) == (order == "ASC")):
                     return last, True
@@ -226,6 +224,17 @@ class Salvage:
             yield held
         return last, False
 
+    def _read(self, asked: str, *given: int) -> Iterator[tuple[Any, ...]]:
+        """What SQLite reads until it fails, the last row before that too, which a cursor drops: it reads ahead."""
+        number = 0
+        try:
+            for row in self._connection.execute(asked, given):
+                number += 1
+                yield row
+        except sqlite3.DatabaseError:
+            yield from self._connection.execute(f"{asked} LIMIT 1 OFFSET {number}", given)
+            raise
+
     def _last(self, table: str, low: int) -> int:
         indexes = (index for index in self._schema.indexes.values() if index.table == table and not index.partial)
         return max((rowid for index in indexes for _, rowid in self.entries(index)), default=low + _BEYOND)
@@ -235,7 +244,7 @@ class Salvage:
         for order in ("ASC", "DESC"):
             names = ", ".join(f'"{shape.names[place]}" {order}' for place in shape.key)
             try:
-                for values in self._connection.execute(f'SELECT {what} FROM "{shape.table}" ORDER BY {names}'):
+                for values in self._read(f'SELECT {what} FROM "{shape.table}" ORDER BY {names}'):
                     key = tuple(values[place] for place in shape.key)
                     if order == "DESC" and key == last:
                         return

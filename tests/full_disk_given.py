@@ -48,14 +48,12 @@ class Given(Struct):
         folder: Holds the databases ``p.db``, ``pool.db``, ``code.db`` and ``judged.db``, and the files to read.
         item: An item's id.
         flagged: That of one that is flagged.
-        queued: A run that waits for a runner.
         url: Where the model server is.
     """
 
     folder: Path
     item: str
     flagged: str
-    queued: int
     url: str = ""
 
 
@@ -125,8 +123,7 @@ def prepare(folder: Path) -> Given:
     add_items(project.database, numbered(12, dataset="spare"))
     with project.database.write() as connection:
         verifier = runs.add_verifier(connection, name="exact", kind="exact", options={}, config={}, config_hash="x")
-        queued = runs.add(connection, verifier, "1")
-        runs.queue(connection, queued, Selection(), 1, 1)
+        runs.queue(connection, runs.add(connection, verifier, "1"), Selection(), 1, 1)
     (key,) = project.database.reader().execute("SELECT key FROM completions WHERE id = ?", (items[0],)).fetchone()
     write_archive(project, folder / "archive.zip", force=False, checks=True, calls=True)
     project.close()
@@ -163,7 +160,7 @@ def prepare(folder: Path) -> Given:
     _write(folder / "replies.jsonl", [{"id": "1", "text": "[Correct]"}])
     (folder / "prompt.toml").write_text(builtin_text("vanilla"))
     _wear(folder)
-    return Given(folder=folder, item=key, flagged=flagged, queued=queued)
+    return Given(folder=folder, item=key, flagged=flagged)
 
 
 def _flag(project: Project) -> str:

@@ -110,7 +110,6 @@ class Trial:
                 return str(connection.execute("SELECT uuid FROM reviews").fetchone()[0])
         texts = {"IN/": f"{self._given.folder}/", "FILE": f"{self._place}/new", "FOLDER": f"{self._place}/folder"}
         texts |= {"ITEM": self._given.item, "FLAGGED": self._given.flagged, "URL": self._given.url}
-        texts["QUEUED"] = str(self._given.queued)
         for name, text in texts.items():
             word = word.replace(name, text)
         return word

@@ -17,7 +17,7 @@ from workbench.core.errors import AnnotationError
 from workbench.core.label import EXCLUSION_REASONS, TAGS, Count, EventKind, LabelEvent, LabelLine, LabelVerdict, Task
 from workbench.core.taxonomy import is_subtype
 from workbench.labelling.store import bundling, foreign
-from workbench.labelling.store.bundling import Name, Pass, Recorded
+from workbench.labelling.store.bundling import Name
 
 # -- Whether an event of somebody else's database is one at all; nothing of that database is believed unread.
 
@@ -269,17 +269,12 @@ class Origin(Struct, frozen=True, kw_only=True):
 
     Attributes:
         items: Completions in it.
-        recorded: This database remembers that it made the bundle; else only the seal says so, as after going back to
-            a backup.
-        sealed: It has a pass. An earlier version made it without one otherwise.
     """
 
     bundle: str
     annotator: str
     made_at: str
     items: int
-    recorded: bool = True
-    sealed: bool = True
 
 
 class Believed:
@@ -290,11 +285,9 @@ class Believed:
         items: What the bundle calls its items -> their row ids here.
     """
 
-    def __init__(self, origin: Origin, items: Mapping[Name, int], seals: Mapping[object, object], key: bytes) -> None:
+    def __init__(self, origin: Origin, items: Mapping[Name, int]) -> None:
         self.origin = origin
         self.items = items
-        self._seals = seals
-        self._key = key
         self._earliest = time_of(origin.made_at) - TOLERANCE
 
     @property
@@ -311,12 +304,11 @@ class Believed:
         if name != self.origin.annotator:
             raise MalformedError("annotator", f"it is {name}'s, and the bundle is {self.origin.annotator}'s")
 
-    def check(self, event: LabelEvent, item: str) -> None:
+    def check(self, event: LabelEvent) -> None:
         """Whether a new event is one that the bundle's person may have made there.
 
         Args:
             event: As it stands in the bundle.
-            item: What the bundle calls its subject.
 
         Raises:
             MalformedError: It is not.
@@ -327,13 +319,6 @@ class Believed:
             raise MalformedError(
                 "created_at", f"{event.created_at} is before the bundle was made ({self.origin.made_at})"
             )
-        if not self.origin.sealed:
-            return
-        seal = self._seals.get(event.uuid)
-        if seal is None:
-            raise MalformedError("seal", "it has no seal: something other than workbench wrote it into the bundle")
-        if seal != bundling.event_seal(self._key, event, item, self.origin.annotator):
-            raise MalformedError("seal", "its seal does not fit: it was changed after it was stored, or damaged")
 
 
 def may_take_back(kind: str) -> bool:
@@ -378,57 +363,14 @@ def identify(ours: events.Connection, theirs: events.Connection) -> Believed:
     Raises:
         NotBelievedError: It is none.
     """
-    passes = foreign.passes(theirs)
-    if not passes:
-        return _without_pass(ours, theirs)
-    found = _readable(passes)
-    if not bundling.is_ours(ours, found):
-        raise NotBelievedError(
-            "its pass was changed since it was made."
-            if bundling.recorded(ours, found.bundle)
-            else f"it is a bundle that this database did not make ({found.bundle}), or its pass was changed."
-        )
-    names = bundling.names_of(found.items)
-    held = bundling.recorded(ours, found.bundle)
-    rows = bundling.subjects(ours, found.bundle) if held else bundling.rows_of(ours, names)
-    origin = Origin(
-        bundle=found.bundle,
-        annotator=found.annotator,
-        made_at=found.made_at,
-        items=_completions(names),
-        recorded=held is not None,
-    )
-    items = {name: rows[name] for name in names if name in rows}
-    return Believed(origin, items, foreign.seals(theirs), bundling.event_key(ours, found.bundle))
-
-
-def _readable(passes: Iterable[tuple[object, ...]]) -> Pass:
-    (bundle, annotator, made_at, items, seal), *others = passes
-    texts = [text for text in (bundle, annotator, made_at) if isinstance(text, str) and _is_short(text)]
-    if others or len(texts) < 3 or not isinstance(items, str) or not isinstance(seal, bytes):
-        raise NotBelievedError("its pass was changed since it was made.")
-    return Pass(texts[0], texts[1], texts[2], items, seal)
-
-
-def _is_short(text: str) -> bool:
-    return text.isprintable() and len(text) <= _LONGEST
-
-
-def _without_pass(ours: events.Connection, theirs: events.Connection) -> Believed:
-    names = {name for name, _ in foreign.people(theirs).values() if isinstance(name, str)}
-    called = {(task, item.completion or item.question) for (task, _), item in foreign.subjects(theirs).items()}
-    for held in bundling.unsealed(ours, names):
-        items = bundling.subjects(ours, held.bundle)
-        if called & items.keys():
-            return _unsealed(held, items)
-    raise NotBelievedError("it is no bundle that this database made.")
-
-
-def _unsealed(held: Recorded, items: Mapping[Name, int]) -> Believed:
-    origin = Origin(
-        bundle=held.bundle, annotator=held.annotator, made_at=held.made_at, items=_completions(items), sealed=False
-    )
-    return Believed(origin, items, {}, b"")
+    found = foreign.bundle_ids(theirs)
+    if not found:
+        raise NotBelievedError("it is no bundle that this database made.")
+    held = bundling.recorded(ours, str(found[0])) if len(found) == 1 else None
+    if held is None:
+        raise NotBelievedError(f"it is a bundle that this database did not make ({str(found[0])[:_LONGEST]!a}).")
+    items = bundling.subjects(ours, held.bundle)
+    return Believed(Origin(**held._asdict(), items=_completions(items)), items)
 
 
 def _completions(names: Iterable[Name]) -> int:

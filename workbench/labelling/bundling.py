@@ -186,7 +186,6 @@ def _fill(
     """
     with target.database.write() as connection:
         rows = store.BundleRows(connection, secret(home), person.name)
-        carried: list[str] = []
 
         def add(task: Task, ours: int, theirs: int, place: int) -> None:
             said = list(_events(home, task, ours, person.id))
@@ -195,7 +194,6 @@ def _fill(
                 rows.add_slot(task, theirs, place, _alike(slots[task, ours], own, made[1]))
             for event in said:
                 events.append(connection, replace(event, subject=theirs, annotator=rows.person, merged=True))
-                carried.append(event.uuid)
 
         for place, completion in enumerate(taken):
             text = item_text(home, completion)
@@ -209,10 +207,7 @@ def _fill(
             )
         if goes_by:
             guideline_rows.note_reading(connection, rows.person, goes_by, people.now())
-        sealed = store.issue(home, made[0], person.name, made[1], rows.names)
-        store.carry(connection, sealed, store.event_key(home, sealed.bundle))
-        for uuid in carried:
-            store.seal(connection, uuid)
+        store.carry(connection, made[0], person.name, made[1])
 
 
 def _alike(slot: store.BundledSlot, own: Sequence[LabelEvent], made_at: str) -> store.BundledSlot:

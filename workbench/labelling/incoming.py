@@ -166,7 +166,7 @@ class Incoming:
             self._check_text(subject, event)
             check_past(event.created_at)
             if self._believed is not None:
-                self._believed.check(event, bundling.name_of(self._called[theirs]))
+                self._believed.check(event)
         return Arrival(replace(event, subject=ours), name, role)
 
     def _person(self, row: int) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from workbench.core.states import DEFAULT_NEED, item_state, task_state
 from workbench.data.store import browsing, label_lines
 from workbench.labelling.believing import LONGEST, MalformedError, check_text
 from workbench.labelling.label_export import history_lines
-from workbench.labelling.store import assignments, bundling
+from workbench.labelling.store import assignments
 
 
 def record(connection: events.Connection, event: LabelEvent) -> None:
@@ -64,7 +64,6 @@ def _append(connection: events.Connection, event: LabelEvent) -> None:
         events.append(connection, event)
     except events.Refused as error:
         raise AnnotationError(f"Not taken: {error}.") from error
-    bundling.seal(connection, event.uuid)
     if event.kind == "reopen":
         assignments.begin_round(connection, event.task, event.subject, event.round, event.created_at)
     elif event.task == "correctness" and event.kind in events.ANSWERS:

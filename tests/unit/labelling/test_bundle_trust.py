@@ -15,7 +15,6 @@ import pytest
 from msgspec.structs import replace
 
 from tests.helpers import make_project, numbered
-from tests.older import make_older
 from tests.unit.labelling.canonical import canonical
 from workbench.core.database import events, people
 from workbench.core.database.values import stamp
@@ -225,16 +224,6 @@ def test_what_its_person_may_not_say_there_is_refused_and_the_rest_taken(scene: 
 
 
 WRITTEN: dict[str, tuple[str, str]] = {
-    "a label turned": ("UPDATE label_events SET verdict = 'incorrect' WHERE uuid = '{0}'", "seal"),
-    "a note added": ("UPDATE label_events SET note = 'hm' WHERE uuid = '{0}'", "seal"),
-    "another time": ("UPDATE label_events SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ') WHERE uuid = '{0}'", "seal"),
-    "on another of its items": (
-        "UPDATE label_events SET subject = (SELECT max(id) FROM completions), content_hash = NULL WHERE uuid = '{0}'",
-        "seal",
-    ),
-    "no seal": ("DELETE FROM event_seals WHERE uuid = '{0}'", "seal"),
-    "an empty seal": ("UPDATE event_seals SET seal = x'' WHERE uuid = '{0}'", "seal"),
-    "a uuid of its own": ("UPDATE label_events SET uuid = replace(uuid, '-7', '-8') WHERE uuid = '{0}'", "seal"),
     "no uuid": ("UPDATE label_events SET uuid = '{0}x' WHERE uuid = '{0}'", "uuid"),
     "names changed about": (
         "CREATE TEMP TABLE names AS SELECT id, key FROM completions WHERE id IN (1, 2); "
@@ -260,7 +249,6 @@ def test_what_was_written_by_hand_is_refused(scene: Scene, edit: str) -> None:
     assert {row.annotator for row in report.refused} == {"ann"}
     assert report.events_new < len(scene.honest)
     assert report.events_new + report.unchanged + len(report.refused) == len(scene.honest) + 2
-    assert scene.read("SELECT count(*) FROM label_events WHERE verdict = 'incorrect'") == [(0,)]
 
 
 def test_an_earlier_event_that_was_changed_stays_as_it_is(scene: Scene) -> None:
@@ -273,38 +261,38 @@ def test_an_earlier_event_that_was_changed_stays_as_it_is(scene: Scene) -> None:
 
 
 PASSES: dict[str, str] = {
-    "somebody else's": "UPDATE bundle_pass SET annotator = 'bob'; UPDATE annotators SET name = 'bob'",
-    "older": "UPDATE bundle_pass SET made_at = '2001-01-01T00:00:00.000000Z'",
-    "of more items": "UPDATE bundle_pass SET items = '[]'",
-    "of another id": "UPDATE bundle_pass SET bundle_id = 'unsealed-1'",
-    "without a seal": "UPDATE bundle_pass SET seal = x''",
-    "with a text for a seal": "DROP TABLE bundle_pass; CREATE TABLE bundle_pass (bundle_id, annotator, made_at, items, "
-    "seal, key); INSERT INTO bundle_pass VALUES (1, 2, NULL, 3.5, 'x', 0)",
+    "of another id": "UPDATE bundle_pass SET bundle_id = 'another'",
+    "of an id that is none": "UPDATE bundle_pass SET bundle_id = char(27) || '[31m'",
     "twice": "INSERT INTO bundle_pass SELECT 'x', annotator, made_at, items, seal, key FROM bundle_pass",
     "none": "DELETE FROM bundle_pass",
-    "none, as in an earlier version": "DROP TABLE bundle_pass; DROP TABLE event_seals; PRAGMA user_version = 8",
 }
 
 
 @pytest.mark.parametrize("kind", PASSES)
-def test_without_its_pass_as_it_was_made_nothing_is_taken(scene: Scene, kind: str) -> None:
-    scene.write(*PASSES[kind].split("; "))
+def test_of_a_file_that_is_no_recorded_bundle_nothing_is_taken(scene: Scene, kind: str) -> None:
+    scene.write(PASSES[kind])
     before = canonical(scene.home)
-    if "DROP" in PASSES[kind]:
-        # The tables are not those of the version any more.
-        with pytest.raises(StoreError, match="changed"):
-            scene.merge()
-        assert canonical(scene.home) == before
-        return
     report = scene.merge()
     assert (report.events_new, report.unchanged, report.bundle) == (0, 0, None)
-    assert report.not_believed
+    assert "this database" in report.not_believed
+    assert "\x1b" not in report.not_believed
     assert sum(row.events for row in report.refused) == scene.read("SELECT count(*) FROM label_events", scene.ann)[0][0]
     assert canonical(scene.home) == before
 
 
+def test_whose_a_bundle_is_and_since_when_is_what_home_recorded(scene: Scene) -> None:
+    scene.write("UPDATE bundle_pass SET annotator = 'bob', made_at = '2001-01-01T00:00:00.000000Z'")
+    scene.says(by="bob")
+    scene.says(created_at=in_days(-1))
+    report = scene.merge()
+    assert report.bundle is not None
+    assert report.bundle.annotator == "ann"
+    assert [row.field for row in report.refused] == ["annotator", "created_at"]
+    assert report.people == {"ann": len(scene.honest)}
+
+
 def test_swapped_bundles_bring_nothing(scene: Scene) -> None:
-    """Bob's pass in Ann's file, and Ann at work in Bob's."""
+    """Bob's id in Ann's file."""
     with closing(sqlite3.connect(scene.ann, isolation_level=None)) as connection:
         connection.execute("ATTACH ? AS bob", (str(scene.bob),))
         connection.execute("DELETE FROM bundle_pass")
@@ -313,18 +301,6 @@ def test_swapped_bundles_bring_nothing(scene: Scene) -> None:
     assert report.bundle is not None
     assert (report.bundle.annotator, report.events_new) == ("bob", 0)
     assert {row.field for row in report.refused} == {"annotator"}
-    with closing(open_project(scene.bob)) as project, project.database.write() as connection:
-        people.add(connection, "ann")
-    with closing(open_project(scene.bob)) as project:
-        assign(project, ["ann"], per_item=1)
-    label(scene.bob, "bob", 1)
-    with closing(open_project(scene.bob)) as project, project.database.write() as connection:
-        ann = people.add(connection, "ann")
-        first = next(event for event in events.every(connection) if event.kind == "label")
-        ledger.record(connection, replace(first, uuid=events.new_uuid(), annotator=ann, supersedes=None))
-    report = scene.merge(scene.bob)
-    assert set(report.people) == {"bob"}
-    assert [(row.annotator, row.field) for row in report.refused] == [("ann", "annotator")]
 
 
 def test_twice_is_once(scene: Scene) -> None:
@@ -366,19 +342,6 @@ def test_a_second_bundle_and_the_first_come_home_in_any_order(scene: Scene, tmp_
     report = scene.merge()
     assert report.refused == []
     assert report.events_new == len(scene.honest)
-
-
-def test_a_bundle_of_a_bundle_comes_home_by_way_of_it(scene: Scene, tmp_path: Path) -> None:
-    sub = tmp_path / "sub.db"
-    with closing(open_project(scene.ann)) as project:
-        bundle(project, sub, annotator="ann", limit=1)
-    made = label(sub, "ann", 1)
-    refused = scene.merge(sub)
-    assert (refused.events_new, "did not make" in refused.not_believed) == (0, True)
-    with closing(open_project(scene.ann)) as project:
-        assert merge(project, sub).events_new == len(made)
-    report = scene.merge()
-    assert (report.refused, report.events_new) == ([], len(scene.honest) + len(made))
 
 
 def test_a_bundle_of_another_project_brings_nothing_even_as_a_whole(scene: Scene, tmp_path: Path) -> None:
@@ -429,14 +392,12 @@ def test_what_of_a_bundle_is_damaged_is_never_taken_for_what_was_said(scene: Sce
     assert scene.read("SELECT count(*) FROM label_events") == clean
 
 
-def test_without_a_record_the_seal_alone_says_whose_it_is(scene: Scene) -> None:
-    """As after going back to a backup, or after a kill between the file and the commit."""
+def test_without_a_record_only_the_coordinators_word_brings_labels_in(scene: Scene) -> None:
+    """As after going back to an older backup."""
     scene.write("DELETE FROM bundle_items", "DELETE FROM bundles", path=scene.home.path)
-    scene.says(by="bob")
-    report = scene.merge()
-    assert report.bundle is not None
-    assert (report.bundle.recorded, report.bundle.sealed, report.bundle.annotator) == (False, True, "ann")
-    assert (report.people, [row.field for row in report.refused]) == ({"ann": len(scene.honest)}, ["annotator"])
+    assert "did not make" in scene.merge().not_believed
+    report = scene.merge(whole=True)
+    assert (report.people, report.refused) == ({"ann": len(scene.honest)}, [])
 
 
 def test_more_events_than_people_make_are_not_read(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,23 +406,6 @@ def test_more_events_than_people_make_are_not_read(scene: Scene, monkeypatch: py
     report = scene.merge()
     assert "more than 3 events" in report.not_believed
     assert report.events_new == 0
-
-
-@pytest.mark.parametrize("migrated", [False, True])
-def test_a_bundle_of_an_earlier_version_is_believed_what_was_away(scene: Scene, migrated: bool) -> None:
-    scene.home.close()
-    make_older(scene.home.path, 8)
-    make_older(scene.ann, 8)
-    scene.home = open_project(scene.home.path)
-    scene.home.close()
-    if migrated:
-        open_project(scene.ann).close()
-        scene.says(by="bob")
-    report = scene.merge()
-    assert report.bundle is not None
-    assert (report.bundle.sealed, report.bundle.annotator, report.bundle.items) == (False, "ann", 5)
-    assert report.people == {"ann": len(scene.honest)}
-    assert [(row.annotator, row.field) for row in report.refused] == ([("bob", "annotator")] if migrated else [])
 
 
 def test_a_whole_database_is_merged_only_when_that_is_said(scene: Scene, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from workbench.core.text.figures import counted, minute
 from workbench.statistics.records.agreement import Level, Round
 
 if TYPE_CHECKING:
-    from workbench.labelling.believing import Origin, Trusted
+    from workbench.labelling.believing import Trusted
     from workbench.labelling.conflict_classes import ClassRow, ConflictClass, ConflictClasses, Settled
     from workbench.labelling.labels import LabelsImported
     from workbench.labelling.merging import Merged, SubjectName
@@ -414,7 +414,8 @@ def _print_one(report: Merged) -> None:
     else:
         show(f"{report.file}: {report.events_new} new events, {report.unchanged} here already, {refused} refused")
     if report.bundle is not None:
-        show(f"  {_origin(report.bundle)}")
+        made = minute(report.bundle.made_at)
+        show(f"  bundle of {report.bundle.annotator}, made {made}, {report.bundle.items} items")
     if report.kinds:
         show(f"  {_counts(report.kinds)}")
     for name, number in report.people.items():
@@ -429,17 +430,6 @@ def _print_one(report: Merged) -> None:
     _list_rows("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
     _list_rows("settled before, now open again", [(row, "") for row in report.reopened])
     _print_refused(report)
-
-
-def _origin(bundle: Origin) -> str:
-    made = minute(bundle.made_at)
-    said = f"bundle of {bundle.annotator}, made {made}, {bundle.items} items"
-    if not bundle.sealed:
-        return (
-            f"{said}: made by an earlier version, without a seal; believed what {bundle.annotator} says of what was "
-            "away for them when this database was brought up to date"
-        )
-    return said if bundle.recorded else f"{said}: not recorded here (an older backup?), but sealed by this database"
 
 
 def _print_refused(report: Merged) -> None:

@@ -106,7 +106,7 @@ NEVER: Final[dict[str, str]] = {
     "task_states": "derived from the label events",
     "item_states": "derived from the label events",
     "verdict_cache": "what verifiers in workers find anew",
-    "bundles": "a bundle is sealed with the secret, and comes home to no other database",
+    "bundles": "a bundle comes home to the database that made it, and to no other",
     "bundle_items": "as bundles",
     "bundle_pass": "what an archive of a bundle holds is no bundle any more",
     "event_seals": "as bundle_pass",

@@ -8,43 +8,24 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
-from hmac import compare_digest
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-import msgspec
-from msgspec import structs
-
-from workbench.core.database import events, people
+from workbench.core.database import people
 from workbench.core.database.connection import open_connection
 from workbench.core.database.hashes import secret, shown_hash
 from workbench.core.database.selection import FROM_ITEMS, check_names, compile_selection
-from workbench.core.label import LabelEvent, Task
+from workbench.core.label import Task
 from workbench.core.selection import Selection
 from workbench.data.store.reading import ItemText
 from workbench.labelling.store import assignments
 from workbench.labelling.store.foreign import ForeignSubject
 
-# -- What a bundle proves of itself: the pass that was sealed at home, and the seal of every event given in it.
+# -- What a bundle says of itself; only its id counts at home.
 
 
 Name = tuple[Task, str]
 """A completion (correctness) or question (type) as a bundle calls it."""
-_BYTES = 32
-
-
-class Pass(NamedTuple):
-    """Whose a bundle is; see the table ``bundle_pass``.
-
-    Attributes:
-        items: What `items_text` makes of the names; the seal is of this text.
-    """
-
-    bundle: str
-    annotator: str
-    made_at: str
-    items: str
-    seal: bytes
 
 
 def opaque(key: bytes, task: Task, row: int) -> str:
@@ -52,81 +33,10 @@ def opaque(key: bytes, task: Task, row: int) -> str:
     return blake2b(f"bundle {task} {row}".encode(), key=key, digest_size=16).hexdigest()
 
 
-def items_text(names: Iterable[Name]) -> str:
-    """Names as a pass holds them."""
-    return msgspec.json.encode(sorted(names)).decode()
-
-
-def names_of(text: str) -> list[Name]:
-    """The names of a pass whose seal is right."""
-    return msgspec.json.decode(text, type=list[Name])
-
-
-def issue(home: sqlite3.Connection, bundle: str, annotator: str, made_at: str, names: Iterable[Name]) -> Pass:
-    """A pass, sealed with the secret of the database at home."""
-    items = items_text(names)
-    return Pass(bundle, annotator, made_at, items, _seal_of(secret(home), bundle, annotator, made_at, items))
-
-
-def is_ours(home: sqlite3.Connection, found: Pass) -> bool:
-    """Whether this database has sealed the pass, as it stands."""
-    return compare_digest(_seal_of(secret(home), *found[:4]), found.seal)
-
-
-def event_key(home: sqlite3.Connection, bundle: str) -> bytes:
-    """The key of the seals of a bundle's events."""
-    return blake2b(f"events of {bundle}".encode("utf-8", "replace"), key=secret(home), digest_size=_BYTES).digest()
-
-
-def _seal_of(key: bytes, *fields: str) -> bytes:
-    content = msgspec.json.encode([field.encode("utf-8", "surrogateescape") for field in fields])
-    return blake2b(content, key=key, person=b"bundle pass", digest_size=_BYTES).digest()
-
-
-def carry(connection: sqlite3.Connection, found: Pass, key: bytes) -> None:
-    """Make a database the bundle of this pass; from now on `seal` seals its events."""
-    connection.execute("INSERT INTO bundle_pass VALUES (?, ?, ?, ?, ?, ?)", (*found, key))
-
-
-def seal(connection: sqlite3.Connection, uuid: str) -> None:
-    """Seal an event that was just stored, where this database is a bundle."""
-    row = connection.execute("SELECT key FROM bundle_pass").fetchone()
-    event = None if row is None else events.by_uuid(connection, uuid)
-    if event is None:
-        return
-    names = (_name(connection, event), _maker(connection, event))
-    connection.execute(
-        "INSERT OR REPLACE INTO event_seals VALUES (?, ?)", (uuid, event_seal(bytes(row[0]), event, *names))
-    )
-
-
-def event_seal(key: bytes, event: LabelEvent, item: str, annotator: str) -> bytes:
-    """The seal of an event.
-
-    Args:
-        item: What the bundle calls its subject.
-        annotator: Its maker's name.
-    """
-    content = structs.astuple(structs.replace(event, subject=0, annotator=0, merged=False))
-    return blake2b(
-        msgspec.json.encode((item, annotator, content)), key=key, person=b"bundle event", digest_size=_BYTES
-    ).digest()
-
-
-_NAMES = {
-    "correctness": "SELECT key FROM completions WHERE id = ?",
-    "type": "SELECT key FROM questions WHERE id = ?",
-}
-
-
-def _name(connection: sqlite3.Connection, event: LabelEvent) -> str:
-    row: tuple[str] | None = connection.execute(_NAMES[event.task], (event.subject,)).fetchone()
-    return row[0] if row else ""
-
-
-def _maker(connection: sqlite3.Connection, event: LabelEvent) -> str:
-    row: tuple[str] = connection.execute("SELECT name FROM annotators WHERE id = ?", (event.annotator,)).fetchone()
-    return row[0]
+def carry(connection: sqlite3.Connection, bundle: str, annotator: str, made_at: str) -> None:
+    """Make a database the bundle of this id."""
+    # The last three columns are those of seals, which bundles of earlier versions have.
+    connection.execute("INSERT INTO bundle_pass VALUES (?, ?, ?, '[]', x'', x'')", (bundle, annotator, made_at))
 
 
 class Recorded(NamedTuple):
@@ -153,23 +63,10 @@ def record(
 def recorded(home: sqlite3.Connection, bundle: str) -> Recorded | None:
     """The bundle of that id."""
     row = home.execute(
-        "SELECT b.id, a.name, b.made_at FROM bundles AS b JOIN annotators AS a ON a.id = b.annotator_id "
-        "WHERE b.id = ? AND b.sealed = 1",
+        "SELECT b.id, a.name, b.made_at FROM bundles AS b JOIN annotators AS a ON a.id = b.annotator_id WHERE b.id = ?",
         (bundle,),
     ).fetchone()
     return None if row is None else Recorded(*row)
-
-
-def unsealed(home: sqlite3.Connection, names: Iterable[str]) -> list[Recorded]:
-    """What was away in bundles of earlier versions, which had no pass, for these people."""
-    return [
-        Recorded(*row)
-        for row in home.execute(
-            "SELECT b.id, a.name, b.made_at FROM bundles AS b JOIN annotators AS a ON a.id = b.annotator_id "
-            "WHERE b.sealed = 0 AND a.name IN (SELECT value FROM json_each(?)) ORDER BY a.name",
-            (msgspec.json.encode(sorted(names)).decode(),),
-        )
-    ]
 
 
 def subjects(home: sqlite3.Connection, bundle: str) -> dict[Name, int]:
@@ -269,7 +166,6 @@ class BundleRows:
 
     Attributes:
         person: Their row id in the bundle.
-        names: What the items put in are called there.
     """
 
     def __init__(self, connection: sqlite3.Connection, key: bytes, name: str) -> None:
@@ -277,7 +173,6 @@ class BundleRows:
         self._key = key
         self._datasets: dict[str, int] = {}
         self._questions: dict[int, int] = {}
-        self.names: list[Name] = []
         self.person = people.add(connection, name)
         self._batch = assignments.create(
             connection, [self.person], {}, per_item=1, adjudicator=None, selection=Selection(), ordering="random"
@@ -285,7 +180,7 @@ class BundleRows:
 
     def add_completion(self, text: ItemText) -> int:
         """Insert a completion; returns its row id in the bundle."""
-        name = self._named("correctness", text.completion)
+        name = opaque(self._key, "correctness", text.completion)
         return self._insert(
             "INSERT INTO completions (question_id, key, hash, characters) VALUES (?, ?, ?, ?)",
             (
@@ -302,7 +197,7 @@ class BundleRows:
         """Insert an item's question; returns its row id in the bundle, or None where it is there already."""
         if text.question in self._questions:
             return None
-        name = self._named("type", text.question)
+        name = opaque(self._key, "type", text.question)
         row = self._questions[text.question] = self._insert(
             "INSERT INTO questions (dataset_id, key, hash) VALUES (?, ?, ?)",
             (self._dataset(text), name, shown_hash(text.question_text, text.reference)),
@@ -318,11 +213,6 @@ class BundleRows:
             "VALUES (?, ?, ?, ?, 1, ?, ?)",
             (self._batch, task, subject, slot.round, place, slot.opened_at),
         )
-
-    def _named(self, task: Task, row: int) -> str:
-        name = opaque(self._key, task, row)
-        self.names.append((task, name))
-        return name
 
     def _dataset(self, text: ItemText) -> int:
         if text.dataset not in self._datasets:

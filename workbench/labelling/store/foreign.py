@@ -25,8 +25,7 @@ READ: dict[str, tuple[str, ...]] = {
 """Tables and the columns of them that are read; of ``label_events`` those that any version has."""
 _MAYBE = {
     "guidelines": ("version", "text", "author_id", "created_at"),
-    "bundle_pass": ("bundle_id", "annotator", "made_at", "items", "seal"),
-    "event_seals": ("uuid", "seal"),
+    "bundle_pass": ("bundle_id",),
 }
 
 
@@ -112,14 +111,10 @@ def guidelines(connection: sqlite3.Connection, longest: int) -> list[ForeignGuid
     return [ForeignGuideline(version, readable(text) or "", *rest) for version, text, *rest in rows]
 
 
-def passes(connection: sqlite3.Connection) -> list[tuple[object, ...]]:
+def bundle_ids(connection: sqlite3.Connection) -> list[object]:
     if not _has(connection, "bundle_pass"):
         return []
-    return connection.execute("SELECT bundle_id, annotator, made_at, items, seal FROM bundle_pass LIMIT 2").fetchall()
-
-
-def seals(connection: sqlite3.Connection) -> dict[object, object]:
-    return dict(connection.execute("SELECT uuid, seal FROM event_seals")) if _has(connection, "event_seals") else {}
+    return [row[0] for row in connection.execute("SELECT bundle_id FROM bundle_pass LIMIT 2")]
 
 
 def _has(connection: sqlite3.Connection, table: str) -> bool:

@@ -232,7 +232,7 @@ def _by_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampl
     try:
         form = msgspec.convert(loads(text), _RoleFile)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{where}: {error}.", f"{find_page('judges')} shows a role's file.") from error
+        raise UsageError(f"{where}: {error}.", f"{find_page('judge-prompts')} shows a role's file.") from error
     except RecursionError as error:
         raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
     known = ITEM_NAMES | role.names

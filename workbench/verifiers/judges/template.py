@@ -319,7 +319,7 @@ def read(data: bytes, where: str, chosen: Sampling = _NOTHING_CHOSEN, names: fro
         raise UsageError(f"{where}: brackets in brackets, too deep for TOML.") from error
     except msgspec.ValidationError as error:
         line = _line(text, _place(text, str(error)))
-        raise UsageError(f"{where}:{line}: {error}.", f"{find_page('judges')} shows the format.") from error
+        raise UsageError(f"{where}:{line}: {error}.", f"{find_page('judge-prompts')} shows the format.") from error
     if not names:
         # What puts words of ours into a template may bring its own parser.
         _check_parser(form.parser, where, text)
@@ -354,7 +354,7 @@ def _by_criteria(form: _RubricFile, where: str, text: str, chosen: Sampling) -> 
             field = "asks" if named else "name"
             line = _line(text, _place(text, f"`$.criteria[{number}].{field}`"))
             wrong = f"{{{min(named)}}} is put in by itself" if named else f"{one.name!r} is there twice"
-            raise UsageError(f"{where}:{line}:{field}: {wrong}.", f"{find_page('judges')} shows the format.")
+            raise UsageError(f"{where}:{line}:{field}: {wrong}.", f"{find_page('judge-prompts')} shows the format.")
     own = {name: value for name, value in structs.asdict(form.sampling).items() if getattr(chosen, name) is None}
     kept = {name: value for name, value in own.items() if name not in chosen.left_out}
     ours = builtin(rubric.PARSER, structs.replace(chosen, **kept), frozenset({"criteria", "lines"}))

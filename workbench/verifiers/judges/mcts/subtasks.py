@@ -110,7 +110,7 @@ def own_subtasks(path: Path) -> SubtaskList:
     try:
         form = msgspec.convert(loads(text), _ListFile)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{path}: {error}.", f"{find_page('judges')} shows a list of subtasks.") from error
+        raise UsageError(f"{path}: {error}.", f"{find_page('judge-prompts')} shows a list of subtasks.") from error
     except RecursionError as error:
         raise UsageError(f"{path}: brackets in brackets, too deep for TOML.") from error
     twice = [name for name, times in Counter(one.id for one in form.subtask).items() if times > 1]

@@ -43,7 +43,7 @@ schemas: $(VENV)/dev.stamp  ## write schemas/ from the records
 	$(BIN)/python -m workbench.app.schemas schemas
 
 site: $(VENV)/dev.stamp  ## the documentation as a site, in build/site
-	$(BIN)/mkdocs build --quiet
+	$(BIN)/python -m mkdocs build --quiet
 
 screenshot: $(VENV)/dev.stamp  ## every picture of the documentation, from the real app
 	$(BIN)/python docs/screenshot.py

@@ -10,10 +10,12 @@ import click
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
+from tests.servers.providers.document import document
 from workbench.app.cli import root
 from workbench.app.tui.meanings import MEANINGS
 from workbench.app.tui.registry import every_screen
 from workbench.core.reasons import REASONS
+from workbench.verifiers.execution.attacks.attack import corpus, scratch_corpus
 from workbench.verifiers.registry import Registry
 
 
@@ -93,6 +95,20 @@ def reasons_page() -> str:
     return heading + table(["code", "title", "correct", "incorrect", "abstain or error"], rows)
 
 
+def attacks_page() -> str:
+    rows = [
+        [
+            f"`{one.name}`",
+            cell(one.tries),
+            "yes" if one.first else "",
+            f"[{cell(one.source)}]({one.link})" if one.link else cell(one.source),
+        ]
+        for one in (*corpus(), *scratch_corpus())
+    ]
+    heading = "# Attacks on the sandbox\n\n`workbench doctor` runs all, the first use of a level those marked first.\n\n"
+    return heading + table(["attack", "tries to", "first", "source"], rows)
+
+
 API: Final = """\
 # Python API
 
@@ -126,6 +142,8 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "reference/verifiers.md": verifiers_page,
     "reference/actions.md": keys_page,
     "reference/reasons.md": reasons_page,
+    "reference/servers.md": document,
+    "reference/attacks.md": attacks_page,
     "reference/api.md": lambda: API,
 }
 

@@ -130,7 +130,7 @@ def test_tokens_of_judges_are_those_shown() -> None:
 
 
 def test_strategies_of_judges_are_those_shown() -> None:
-    text = (ROOT / "docs" / "judges.md").read_text(encoding="utf-8").partition("## What is sent")[0]
+    text = (ROOT / "docs" / "judges.md").read_text(encoding="utf-8").partition("### How replies are read")[0]
     shown = set(re.findall(r"^\| `([a-z-]+)`", text, re.MULTILINE))
     assert shown - {"strategy="} == set(STRATEGIES)
 

@@ -12,8 +12,10 @@ import pytest
 
 from tests.documents import ROOT
 from workbench.app import verbs
+from workbench.app.tui.meanings import MEANINGS
 from workbench.app.tui.registry import every_screen
 from workbench.core.reasons import REASONS
+from workbench.verifiers.execution.attacks.attack import corpus, scratch_corpus
 from workbench.verifiers.registry import Registry
 
 pytestmark = pytest.mark.xdist_group("site")
@@ -37,9 +39,15 @@ def test_the_reference_is_made_from_the_declarations(site: Path) -> None:
     verifiers = {kind.name for kind in Registry().available()}
     actions = {action.id for screen in every_screen() for action in screen.ACTIONS}
     declared = {"commands": commands, "verifiers": verifiers, "actions": actions, "reasons": set(REASONS)}
+    declared["attacks"] = {attack.name for attack in (*corpus(), *scratch_corpus())}
     for page, names in declared.items():
         words = set(re.findall(r"[\w.-]+", text_of(site / "reference" / f"{page}.html")))
         assert sorted(names - words) == [], page
+
+
+def test_the_reference_says_what_every_key_means(site: Path) -> None:
+    page = " ".join(text_of(site / "reference" / "actions.html").split())
+    assert [meaning.text for meaning in MEANINGS if " ".join(meaning.text.split()) not in page] == []
 
 
 def test_an_option_stands_in_the_reference_with_its_help(site: Path) -> None:

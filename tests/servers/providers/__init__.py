@@ -1,8 +1,7 @@
 """What each kind of server answers in every case, as its SDK, its source or its documents have it.
 
 A file a provider: its whole reply, and for every case what differs from it or what is sent instead, with the source.
-What is to come of a case is the same with every provider and stands in `CASES`. ``python -m tests.servers.providers``
-writes docs/providers.md.
+`CASES` has the outcome of each case, the same for every provider. `document` makes the site's page of servers of both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""docs/providers.md, from the records."""
+"""the site's page of servers, from the records."""
 
 from __future__ import annotations
 

@@ -8,10 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.documents import ROOT
 from tests.servers.memory import HeldClock, MemoryJournal
 from tests.servers.providers import CASES, Provider, providers
-from tests.servers.providers.document import document
 from tests.servers.scripted import Received, Scripted, ScriptedServer, scripted
 from tests.unit.llm.calling import asked
 from workbench.core.verdict import Verdict, VerifierInput
@@ -168,7 +166,3 @@ def test_every_behaviour_has_its_source() -> None:
         for case in CASES:
             cell = provider.cell(case)
             assert bool(cell.source) != bool(cell.none), (name, case)
-
-
-def test_the_page_about_servers_says_what_is_tested() -> None:
-    assert (ROOT / "docs" / "providers.md").read_text(encoding="utf-8") == document()

@@ -235,7 +235,7 @@ def test_texts_that_look_like_placeholders_stay(own: Path) -> None:
 
 
 def test_the_documented_template_works(tmp_path: Path) -> None:
-    document = (Path(__file__).resolve().parents[4] / "docs" / "judges.md").read_text(encoding="utf-8")
+    document = (Path(__file__).resolve().parents[4] / "docs" / "judge-prompts.md").read_text(encoding="utf-8")
     shown, criteria, *_ = re.findall(r"```toml\n(.*?)```", document, re.DOTALL)
     path = tmp_path / "mine.toml"
     path.write_text(shown, encoding="utf-8")
@@ -244,6 +244,7 @@ def test_the_documented_template_works(tmp_path: Path) -> None:
     assert [call.step for call in calls] == ["notes", "judge"]
     path.write_text(criteria, encoding="utf-8")
     assert judged("result: Yes\nsteps: No\nunits: No", template=str(path))[0].verdict.score == 0.6
+    strategies = (Path(__file__).resolve().parents[4] / "docs" / "judges.md").read_text(encoding="utf-8")
     for strategy, kind in STRATEGIES.items():
-        assert kind.own_template is False or f"| `{strategy}`" in document
-        assert all(f"`{variant}`" in document for variant in kind.variants)
+        assert kind.own_template is False or f"| `{strategy}`" in strategies
+        assert all(f"`{variant}`" in strategies for variant in kind.variants)

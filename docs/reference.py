@@ -105,7 +105,7 @@ def attacks_page() -> str:
         ]
         for one in (*corpus(), *scratch_corpus())
     ]
-    heading = "# Attacks on the sandbox\n\n`workbench doctor` runs all, the first use of a level those marked first.\n\n"
+    heading = "# Attacks on the sandbox\n\n`workbench doctor` runs all; a level's first use runs some.\n\n"
     return heading + table(["attack", "tries to", "first", "source"], rows)
 
 

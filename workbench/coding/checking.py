@@ -14,7 +14,7 @@ from workbench.llm.records import Sampling
 from workbench.runs.own_templates import CheckedCall, CheckedTemplate
 
 
-class _Reader(NamedTuple):
+class _PromptUser(NamedTuple):
     """The command that uses a prompt.
 
     Attributes:
@@ -27,11 +27,11 @@ class _Reader(NamedTuple):
     parser: str
 
 
-_SOLUTION: Final = _Reader("code write-solutions DB", solutions.USUAL, "the code of the reply, in the sandbox")
-_ANEW: Final = _Reader("code refine DB", refining.USUAL, "JSON with question and tests")
-_HARDER: Final = _Reader("code evolve DB", refining.USUAL, "JSON with a list of tests")
-_READERS: Final[dict[Asked, _Reader]] = {
-    "tests": _Reader("code write-tests DB", tests.USUAL, "tests between <assertion> and </assertion>"),
+_SOLUTION: Final = _PromptUser("code write-solutions DB", solutions.USUAL, "the code of the reply, in the sandbox")
+_ANEW: Final = _PromptUser("code refine DB", refining.USUAL, "JSON with question and tests")
+_HARDER: Final = _PromptUser("code evolve DB", refining.USUAL, "JSON with a list of tests")
+_READERS: Final[dict[Asked, _PromptUser]] = {
+    "tests": _PromptUser("code write-tests DB", tests.USUAL, "tests between <assertion> and </assertion>"),
     "correct": _SOLUTION,
     "incorrect": _SOLUTION,
     "with-reference": _ANEW,

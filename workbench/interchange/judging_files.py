@@ -183,7 +183,7 @@ def _run_solutions(verifier: SandboxedVerifier, workers: int, sink: _PartitionSi
         judge_solutions(verifier, report.isolation, workers, works, sink, made, has_room=sink.has_room)
 
 
-class _Target(NamedTuple):
+class _FileInProgress(NamedTuple):
     """A file in progress.
 
     Attributes:
@@ -225,7 +225,7 @@ class _Work:
         for parts in self._opened:
             parts.close()
 
-    def of_file(self, source: Path, target: Path) -> Iterator[_Target]:
+    def of_file(self, source: Path, target: Path) -> Iterator[_FileInProgress]:
         if not target.name.endswith(_ENDINGS):
             raise FormatError(f"{target} is no name for rows.", f"Names end in {', '.join(_ENDINGS)}.")
         if target.is_dir():
@@ -236,7 +236,7 @@ class _Work:
             raise FormatError(f"{target} exists.", "Use --force to judge its rows anew.")
         return iter([self._target(source, target, lambda _: None)])
 
-    def of_folder(self, source: Path, target: Path, report: JudgedFiles) -> Iterator[_Target]:
+    def of_folder(self, source: Path, target: Path, report: JudgedFiles) -> Iterator[_FileInProgress]:
         if target.resolve().is_relative_to(source.resolve()):
             raise FormatError(f"{target} lies in {source}.", "Name a folder elsewhere.")
         there = [path for path in sorted(source.rglob("*")) if _is_seen(path, source)]
@@ -253,7 +253,7 @@ class _Work:
 
     def _of_folder(
         self, source: Path, target: Path, names: Sequence[str], state: _FolderState, report: JudgedFiles
-    ) -> Iterator[_Target]:
+    ) -> Iterator[_FileInProgress]:
         for name in names:
             known, out = state.files.get(name), target / name
             if known is None:
@@ -279,7 +279,7 @@ class _Work:
         state.files[name] = _FileState(input=_stamp(source / name), rows=rows, refused=refused)
         state.write(target)
 
-    def _target(self, source: Path, target: Path, done: Callable[[Sequence[Partition]], None]) -> _Target:
+    def _target(self, source: Path, target: Path, done: Callable[[Sequence[Partition]], None]) -> _FileInProgress:
         file = row_file(source, self._columns, self._prefix, by_tests=self._by_tests)
         plan = file.plan
         if (plan.container == "parquet") != (target.suffix == ".parquet"):
@@ -288,7 +288,7 @@ class _Work:
         made_of = {**self._made_of, "input": _stamp(source), "columns": plan.columns}
         parts = Partitions(target, made_of, anew=self._anew)
         self._opened = [*(one for one in self._opened if one.is_open), parts]
-        return _Target(file, target, parts, done)
+        return _FileInProgress(file, target, parts, done)
 
 
 class _FileState(Struct):
@@ -354,7 +354,7 @@ class _OpenPartition:
         first: The number of its first item, over all files.
     """
 
-    def __init__(self, target: _Target, first: int) -> None:
+    def __init__(self, target: _FileInProgress, first: int) -> None:
         self.target, self.first = target, first
         self.rows: list[Any] = []
         self.refused: list[Refusal] = []
@@ -415,7 +415,7 @@ class _PartitionSink:
     """
 
     def __init__(
-        self, works: Iterator[_Target], most: int, report: JudgedFiles, advance: Callable[[int], None]
+        self, works: Iterator[_FileInProgress], most: int, report: JudgedFiles, advance: Callable[[int], None]
     ) -> None:
         self._works, self._most, self._report, self._advance = works, most, report, advance
         self._open: deque[_OpenPartition] = deque()
@@ -491,7 +491,7 @@ class _PartitionSink:
             if part.ends_file:
                 self._finish(part.target)
 
-    def _finish(self, target: _Target) -> None:
+    def _finish(self, target: _FileInProgress) -> None:
         if target.parts.join(target.file):
             self._report.refusals.append(str(refusals_of(target.path)))
         target.done(target.parts.found)

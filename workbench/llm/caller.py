@@ -79,7 +79,7 @@ class Filtered(CallFailed):
         self.key = key
 
 
-class _Allowance(Struct, frozen=True):
+class _CallAllowance(Struct, frozen=True):
     """The limits on calls of a run or of a part of it.
 
     Attributes:
@@ -139,7 +139,7 @@ class Caller:
         self._environment = environment
         common = [Budget(limits, journal.spent()), *([] if shared is None else [shared])]
         self._whole = self._allowance(list(self.lanes.values()), limits, common)
-        self._parts: dict[Lane, _Allowance] = {}
+        self._parts: dict[Lane, _CallAllowance] = {}
         for stage, before in stages:
             lanes = [self.lanes[role] for role in stage.roles]
             part = self._allowance(lanes, stage.limits, [StageBudget(stage, before), *common])
@@ -160,12 +160,12 @@ class Caller:
     async def __aexit__(self, *_: object) -> None:
         await self.transport.__aexit__()
 
-    def _allowance(self, lanes: Sequence[Lane], limits: Limits, budgets: Sequence[Budget]) -> _Allowance:
+    def _allowance(self, lanes: Sequence[Lane], limits: Limits, budgets: Sequence[Budget]) -> _CallAllowance:
         start = START if any(lane.profile.sells for lane in lanes) else limits.concurrency
         gate = ConcurrencyLimiter(start, limits.concurrency, self.clock)
-        return _Allowance(limits, gate, RateLimiter(limits, self.clock), Budgets(*budgets))
+        return _CallAllowance(limits, gate, RateLimiter(limits, self.clock), Budgets(*budgets))
 
-    def _allowed(self, lane: Lane) -> _Allowance:
+    def _allowed(self, lane: Lane) -> _CallAllowance:
         return self._parts.get(lane, self._whole)
 
     @property

@@ -156,7 +156,7 @@ class _Rounds:
         self._run, self._limits = servers.run, servers.limits
         self._verifier = verifier
         self._journal, self._caller = client.journal, client.caller
-        self._gathering: dict[str, _Gathering] = {}
+        self._gathering: dict[str, _GatheredCalls] = {}
         self._wanted: set[bytes] = set()
         self._failed: dict[str, CallFailed] = {}
         self._short: str | None = None
@@ -240,7 +240,7 @@ class _Rounds:
         self._short = None
         self._wanted.clear()
         self._gathering = {
-            role: _Gathering(self._lease, self._run, self._journal, role, lane, most, unended)
+            role: _GatheredCalls(self._lease, self._run, self._journal, role, lane, most, unended)
             for role, lane in self._caller.lanes.items()
         }
 
@@ -285,7 +285,7 @@ def _final(before: Sequence[AskedBefore]) -> AttemptFailed | None:
     return AttemptFailed(code, last.detail or "", status=last.status)
 
 
-class _Gathering:
+class _GatheredCalls:
     """One role's calls before they are sent: stored in groups, in a new batch when one is full."""
 
     def __init__(

@@ -139,7 +139,7 @@ def _require_listener(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=_ANSWER_S).close()
 
 
-class _Node:
+class _ClusterNode:
     """A node with its actor.
 
     Attributes:
@@ -181,10 +181,10 @@ class Nodes:
         self._look_s = look_s
         self._feed: Feed[Any, Any] | None = None
         self._ray, self._made, self._refusal, self._use, self._sink = ray, made, refusal, use, sink
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: dict[str, _ClusterNode] = {}
         self._refused: dict[str, str] = {}
         self._deaths: dict[str, int] = {}
-        self._asked: dict[Any, _Node] = {}
+        self._asked: dict[Any, _ClusterNode] = {}
         self._numbers = itertools.count()
         self._joined = self._noted = 0.0
         self._alone = time.monotonic()
@@ -272,7 +272,7 @@ class Nodes:
             if piece.tries >= _TRIES:
                 raise Halt("cancelled", f"{piece.tries} nodes have died over the same work.")
 
-    def _give(self, node: _Node, lease: list[WorkPiece[Any, Any]]) -> None:
+    def _give(self, node: _ClusterNode, lease: list[WorkPiece[Any, Any]]) -> None:
         if not node.calls:
             node.began = time.monotonic()
         node.calls += 1
@@ -302,7 +302,7 @@ class Nodes:
             return self._lost(node)
         return self._introduced(node, reply) if isinstance(reply, NodeAbout) else self._back(node, reply)
 
-    def _back(self, node: _Node, reply: NodeReply[Any]) -> _Found:
+    def _back(self, node: _ClusterNode, reply: NodeReply[Any]) -> _Found:
         now = time.monotonic()
         node.calls -= 1
         node.served |= bool(reply.done)
@@ -315,14 +315,14 @@ class Nodes:
             [held.pop(number) for number in reply.back if number in held],
         )
 
-    def _failed(self, node: _Node, error: Any) -> _Lost:
+    def _failed(self, node: _ClusterNode, error: Any) -> _Lost:
         self._refuse(node, str(error.cause))
         lost = self._lost(node)
         with suppress(Exception):
             self._ray.kill(node.actor)
         return lost
 
-    def _lost(self, node: _Node) -> _Lost:
+    def _lost(self, node: _ClusterNode) -> _Lost:
         self._asked = {ref: other for ref, other in self._asked.items() if other is not node}
         self._nodes.pop(node.id, None)
         node.use.lost += len(node.held)
@@ -333,7 +333,7 @@ class Nodes:
         self._joined = 0.0
         return _Lost(list(node.held.values()), not node.served)
 
-    def _introduced(self, node: _Node, about: NodeAbout) -> NodeAbout | None:
+    def _introduced(self, node: _ClusterNode, about: NodeAbout) -> NodeAbout | None:
         if why := about.trouble or self._refusal(about):
             self._nodes.pop(node.id)
             self._refuse(node, why)
@@ -342,7 +342,7 @@ class Nodes:
         node.ready, node.use.refused = True, ""
         return about
 
-    def _refuse(self, node: _Node, why: str) -> None:
+    def _refuse(self, node: _ClusterNode, why: str) -> None:
         node.use.refused = why
         self._refused[node.id] = f"{node.use.name}: {why}"
 
@@ -367,7 +367,7 @@ class Nodes:
         if use is None:
             use = NodeUse(name=name, workers=processors)
             self._use.nodes.append(use)
-        node = _Node(id, self._made(_on_node(self._ray, id), processors), use)
+        node = _ClusterNode(id, self._made(_on_node(self._ray, id), processors), use)
         self._nodes[id] = node
         self._asked[node.actor.about.remote()] = node
 

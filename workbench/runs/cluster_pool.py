@@ -131,7 +131,7 @@ def cluster_sandbox(
     try:
         with (
             connected(use.address) as ray,
-            ClusterPool(ray, level, settings, use, _Caller(use, run), look_s) as pool,
+            ClusterPool(ray, level, settings, use, _CallingProcess(use, run), look_s) as pool,
         ):
             yield pool
     except Halt as halt:
@@ -149,7 +149,7 @@ class NamedRun(NamedTuple):
         return stored_runs.newest_of(self.database.reader(), self.name)
 
 
-class _Caller:
+class _CallingProcess:
     """Replaces the runner for a calling process, which ends the work by an exception."""
 
     def __init__(self, use: ClusterUse, run: NamedRun | None) -> None:

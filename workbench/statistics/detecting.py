@@ -46,7 +46,7 @@ class _Design(NamedTuple):
     alike: float
 
 
-class _Forecast(NamedTuple):
+class _PowerForecast(NamedTuple):
     """The power of the test for each difference, and the relative variance of the test's own variance."""
 
     power: FloatArray
@@ -118,7 +118,7 @@ def _found(design: _Design) -> float | None:
     return high
 
 
-def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> _Forecast:
+def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> _PowerForecast:
     """Compute the test's power at differences, by moments.
 
     With S_g what a question adds to the difference, S their sum and Q that of their squares, the test finds S where
@@ -158,7 +158,7 @@ def _forecast(design: _Design, difference: FloatArray, planned: float = 0.0) -> 
     estimated = np.where(difference < design.discordance, planned / 4, 0.0)
     variance = (of_total - slope * of_both + slope**2 * of_q / 4) / q + estimated * slope**2 * q
     needed = Z95 * (1 - (Z95**2 - 3) / 12 * kurtosis / q**2)
-    return _Forecast(ndtr((mean - needed) / np.sqrt(np.maximum(variance, _ROUNDING))), unsure)
+    return _PowerForecast(ndtr((mean - needed) / np.sqrt(np.maximum(variance, _ROUNDING))), unsure)
 
 
 def _raw(mean: FloatArray, correlation: float) -> FloatArray:

@@ -81,7 +81,7 @@ class Pieces(NamedTuple):
         return Pieces(*(values[kept] for values in self))
 
 
-class _Pool(NamedTuple):
+class _LabelPool(NamedTuple):
     """Kinds of pieces among which a label is permuted, and how many of them get it.
 
     Attributes:
@@ -115,12 +115,12 @@ class _Blocks(NamedTuple):
     often: IntArray
 
 
-class _Cell(NamedTuple):
+class _GroupTotals(NamedTuple):
     """A group's own totals, and what its label is dealt out among."""
 
     excess: float
     variance: float
-    pool: _Pool
+    pool: _LabelPool
     blocks: _Blocks | None
 
     def as_far(self, excess: FloatArray, variance: FloatArray) -> BoolArray:
@@ -189,20 +189,20 @@ def _residuals(whole: Pieces, single: BoolArray) -> Totals:
     return excess, variance
 
 
-def _cell(whole: Pieces, excess: FloatArray, variance: FloatArray, single: BoolArray, own: BoolArray) -> _Cell:
+def _cell(whole: Pieces, excess: FloatArray, variance: FloatArray, single: BoolArray, own: BoolArray) -> _GroupTotals:
     most = int(whole.right.max()) + 1
     kind = whole.size.astype(np.int64) * most + whole.right
     place, kinds = compact(kind[single])
     first = np.zeros(len(kinds), dtype=np.intp)
     first[place] = np.flatnonzero(single)
-    pool = _Pool(
+    pool = _LabelPool(
         excess=excess[first],
         variance=variance[first],
         often=np.bincount(place, minlength=len(kinds)),
         drawn=int(np.count_nonzero(single & own)),
     )
     blocks = _blocks(whole.question, kind, excess, variance, ~single, own)
-    return _Cell(float(excess[own].sum()), float(variance[own].sum()), pool, blocks)
+    return _GroupTotals(float(excess[own].sum()), float(variance[own].sum()), pool, blocks)
 
 
 def _blocks(
@@ -233,7 +233,7 @@ def _blocks(
     )
 
 
-def _test(cell: _Cell, seed: list[int] | None) -> tuple[float, How]:
+def _test(cell: _GroupTotals, seed: list[int] | None) -> tuple[float, How]:
     pool = cell.pool
     drawn = min(pool.drawn, int(pool.often.sum()) - pool.drawn)
     if cell.blocks is None and prod(min(one, drawn) + 1 for one in sorted(pool.often.tolist())[:-1]) <= MOST_WAYS:
@@ -243,7 +243,7 @@ def _test(cell: _Cell, seed: list[int] | None) -> tuple[float, How]:
     return _drawn(cell, np.random.default_rng(seed)), "drawn"
 
 
-def _counted_out(cell: _Cell, drawn: int) -> float:
+def _counted_out(cell: _GroupTotals, drawn: int) -> float:
     """Return the exact p-value over all ways to draw so many pieces: Fisher's test for pieces of one item.
 
     Labelling some pieces or all others is the same choice, so that the fewer are drawn.
@@ -281,7 +281,7 @@ def _log_choices(number: int, most: int) -> FloatArray:
     return np.concatenate([np.zeros(1), np.cumsum(np.log((number - taken) / (taken + 1)))])
 
 
-def _drawn(cell: _Cell, generator: np.random.Generator) -> float:
+def _drawn(cell: _GroupTotals, generator: np.random.Generator) -> float:
     """Return (1 + permutations as far apart) / (1 + permutations drawn), by the `STAGES`."""
     deals = far = 0
     for goal, enough in STAGES:
@@ -296,7 +296,7 @@ def _drawn(cell: _Cell, generator: np.random.Generator) -> float:
     return (1 + far) / (1 + deals)
 
 
-def _deal(cell: _Cell, deals: int, generator: np.random.Generator) -> Totals:
+def _deal(cell: _GroupTotals, deals: int, generator: np.random.Generator) -> Totals:
     pool, blocks = cell.pool, cell.blocks
     excess, variance = np.zeros(deals), np.zeros(deals)
     if pool.drawn:
@@ -322,7 +322,7 @@ def _deal(cell: _Cell, deals: int, generator: np.random.Generator) -> Totals:
     return excess, variance
 
 
-def _normal(cell: _Cell) -> float:
+def _normal(cell: _GroupTotals) -> float:
     """Both tails by a normal distribution, with the deals' variance and the variance in the mean of deals for that of
     each.
 

@@ -41,7 +41,7 @@ _PATIENCE_S: Final = 0.02
 _RANGE: Final = 1 << 64
 
 
-class _Judged(NamedTuple):
+class _JudgedCall(NamedTuple):
     """A call's completions."""
 
     step: int | None
@@ -108,7 +108,7 @@ class Watcher:
         self._sampler = Sampler(audit.share, audit.seed)
         self._wordings = WordingWatch(store.learnt(reader, self._ids[0]))
         self._lock = threading.Lock()
-        self._waiting: deque[_Judged] = deque()
+        self._waiting: deque[_JudgedCall] = deque()
         self._characters = 0
         self._busy = 0
         self._ending = False
@@ -148,7 +148,7 @@ class Watcher:
                 self._unsaid += len(items)
                 return
             self._characters += characters
-            self._waiting.append(_Judged(step, items, verdicts))
+            self._waiting.append(_JudgedCall(step, items, verdicts))
         self._awake.set()
 
     def flush(self, seconds: float = 60.0) -> None:
@@ -198,7 +198,7 @@ class Watcher:
                 return
             self._store_if_due()
 
-    def _take(self, judged: _Judged) -> None:
+    def _take(self, judged: _JudgedCall) -> None:
         step = self._step_of(judged)
         if self._step is not None and step != self._step:
             self._end_step(self._step)
@@ -208,7 +208,7 @@ class Watcher:
             self._give_way()
             self._take_one(item, verdict, step, counts)
 
-    def _step_of(self, judged: _Judged) -> int:
+    def _step_of(self, judged: _JudgedCall) -> int:
         if judged.step is not None:
             return judged.step
         if self._of_step >= _BATCH:

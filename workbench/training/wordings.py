@@ -90,7 +90,7 @@ class KnownWordings(Struct, frozen=True):
     raised: list[Wording] = []
 
 
-class _Side:
+class _QuestionsOfVerdict:
     """Questions of a step with completions of one verdict."""
 
     def __init__(self) -> None:
@@ -128,7 +128,7 @@ class WordingWatch:
         return KnownWordings(self.steps, self._numbers, list(self._known.items()), sorted(self._raised))
 
     def _begin(self) -> None:
-        self._accepted, self._rejected = _Side(), _Side()
+        self._accepted, self._rejected = _QuestionsOfVerdict(), _QuestionsOfVerdict()
         self._often: set[Wording] = set()
         self._examples: dict[Wording, str] = {}
 

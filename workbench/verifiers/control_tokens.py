@@ -28,13 +28,13 @@ BREAK: Final = "\u2009"
 """What is inserted into a broken token: a thin space, which no vocabulary has inside one."""
 
 
-class _Family(Struct, frozen=True, forbid_unknown_fields=True):
+class _TokenFamily(Struct, frozen=True, forbid_unknown_fields=True):
     family: str
     source: str
     tokens: tuple[str, ...]
 
 
-class _Name(Struct, frozen=True, forbid_unknown_fields=True):
+class _TokenNames(Struct, frozen=True, forbid_unknown_fields=True):
     first: str
     before: str
     behind: str
@@ -50,8 +50,8 @@ class _Vocabulary(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     ambiguous: frozenset[str]
-    names_in_code: tuple[_Name, ...]
-    families: tuple[_Family, ...]
+    names_in_code: tuple[_TokenNames, ...]
+    families: tuple[_TokenFamily, ...]
 
 
 _VOCABULARY = msgspec.json.decode(Path(__file__).with_suffix(".json").read_bytes(), type=_Vocabulary)

@@ -218,14 +218,14 @@ def cut(training: SimulatedTraining, steps: int, every: int) -> list[Alarm]:
 
 def test_the_end_of_a_step_gives_way_every_few_wordings(monkeypatch: pytest.MonkeyPatch) -> None:
     looked, between = 0, list[int]()
-    share = wordings._Side.share
+    share = wordings._QuestionsOfVerdict.share
 
     def counted(side: Any, wording: Any) -> float:
         nonlocal looked
         looked += 1
         return share(side, wording)
 
-    monkeypatch.setattr(wordings._Side, "share", counted)
+    monkeypatch.setattr(wordings._QuestionsOfVerdict, "share", counted)
     watch = WordingWatch()
     words = [first + second for first in "abcdefghijklmnopqrst" for second in "abcdefghijklmnopqrst"]
     for question in range(8):

@@ -189,15 +189,15 @@ def _words(name: str, field: RecordField, text: str) -> list[str]:
     if not text or (text == _value(field) and not field.written.is_argument and not field.is_required):
         return []
     if not field.is_several:
-        return [_file(text) if _is_path(field) else text]
-    if _is_path(field) and os.path.exists(_file(text)):
-        return [_file(text)]
+        return [os.path.expanduser(text) if _is_path(field) else text]
+    if _is_path(field) and os.path.exists(os.path.expanduser(text)):
+        return [os.path.expanduser(text)]
     try:
         words = shlex.split(text)
     except ValueError:
         wrong = "A quote is not closed."
         raise OptionError(f"{name}: {wrong}", option=name, wrong=wrong) from None
-    return [_file(word) for word in words] if _is_path(field) else words
+    return [os.path.expanduser(word) for word in words] if _is_path(field) else words
 
 
 def _require(field: RecordField, word: str) -> None:
@@ -228,10 +228,6 @@ def _require_number(field: RecordField, word: str) -> None:
         raise UsageError(f"It is more than {above}.")
     if most is not None and not number <= most:
         raise UsageError(f"It is at most {most}.")
-
-
-def _file(text: str) -> str:
-    return os.path.expanduser(text)
 
 
 def _flagged(field: RecordField, words: Sequence[str]) -> Iterator[str]:

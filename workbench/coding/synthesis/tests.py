@@ -151,7 +151,7 @@ def _made(wish: SuiteOptions, reading: ReplyReading, models: Models, own: OwnPro
     }
 
 
-class _Target(Struct, frozen=True):
+class _SuiteTarget(Struct, frozen=True):
     """The problem or solution that tests are written for.
 
     Attributes:
@@ -286,15 +286,17 @@ def _suite(project: Project, dataset: Dataset, name: str, made: dict[str, object
     return found.id, stored
 
 
-def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list[_Target]:
+def _targets(project: Project, some: Sequence[int], with_solution: bool) -> list[_SuiteTarget]:
     problems = problems_of(project.database, some, ())
     if not with_solution:
-        return [_Target(question, problems[question], "") for question in some]
+        return [_SuiteTarget(question, problems[question], "") for question in some]
     reader = project.database.reader()
     rows = suites.by_problem(reader, Selection(), some)
     texts = suites.texts(reader, [row.item for row in rows])
     return [
-        _Target(row.item, problems[row.question], code_of(problems[row.question], found.text, found.form, _CODE).source)
+        _SuiteTarget(
+            row.item, problems[row.question], code_of(problems[row.question], found.text, found.form, _CODE).source
+        )
         for row in rows
         if (found := texts[row.item]).text
     ]
@@ -326,7 +328,7 @@ class _SuiteWriting:
         self._done = suites.with_tests(reader, self._owner, suite).union(stored.empty)
         self.targets = self.unchanged = 0
 
-    def write(self, targets: Sequence[_Target]) -> None:
+    def write(self, targets: Sequence[_SuiteTarget]) -> None:
         wanted = [one for one in targets if one.owner not in self._done]
         self.targets += len(targets)
         self.unchanged += len(targets) - len(wanted)
@@ -341,13 +343,13 @@ class _SuiteWriting:
             suites.put_tests(connection, self._owner, self._suite, tests)
             suites.put_about(connection, self._suite, _json(self._stored))
 
-    def _asked(self, target: _Target) -> WritingRequest:
+    def _asked(self, target: _SuiteTarget) -> WritingRequest:
         count = self._reading.count
         return WritingRequest(
             messages=request_for_tests(target.problem, count, self._secret, target.code, self._own), step="tests"
         )
 
-    def _read(self, reply: str, target: _Target) -> tuple[CodeTest, ...]:
+    def _read(self, reply: str, target: _SuiteTarget) -> tuple[CodeTest, ...]:
         written = read_tests(reply, target.problem, self._reading)
         counts = self._stored.counts
         counts.found += written.found

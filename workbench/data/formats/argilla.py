@@ -23,7 +23,6 @@ from workbench.data.formats.carried import (
     gather,
     hidden_part,
     names_of,
-    object_of,
     texts_of,
     whole_row,
 )
@@ -81,12 +80,12 @@ def row_of(raw: bytes) -> bytes:
     hidden = metadata.pop(LINE, None)
     if isinstance(hidden, str):
         try:
-            return object_of(whole_row(hidden.encode(), record.fields))
+            return msgspec.json.encode(whole_row(hidden.encode(), record.fields))
         except (msgspec.MsgspecError, UnicodeEncodeError):
             raise RefusedError("wrong_type", "metadata", f"metadata.{LINE} is no row. Export it again.") from None
     metadata.pop("dataset", None)
     more = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in metadata.items()}
-    return object_of({**more, **record.fields})
+    return msgspec.json.encode({**more, **record.fields})
 
 
 def dataset_of(raw: bytes) -> str | None:

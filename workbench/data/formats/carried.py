@@ -197,7 +197,3 @@ def whole_row(hidden: bytes, texts: Mapping[str, msgspec.Raw]) -> dict[str, msgs
     """
     row = msgspec.json.decode(hidden, type=dict[str, msgspec.Raw])
     return {key: texts.get(TEXTS.get(key, ""), token) for key, token in row.items()}
-
-
-def object_of(row: Mapping[str, msgspec.Raw]) -> bytes:
-    return msgspec.json.encode(row)

@@ -26,7 +26,6 @@ from workbench.data.formats.carried import (
     gather,
     hidden_part,
     names_of,
-    object_of,
     texts_of,
     verdict_of,
     whole_row,
@@ -133,15 +132,15 @@ def row_of(raw: bytes) -> bytes:
     """
     tokens = _tokens(raw)
     if "data" not in tokens:
-        return object_of({key: token for key, token in tokens.items() if key not in _NOT_AN_ITEM})
+        return msgspec.json.encode({key: token for key, token in tokens.items() if key not in _NOT_AN_ITEM})
     task = _task(raw)
     hidden = (task.meta or {}).get(LINE)
     if isinstance(hidden, str):
         try:
-            return object_of(whole_row(hidden.encode(), task.data))
+            return msgspec.json.encode(whole_row(hidden.encode(), task.data))
         except (msgspec.MsgspecError, UnicodeEncodeError):
             raise RefusedError("wrong_type", "meta", f"meta.{LINE} is no row. Remove it, or export again.") from None
-    return object_of({key: token for key, token in task.data.items() if key != "dataset"})
+    return msgspec.json.encode({key: token for key, token in task.data.items() if key != "dataset"})
 
 
 def dataset_of(raw: bytes) -> str | None:

@@ -298,10 +298,10 @@ def _decoded(stream: Stream, path: Path | None) -> Stream:
     begun, place = _BegunStream(stream), path or "standard input"
     if begun.start in _OTHERS:
         raise FormatError(f"{place}: it is packed with {_OTHERS[begun.start]}.", "Unpack it, or use gzip.")
-    return _Text(_Unzipped(begun, place) if begun.start.startswith(_GZIP) else begun)
+    return _TextLines(_Unzipped(begun, place) if begun.start.startswith(_GZIP) else begun)
 
 
-class _Text:
+class _TextLines:
     """A stream's text in UTF-8 without a byte-order mark, its lines ended by LF or CRLF."""
 
     def __init__(self, stream: Stream) -> None:

@@ -216,7 +216,7 @@ def read(data: Any) -> Reply:
     # Gemini sends no message where its filter let nothing through.
     is_taken = choice.get("message") is None and is_filtered(reason)
     message = {} if is_taken else mapping(choice.get("message"), "the message")
-    parts = _Parts.of(message)
+    parts = _MessageTexts.of(message)
     return Reply(
         text=parts.refusal if parts.text is None else parts.text,
         reasoning=parts.reasoning or None,
@@ -308,7 +308,7 @@ def _reason(choice: dict[str, Any]) -> str | None:
     return said if said is None or isinstance(said, str) else f"unknown ({type(said).__name__})"
 
 
-class _Parts(Struct, frozen=True):
+class _MessageTexts(Struct, frozen=True):
     """A message's texts, by kind.
 
     Attributes:
@@ -320,7 +320,7 @@ class _Parts(Struct, frozen=True):
     refusal: str
 
     @classmethod
-    def of(cls, message: dict[str, Any]) -> _Parts:
+    def of(cls, message: dict[str, Any]) -> _MessageTexts:
         content = message.get("content")
         own = message.get("provider_specific_fields")
         # LiteLLM moves a refusal there.

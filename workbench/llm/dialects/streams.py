@@ -34,7 +34,11 @@ def unstreamed(body: bytes, content_type: str = "") -> bytes:
         if not rest and content_type.partition(";")[0].strip().lower() == "text/event-stream":
             raise _cut_off()
         return body
-    response, message, completion = _Response(), _Message(), _Completion(is_done=_DONE.search(rest) is not None)
+    response, message, completion = (
+        _ResponseEvents(),
+        _MessageEvents(),
+        _CompletionEvents(is_done=_DONE.search(rest) is not None),
+    )
     for event in _events(rest):
         if error := _error(event):
             return msgspec.json.encode({"error": error})
@@ -97,7 +101,7 @@ def _besides(event: dict[str, Any], name: str) -> Any:
     return own.get(name) if isinstance(own, dict) else None
 
 
-class _Pieces:
+class _StreamedTexts:
     """Streamed pieces of text, by kind."""
 
     def __init__(self) -> None:
@@ -123,7 +127,7 @@ def _joined(pieces: list[Any]) -> Any:
     ]
 
 
-class _Completion:
+class _CompletionEvents:
     """OpenAI's chunks, with all fields next to the choices; of several choices that of the lowest index.
 
     Args:
@@ -134,7 +138,7 @@ class _Completion:
         self._is_done = is_done
         self._beside: dict[str, Any] = {}
         self._choice: dict[str, Any] = {}
-        self._said = _Pieces()
+        self._said = _StreamedTexts()
         self._tokens: list[Any] = []
 
     def add(self, event: dict[str, Any]) -> None:
@@ -143,7 +147,7 @@ class _Completion:
         for choice in _objects(event.get("choices")):
             place = choice["index"] if isinstance(choice.get("index"), int) else 0
             if place < self._choice.get("index", place):
-                self._choice, self._said, self._tokens = {}, _Pieces(), []
+                self._choice, self._said, self._tokens = {}, _StreamedTexts(), []
             if place == self._choice.setdefault("index", place):
                 self._add(choice)
 
@@ -154,7 +158,7 @@ class _Completion:
         if told.get("finish_reason") == "stop" and "finish_reason" in self._choice:
             del told["finish_reason"]
         self._choice |= told
-        whole = _Pieces()
+        whole = _StreamedTexts()
         whole.add(choice.get("message"), _WORDS)
         if choice.get("delta") or not whole:
             self._said.add(choice.get("delta"), _WORDS)
@@ -185,7 +189,7 @@ _UNSAID = "unsaid"
 """No end that anybody knows: it may have been cut on its way."""
 
 
-class _Message:
+class _MessageEvents:
     """Anthropic's events.
 
     Attributes:
@@ -196,7 +200,7 @@ class _Message:
         self.began = False
         self._whole: dict[str, Any] = {}
         self._usage: dict[str, Any] = {}
-        self._blocks: dict[int, tuple[dict[str, Any], _Pieces]] = {}
+        self._blocks: dict[int, tuple[dict[str, Any], _StreamedTexts]] = {}
 
     def add(self, event: dict[str, Any]) -> None:
         match event:
@@ -205,7 +209,7 @@ class _Message:
                 self._whole |= message
                 self._count(message)
             case {"type": "content_block_start", "index": int(place), "content_block": dict(block)}:
-                self._blocks[place] = (block, _Pieces())
+                self._blocks[place] = (block, _StreamedTexts())
                 self._blocks[place][1].add(block, ("text", "thinking"))
             case {"type": "content_block_delta", "index": int(place), "delta": delta} if place in self._blocks:
                 self._blocks[place][1].add(delta, ("text", "thinking"))
@@ -229,7 +233,7 @@ class _Message:
         return self._whole | {"usage": self._usage, "content": blocks}
 
 
-class _Response:
+class _ResponseEvents:
     """Events of OpenAI's Responses API, the last of which holds the whole.
 
     Attributes:

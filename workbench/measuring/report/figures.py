@@ -79,7 +79,7 @@ def breakdown_section(contents: Contents) -> Section | None:
 
 def _tables(contents: Contents, by: str, report: AccuracyReport) -> list[Group]:
     first, *rest = down(contents, by, report)
-    title = f"By {words(by)}"
+    title = f"By {_WORDS.get(by, by)}"
     if by not in _OPEN:
         return [Group(title=title, blocks=(first, *rest), folded=True)]
     folded = [Group(title=f"{title}: further verifiers", blocks=tuple(rest), folded=True)] if rest else []
@@ -104,10 +104,6 @@ def type_plots(contents: Contents, report: AccuracyReport) -> dict[str, Interval
         for group in sizes(report)
         if group is not None
     }
-
-
-def words(by: str) -> str:
-    return _WORDS.get(by, by)
 
 
 def across(contents: Contents, report: AccuracyReport) -> Table:
@@ -157,7 +153,7 @@ def _part(contents: Contents, by: str, report: AccuracyReport, verifiers: list[A
     rows.append(Row((Cell("all"), Cell(f"{size.get(None, 0):,}"), *everything), "total"))
     left_out = len(groups) - len(shown)
     return Table(
-        caption=f"Accuracy (%) by {words(by)}, and in small print the difference from "
+        caption=f"Accuracy (%) by {_WORDS.get(by, by)}, and in small print the difference from "
         f"{'the type' if by == 'subtype' else 'all items'} in points. "
         f"Protocol {report.protocol}, gold {report.gold_choice}.",
         head=((Head("Group"), Head("n"), *(Head(verifier_name(row)) for row in verifiers)),),

@@ -84,7 +84,7 @@ def _gold(item: ItemDetail) -> Iterator[Line]:
     imported = f"   imported: {item.imported_gold}" if item.gold_from != "imported" else ""
     yield (Span("Gold", "heading"), Span("  "), _word(item.gold), Span(f"{origin}{imported}"))
     if item.reason:
-        yield (Span(f"{item.state}: {_exclusion(item.reason)}"),)
+        yield (Span(f"{item.state}: {EXCLUSION_REASONS.get(item.reason, item.reason)}"),)
 
 
 def _labels(item: ItemDetail) -> Iterator[Line]:
@@ -100,7 +100,7 @@ def _label(label: ItemLabel) -> Iterator[Line]:
     kind = "" if label.kind == "label" else f" {label.kind}"
     remarks = [label.created_at[:10], "unsure" if label.unsure else "", "unblinded" if label.unblinded else ""]
     words = " · ".join(word for word in remarks if word)
-    reason = f" ({_exclusion(label.reason)})" if label.reason else ""
+    reason = f" ({EXCLUSION_REASONS.get(label.reason, label.reason)})" if label.reason else ""
     yield (_word(label.value), Span(reason), Span(f" {label.annotator}{kind}  ", "bold"), Span(words, "dim"))
     if label.note:
         yield (Span("  note: ", "dim"), Span(label.note))
@@ -165,10 +165,6 @@ def _wrapped(text: str, style: StyleName, width: int) -> Iterator[Line]:
 def _word(word: str) -> Span:
     mark = OUTCOME_MARKS.get(word, ("•", "dim"))[0]
     return Span(f"{mark} {word}", _STYLES.get(word, "bold"))
-
-
-def _exclusion(code: str) -> str:
-    return EXCLUSION_REASONS.get(code, code)
 
 
 def answers(verdict: ItemVerdict, width: int, *, beside: bool, raw: bool, marked: bool) -> Iterator[Line]:

@@ -11,7 +11,7 @@ from typing import Final
 from workbench.coding.evolution import evolved
 from workbench.coding.evolution.evolving import evolution_names
 from workbench.coding.evolution.tables import evolution_group
-from workbench.coding.ranking.measuring import ranking
+from workbench.coding.ranking.measuring import compared
 from workbench.coding.ranking.passing import pass_report, passes_by_tests, saturation, with_models
 from workbench.coding.ranking.tables import passes_tables, ranking_table, saturation_table
 from workbench.coding.ranking.truth import RECORDED, Truth, truth_of
@@ -56,7 +56,7 @@ def _truth(project: Project) -> Truth | None:
 
 def _ranked(project: Project, truth: Truth, selection: Selection) -> list[Block]:
     try:
-        report = ranking(project, truth, selection=selection)
+        report = compared(project, truth, selection=selection).report
     except UsageError:
         # No verifier has scores, or none on these solutions.
         return []

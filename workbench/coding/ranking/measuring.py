@@ -219,47 +219,6 @@ def ranking_of_file(path: Path, *, samples: int = SAMPLES, seed: int = 0) -> Fil
     return FileRanking(report=report, refused=found.refused)
 
 
-def ranking(
-    project: Project,
-    truth: Truth,
-    verifiers: Sequence[str] = (),
-    *,
-    selection: Selection | None = None,
-    k: int | None = None,
-    references: Mapping[int, dict[str, Execution]] = {},
-    reference_scores: Mapping[str, Mapping[int, dict[str, Execution]]] = {},
-    missing: Missing = "zero",
-    samples: int = SAMPLES,
-    seed: int = 0,
-) -> RankingReport:
-    """Compute the metrics of verifiers, all on the same problems.
-
-    Args:
-        truth: Where true scores come from.
-        verifiers: Names; empty for all that have scores, but for those that have judged too little.
-        selection: Only these solutions.
-        k: Only the solutions that selection would keep, k of each problem; None for all.
-        references: With k, what came of reference solutions (`references.outcomes_of_references`).
-        reference_scores: The same by verifier, on the tests that it executes.
-        missing: What a score counts that a verifier refused to give; see `covered`.
-
-    Raises:
-        UsageError: A verifier has no scores, or none has any.
-    """
-    return compared(
-        project,
-        truth,
-        verifiers,
-        selection=selection,
-        k=k,
-        references=references,
-        reference_scores=reference_scores,
-        missing=missing,
-        samples=samples,
-        seed=seed,
-    ).report
-
-
 def compared(
     project: Project,
     truth: Truth,
@@ -273,7 +232,20 @@ def compared(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> RankedVerifiers:
-    """Return the metrics with the solutions behind them; arguments and errors as with `ranking`."""
+    """Compute the metrics of verifiers, all on the same problems, with the solutions behind them.
+
+    Args:
+        truth: Where true scores come from.
+        verifiers: Names; empty for all that have scores, but for those that have judged too little.
+        selection: Only these solutions.
+        k: Only the solutions that selection would keep, k of each problem; None for all.
+        references: With k, what came of reference solutions (`references.outcomes_of_references`).
+        reference_scores: The same by verifier, on the tests that it executes.
+        missing: What a score counts that a verifier refused to give; see `covered`.
+
+    Raises:
+        UsageError: A verifier has no scores, or none has any.
+    """
     chosen = named_raters(raters(project, truth), verifiers)
     kinds = {known.name: known.kind for known in stored_runs.verifiers(project.database.reader())}
     problems = list(scored(project, truth, chosen, selection=selection))

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from workbench.coding.options import SuiteOptions, TestOptions
-from workbench.coding.ranking.measuring import SAMPLES, ranking
+from workbench.coding.ranking.measuring import SAMPLES, compared
 from workbench.coding.ranking.truth import Truth
 from workbench.coding.records.figures import ScaledPoint, ScaleReport, TestsWritten
 from workbench.coding.synthesis.tests import own_prompt
@@ -89,7 +89,7 @@ def scaled(
         UsageError: One of them has no complete run.
     """
     by_suite = {point.suite: point for point in made}
-    report = ranking(
+    report = compared(
         project,
         truth,
         tuple(by_suite),
@@ -97,7 +97,7 @@ def scaled(
         missing=missing,
         samples=samples,
         seed=seed,
-    )
+    ).report
     found = [
         ScaledPoint(
             model=(point := by_suite[row.verifier]).model,

@@ -45,7 +45,7 @@ _CLOCKS_S: Final = 300.0
 _PAGES: Final = 20
 
 
-class _BatchResult(Struct):
+class _AnthropicResult(Struct):
     type: str
     message: msgspec.Raw = msgspec.Raw(b"null")
     error: msgspec.Raw = msgspec.Raw(b"null")
@@ -109,7 +109,7 @@ class AnthropicBatches:
     def result(self, line: bytes) -> BatchResult:
         found = raw_line(line)
         try:
-            result = msgspec.json.decode(found.result, type=_BatchResult)
+            result = msgspec.json.decode(found.result, type=_AnthropicResult)
         except (ValueError, RecursionError) as wrong:
             raise malformed(f"a line of a batch's results is no result: {wrong}") from None
         if result.type == "succeeded":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.scored_code import put_scores, scored_project
-from workbench.coding.ranking.measuring import compared, ranking
+from workbench.coding.ranking.measuring import compared
 from workbench.coding.ranking.tables import ranking_as
 from workbench.coding.ranking.truth import truth_of
 from workbench.core.options import TableForm
@@ -31,7 +31,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def report_of(project: Project, *verifiers: str, missing: Missing = "zero", k: int | None = None) -> RankingReport:
-    return ranking(project, truth_of(project), verifiers, missing=missing, k=k, samples=0)
+    return compared(project, truth_of(project), verifiers, missing=missing, k=k, samples=0).report
 
 
 def figures(report: RankingReport) -> dict[str, tuple[int, float | None, float | None]]:

@@ -244,7 +244,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
 
         found = ranking_of_file(options.source, samples=options.samples, seed=options.seed)
         return _output(found.report, options, found.refused)
-    from workbench.coding.ranking.measuring import PAPER_K, ranking
+    from workbench.coding.ranking.measuring import PAPER_K, compared
     from workbench.coding.ranking.scored import tested_by
     from workbench.coding.ranking.truth import truth_of
 
@@ -253,7 +253,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
         k = options.k or (PAPER_K if options.paper and meant.runs else None)
         tested = {} if k is None else tested_by(project, meant, options.verifiers)
         reference_scores = {name: _references(project, one, options) for name, one in tested.items()}
-        report = ranking(
+        report = compared(
             project,
             meant,
             options.verifiers,
@@ -264,7 +264,7 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
             missing=options.missing or "zero",
             samples=options.samples,
             seed=options.seed,
-        )
+        ).report
     return _output(report, options)
 
 

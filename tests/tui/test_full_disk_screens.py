@@ -66,13 +66,13 @@ ACTS = {
     "answer a flag": Act("flags", "FlagsScreen", ("enter", "enter"), typed="two", again=("enter",)),
     "confirm gold": Act("disagreements", "ReviewItemScreen", ("enter", "y")),
     "send back": Act("disagreements", "ReviewItemScreen", ("enter", "l", "enter"), typed="why"),
-    "mark an error": Act("disagreements", "ReviewItemScreen", ("enter", "m", "2")),
+    "mark an error": Act("disagreements", "ReviewItemScreen", ("enter", "m", "2", "2")),
     "open anew": Act("browse", "ItemScreen", ("enter", "a", "enter"), typed="why"),
     "exclude": Act("browse", "ItemScreen", ("enter", "x", "1")),
     "exclude for another reason": Act("browse", "ItemScreen", ("enter", "x", "6", "enter"), typed="odd"),
     "pause a run": Act("runs", "RunsScreen", ("space",)),
     "cancel a run": Act("runs", "RunsScreen", ("x", "y")),
-    "start a run": Act("runs", "RunsScreen", ("a", "enter")),
+    "start a run": Act("runs", "SetUpRunScreen", ("a", "enter", "f4")),
     "build a set": Act("sets", "SetPlanScreen", ("a", "2", "f3", "enter")),
     "publish a set": Act("sets", "PublishSetScreen", ("e", "f4"), file="other"),
     "add a judge": Act(
@@ -84,7 +84,7 @@ ACTS = {
     "keep a template": Act(
         "accuracy",
         "TemplateScreen",
-        ("down", "down", "down", "ctrl+t", "down", "down", "down", "enter", "ctrl+r", "enter"),
+        ("down", "down", "down", "ctrl+t", "down", "down", "down", "down", "enter", "ctrl+r", "enter"),
         again=("ctrl+r",),
         file="asked",
     ),
@@ -95,7 +95,7 @@ ACTS = {
     "save a comparison": Act("compare", "CompareScreen", ("e", "2"), file="p-"),
     "save a family": Act("compare", "FamilyScreen", ("vertical_line", "e", "2"), again=("e",), file="p-"),
     "save what verdicts follow": Act("validity", "ValidityScreen", ("e", "2"), file="p-"),
-    "save marked errors": Act("disagreements", "ErrorCountsScreen", ("o", "e", "2"), again=(), file="p-"),
+    "save marked errors": Act("disagreements", "ErrorCountsScreen", ("o", "e", "2"), again=("e",), file="p-"),
     "save combinations": Act("combine", "CombineScreen", ("e", "2"), file="p-"),
 }
 
@@ -108,7 +108,7 @@ WRITE_NOTHING = {
     "CodeTestsScreen", "ConflictsScreen", "CountsScreen", "DisagreementsScreen", "HistoryScreen", "HomeScreen",
     "QuarantineScreen", "ReplayScreen",
     "PoolScreen", "PreviewScreen", "RunDetailScreen", "SearchTreeScreen", "SetDiffScreen", "SetsScreen",
-    "ImportScreen", "SetUpRunScreen", "CallsScreen", "TrainingsScreen", "TranscriptScreen", "TrialScreen",
+    "ImportScreen", "CallsScreen", "TrainingsScreen", "TranscriptScreen", "TrialScreen",
     "TypeProposalsScreen", "VerbOutputScreen", "VerbScreen", "WhatIfScreen", "WrittenScreen",
 }  # fmt: skip
 """Screens from which nothing is stored, or only as from one that is tried, or as a command does that is tried."""

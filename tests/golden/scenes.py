@@ -61,6 +61,7 @@ class Scenes:
         done("labels", path, "import", SAMPLE / "labels.jsonl")
         for verifier in RULES:
             done("verify", path, verifier)
+        done("annotators", path, "add", "dana", "eli")
         done("assign", path, "--annotators", "dana,eli", "--limit", "3")
         _fix_secrets(path)
         return path

@@ -24,6 +24,7 @@ TOLD = "Labels given earlier count: of 6 items, 2 have their final label and are
 def project(tmp_path: Path) -> Project:
     """Six items that amira alone was to label; she has labelled two."""
     made = make_project(tmp_path, numbered(6, subtype="A1", types="trusted"))
+    people.add_annotators(made, ["ben"])
     people.assign(made, ["amira"], per_item=1)
     session = AnnotationSession(made, "amira")
     for _ in range(2):

@@ -233,10 +233,14 @@ def trusting(action: Callable[[bool], T], trust: bool) -> T:
             say(f"  {grant.text}")
             for line in grant.content.splitlines():
                 say(f"    | {line}")
-        asked = sys.stdin.isatty() and sys.stderr.isatty()
-        if not asked or not click.confirm("Accept this for the project?", err=True):
+        if not confirmed("Accept this for the project?"):
             raise
     return action(True)
+
+
+def confirmed(question: str) -> bool:
+    """Whether somebody who sits at a terminal says yes."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and click.confirm(inert(question), err=True)
 
 
 def print_json(value: Any) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import click
 from msgspec import Meta
 
-from workbench.app.cli.common import REFUSED_SOME, print_line, required_selection, say, show, some
+from workbench.app.cli.common import REFUSED_SOME, confirmed, print_line, required_selection, say, show, some
 from workbench.app.cli.verb import Output, verb
 from workbench.core.errors import UsageError
 from workbench.core.options import (
@@ -96,7 +96,7 @@ def _line(person: AnnotatorInfo) -> str:
 class AssignOptions(Options, frozen=True, kw_only=True):
     annotators: Annotated[
         tuple[str, ...],
-        option(f"Who may claim the slots: {PEOPLE}; unknown people are added.", metavar="A,B,C", read=people_in),
+        option(f"Who may claim the slots: {PEOPLE}. The first ones are added.", metavar="A,B,C", read=people_in),
     ]
     per_item: Annotated[int, option("How many people label each item; labels given earlier count.")] = 2
     adjudicator: Annotated[
@@ -135,6 +135,9 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     well), other labels fill slots of their items, and all of it is counted; --dry-run says it beforehand. Items
     that are assigned already get the slots they lack, if --per-item is larger now. In any case the people named here
     may also claim what is still open on them, and in their batches; --cap sets a person's cap there anew.
+
+    The first people of a project are added. Later a name that nobody has may be a slip: at a terminal it is asked
+    whether it is meant, elsewhere it is rejected until `workbench annotators DB add` has added it.
     """
     from workbench.labelling import people
     from workbench.measuring.planning import ordering_by
@@ -148,6 +151,11 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
         per_subtype=options.per_subtype,
         limit=None if by_chance else options.limit,
     )
+    if any(person.role == "annotator" for person in people.annotators(project)):
+        # A name that nobody has may be a slip; the first people of a project have no others to be told from.
+        for name in filter(None, [*options.annotators, options.adjudicator]):
+            if not people.is_known(project, name) and not confirmed(f"Nobody is called {name} here yet. Add them?"):
+                people.require_annotator(project, name)
     done = people.assign(
         project,
         options.annotators,

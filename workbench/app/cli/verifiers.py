@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +13,7 @@ import msgspec
 from workbench.app.cli.common import (
     REFUSED_SOME,
     amount,
+    confirmed,
     estimate_words,
     follow,
     say,
@@ -260,18 +260,14 @@ def _do(project: Project, run: int, options: RunsOptions) -> None:
         verifying.obeyed(project, run)
 
 
-def _delete(project: Project, run: int, yes: bool) -> Output | None:
+def _delete(project: Project, run: int, yes: bool) -> Output:
     from workbench.runs.run_status import delete, removal
 
     found = removal(project, run)
     counts = ", ".join(f"{count:,} {words}" for words, count in found.removes.items()) or "no verdicts"
     say(f"Run {run} of {found.verifier}: {counts}. This can't be undone; a copy first: workbench backup DB FILE")
-    if not yes:
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise UsageError("Nothing was deleted.", "Say so with --yes.")
-        if not click.confirm("Delete it?", err=True):
-            say("Nothing was deleted.")
-            return None
+    if not (yes or confirmed("Delete it?")):
+        raise UsageError("Nothing was deleted.", "Say so with --yes.")
     found = delete(project, run)
     return Output(found, _show_deleted)
 

@@ -67,7 +67,8 @@ def test_status_says_what_is_open_with_its_commands(database: Path) -> None:
 
 def test_annotators_and_assign(tmp_path: Path) -> None:
     path = make_project(tmp_path, numbered(4)).path
-    assert document("annotators", path, "add", "ann", "bob") == document("annotators", path, "list")
+    assert document("annotators", path, "add", "ann", "bob", "cy") == document("annotators", path, "list")
+    document("annotators", path, "add", "di")
     found = document("assign", path, "--annotators", "ann,bob,cy", "--per-item", "2", "--adjudicator", "di")
     assert found["assigned"] == 8
     names = [person["name"] for person in document("annotators", path, "list")]

@@ -34,8 +34,36 @@ def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> No
     found = json.loads(done.stdout)
     assert (found["assigned"], found["type_slots"], found["joined"], found["beyond_caps"]) == (12, 6, 0, 6)
     assert "6 slots are meant for nobody" in done.stderr
+    run("annotators", database, "add", "chen")
     done = run("assign", database, "--annotators", "chen", "--cap", "3")
     assert "1 added to batches" in done.stdout
+
+
+@pytest.mark.parametrize("words", [("--annotators", "a,chen"), ("--annotators", "a,b", "--adjudicator", "chen")])
+def test_a_name_that_nobody_has_joins_only_if_it_is_meant(
+    database: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people, asked = ("annotators", database, "list"), list[str]()
+    # Nobody is there yet.
+    run("assign", database, "--annotators", "a,b", "--dry-run")
+    assert run(*people).stdout == ""
+    run("assign", database, "--annotators", "a,b")
+    before = run(*people).stdout
+    for answer in (None, False):
+        if answer is not None:
+            monkeypatch.setattr("workbench.app.cli.people.confirmed", lambda text: asked.append(text))
+        told = run("assign", database, *words, code=1).exception
+        assert isinstance(told, UsageError)
+        assert told.message == "There is no annotator 'chen'."
+        assert "Known: a, b. Add one: workbench annotators DB add NAME" in (told.hint or "")
+        assert run(*people).stdout == before
+    monkeypatch.setattr("workbench.app.cli.people.confirmed", lambda text: asked.append(text) or True)
+    run("assign", database, *words)
+    assert asked == ["Nobody is called chen here yet. Add them?"] * 2
+    assert run(*people).stdout == before + "chen    annotator\n"
+    # Who is there is not asked for.
+    run("assign", database, *words)
+    assert len(asked) == 2
 
 
 def test_assign_says_which_answer_types_nobody_is_asked_for(tmp_path: Path) -> None:
@@ -93,6 +121,7 @@ def test_items_with_a_final_label_are_left_out_and_counted(database: str, tmp_pa
     file = tmp_path / "labels.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in labels))
     run("labels", database, "import", str(file))
+    run("annotators", database, "add", "x", "y")
     done = run("assign", database, "--annotators", "x y")
     assert "8 slots opened on items" in done.stdout
     told = "Labels given earlier count: of 6 items, 2 have their final label and are left out; 4 are new."
@@ -110,6 +139,7 @@ def test_labels_that_fill_slots_are_counted_beforehand_and_nothing_is_written(da
     file = tmp_path / "labels.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     run("labels", database, "import", str(file))
+    run("annotators", database, "add", "p", "q", "y")
     run("assign", database, "--annotators", "p q", "--where", "completion_id=c3")
     words = ("assign", database, "--annotators", "x y")
     before = run("history", database).stdout
@@ -123,7 +153,6 @@ def test_labels_that_fill_slots_are_counted_beforehand_and_nothing_is_written(da
     assert "Labels given earlier fill 2 of them at once; 6 are open." in tried.stdout
     assert "Nothing was written" in tried.stderr
     assert run("history", database).stdout == before
-    assert '"y"' not in run("annotators", database, "list", "--json").stdout
     assert run(*words).stdout == tried.stdout
     with closing(sqlite3.connect(database)) as connection:
         states = "SELECT state, count(*) FROM assignments WHERE batch_id = 2 AND task = 'correctness' GROUP BY state"

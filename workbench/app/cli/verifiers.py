@@ -268,8 +268,7 @@ def _delete(project: Project, run: int, yes: bool) -> Output:
     say(f"Run {run} of {found.verifier}: {counts}. This can't be undone; a copy first: workbench backup DB FILE")
     if not (yes or confirmed("Delete it?")):
         raise UsageError("Nothing was deleted.", "Say so with --yes.")
-    found = delete(project, run)
-    return Output(found, _show_deleted)
+    return Output(delete(project, run), _show_deleted)
 
 
 def _show_deleted(found: Removal) -> None:

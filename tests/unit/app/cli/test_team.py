@@ -6,6 +6,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock, call
 
 import pytest
 from click.testing import CliRunner, Result
@@ -43,27 +44,27 @@ def test_assign_says_what_it_opened_and_what_the_caps_leave(database: str) -> No
 def test_a_name_that_nobody_has_joins_only_if_it_is_meant(
     database: str, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    people, asked = ("annotators", database, "list"), list[str]()
+    people, asked = ("annotators", database, "list"), Mock(return_value=False)
     # Nobody is there yet.
     run("assign", database, "--annotators", "a,b", "--dry-run")
     assert run(*people).stdout == ""
     run("assign", database, "--annotators", "a,b")
     before = run(*people).stdout
-    for answer in (None, False):
-        if answer is not None:
-            monkeypatch.setattr("workbench.app.cli.people.confirmed", lambda text: asked.append(text))
+    for is_asked in (False, True):
+        if is_asked:
+            monkeypatch.setattr("workbench.app.cli.people.confirmed", asked)
         told = run("assign", database, *words, code=1).exception
         assert isinstance(told, UsageError)
         assert told.message == "There is no annotator 'chen'."
         assert "Known: a, b. Add one: workbench annotators DB add NAME" in (told.hint or "")
         assert run(*people).stdout == before
-    monkeypatch.setattr("workbench.app.cli.people.confirmed", lambda text: asked.append(text) or True)
+    asked.return_value = True
     run("assign", database, *words)
-    assert asked == ["Nobody is called chen here yet. Add them?"] * 2
+    assert asked.call_args_list == [call("Nobody is called chen here yet. Add them?")] * 2
     assert run(*people).stdout == before + "chen    annotator\n"
     # Who is there is not asked for.
     run("assign", database, *words)
-    assert len(asked) == 2
+    assert asked.call_count == 2
 
 
 def test_assign_says_which_answer_types_nobody_is_asked_for(tmp_path: Path) -> None:

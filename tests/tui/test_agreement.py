@@ -164,7 +164,7 @@ async def test_items_in_common_that_do_not_count_are_not_denied(tmp_path: Path) 
         assert "no item in common that counts: 1 label of theirs unblinded" in text_of(app, "#agreement-cell")
         said = text_of(app, "#agreement-conclusion")
         assert "No item has two labels that count; 1 unblinded label left out" in said
-        assert "^r in the list of people" in said
+        assert "people open the project under their own name" in said
 
 
 async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_what_to_do(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ async def test_where_nobody_labelled_blind_it_is_said_why_nothing_counts_and_wha
         await press(pilot, *":g", "enter")
         said = text_of(app, "#agreement-conclusion")
         assert "Nothing counts yet: 2 labels, all unblinded." in said
-        assert "hands this app to one of them, blind" in said
+        assert "people open the project under their own name" in said
     shown = agreement_text(agreement(record.project))
     assert "Nothing counts yet: 2 labels, all unblinded." in shown
     assert "workbench open DB --as NAME" in shown

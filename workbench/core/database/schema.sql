@@ -318,8 +318,7 @@ CREATE TABLE admissions (
 
 -- == Bundles: items that people take along.
 
--- At home: which bundles were made, for whom, and of which items. Nothing secret is kept of them: what they are
--- sealed with follows from the database's secret.
+-- At home: which bundles were made, for whom, and of which items; merging goes by this.
 -- since 9
 CREATE TABLE bundles (
     id TEXT PRIMARY KEY,
@@ -337,7 +336,7 @@ CREATE TABLE bundle_items (
     PRIMARY KEY (bundle_id, task, subject)
 ) STRICT, WITHOUT ROWID;
 
--- In a bundle, one row: whose it is and which items it has, sealed at home; and the key of its events' seals.
+-- In a bundle, one row: its id and whose it is. Seals are those of earlier versions; nothing reads them.
 -- since 9
 CREATE TABLE bundle_pass (
     bundle_id TEXT PRIMARY KEY,

@@ -43,7 +43,7 @@ _FIRST: Final = (
 """What to do where there is no label."""
 _OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file; t goes on."
 """The same of answer types."""
-_BLIND: Final = "Blind labels count: in Annotate, ^r in the list of people (P) hands this app to one of them, blind."
+_BLIND: Final = "Blind labels count: people open the project under their own name, or in a browser."
 
 
 def conclusion(report: AgreementReport) -> str:

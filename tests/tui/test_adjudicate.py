@@ -305,7 +305,7 @@ async def test_undo_of_many_is_left_to_the_screen_of_many(project: Project) -> N
     classes.settle(classes.open("correct/incorrect"), [1, 2], Ruling(verdict="correct"))
     async with adjudicating(project) as (app, pilot):
         await press(pilot, "z")
-        assert [text for text in notices(app) if "settled 2 conflicts at once" in text]
+        assert [text for text in notices(app) if "resolved 2 conflicts at once" in text]
         assert subject(app) == 3
         assert len(decisions(project)) == 2
 

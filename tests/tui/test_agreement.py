@@ -32,7 +32,7 @@ from workbench.measuring.browsing import LabelledRow, pair_items
 
 
 def labelled(folder: Path, names: tuple[str, str, str] = ("ann", "bob", "cy")) -> Project:
-    """Twelve items of two domains; the first two people differ on two items and share one domain only."""
+    """Twelve items of two domains; the first two annotators disagree on two items and share one domain only."""
     rows: list[dict[str, Any]] = [
         row
         | {
@@ -306,7 +306,7 @@ async def test_without_labels_it_says_what_to_do_and_shows_no_heads_of_columns(
         screen = await drawn(app, pilot)
         assert "0 items" in text_of(app, "#agreement-figures")
         said = " ".join(text_of(app, "#agreement-conclusion").split())
-        assert said.startswith("Nobody has labelled yet. Assign, among the commands (^p)")
+        assert said.startswith("There are no labels yet. Assign, among the commands (^p)")
         assert screen.query_one("#agreement-conclusion").region.height <= 5
         tables = [*screen.query(DataTable), *screen.query(VirtualTable)]
         assert not any(table.display for table in tables)
@@ -375,7 +375,7 @@ async def test_it_opens_with_what_agreement_means(tmp_path: Path) -> None:
         await press(pilot, *":g", "enter")
         said = agreement_sentence(agreement(project))
         assert " ".join(text_of(app, "#agreement-conclusion").split()) == said
-        assert said.startswith("People agree on ")
+        assert said.startswith("Annotators agree on ")
         assert app.screen.query_one("#agreement-conclusion").region.y == 1
 
 

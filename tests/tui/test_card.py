@@ -195,7 +195,7 @@ async def test_a_pane_that_gets_smaller_keeps_the_answer_in_sight() -> None:
     [
         ("\\boxed{1}\n\\boxed{2}", r"\boxed{2}", "! the reference has more boxes than the completion: C opens it"),
         (PLAIN + "and so on, " * 60, r"\boxed{2}", "! the answer has to be looked for in the reference: R opens it"),
-        ("42", "The answer is 42. " + PLAIN * 3, "! the answer stands long before the completion's end: C opens it"),
+        ("42", "The answer is 42. " + PLAIN * 3, "! the answer is long before the completion's end: C opens it"),
         ("42", "</think>The answer is 42 and " + "so on " * 9, ""),
     ],
 )

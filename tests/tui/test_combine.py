@@ -108,7 +108,7 @@ async def test_it_opens_with_its_sentence(tmp_path: Path) -> None:
     async with opened(project) as (app, pilot):
         await asked(app, pilot, *":m", "enter")
         first = text_of(app, "#combine-head").splitlines()[0]
-        assert re.fullmatch(r"Of \d+ against a random pick: \d+ better, \d+ worse, \d+ not told apart\.", first)
+        assert re.fullmatch(r"Of \d+ against a random pick: \d+ better, \d+ worse, \d+ not distinguishable\.", first)
 
 
 async def test_space_takes_verifiers_out(tmp_path: Path) -> None:

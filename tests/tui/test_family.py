@@ -77,7 +77,7 @@ async def test_cells_are_the_services_pairs(tmp_path: Path, size: tuple[int, int
             assert found[pair.a, pair.b] == f"{100 * pair.difference:+.1f}{mark}"
             assert found[pair.b, pair.a] == f"{-100 * pair.difference:+.1f}{other}"
         assert all(found[one.verifier, one.verifier] == "·" for one in report.members)
-        assert "▲ better ▼ worse ≈ not told apart" in text_of(app, "#family-legend")
+        assert "▲ better ▼ worse ≈ not distinguishable" in text_of(app, "#family-legend")
         assert "gold final · protocol strict" in text_of(app, "#family-caption")
         assert "6 pairs, Holm's p below 0.05" in text_of(app, "#family-caption")
 

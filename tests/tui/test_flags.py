@@ -79,7 +79,7 @@ async def test_the_answer_and_new_guidelines_reach_who_is_at_work(project: Proje
         it.screen._look_for_answers()
         it.screen._look_at_guidelines()
         await it.settle()
-        assert any("has answered your flag" in notice for notice in notices(it.app))
+        assert any("answered your flag" in notice for notice in notices(it.app))
         assert "new guidelines: G" in it.title()
         assert "an answer: d" in it.title()
         await it.press("1", "d")

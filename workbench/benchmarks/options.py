@@ -15,7 +15,7 @@ PRESETS: Final[tuple[str, ...]] = get_args(Preset)
 
 SetTitle = Annotated[str, option("What the set is called.", "--name")]
 DryRun = Annotated[bool, option("Show what it would be, and write nothing.")]
-NewVersion = Annotated[bool, option("Freeze it beside an earlier one that differs.")]
+NewVersion = Annotated[bool, option("Freeze it as a new version next to an earlier one that differs.")]
 DrawSeed = Annotated[SeedNumber, option("Of the draws.", "--seed")]
 SetGold = Annotated[
     FinalGold, option("Whose labels count: what people agreed on or a third person gave; or the file's.")
@@ -158,4 +158,4 @@ class PublishOptions(Options, frozen=True, kw_only=True):
     ] = ()
     protocol: Protocol = None
     names: Annotated[bool, option("Annotators' names instead of pseudonyms.")] = False
-    force: Annotated[bool, option("Replace a folder that was published, and that nobody has touched since.")] = False
+    force: Annotated[bool, option("Replace a folder that was published and not changed since.")] = False

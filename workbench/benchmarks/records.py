@@ -332,7 +332,7 @@ class PublishedSet(Struct, frozen=True, kw_only=True):
     Attributes:
         config: What ``load_dataset(FOLDER, CONFIG)`` calls it.
         digest: BLAKE2b-128 of its members, as `StoredSet` has it.
-        differing: What is not any more as it was when the set was frozen; the files say what stood then.
+        differing: What is not any more as it was when the set was frozen; the files have the values of the freezing.
     """
 
     name: str

@@ -105,7 +105,7 @@ def read_prompt(path: Path, asked: Asked) -> OwnPrompt:
     if missing := _NEEDED[asked] - texts:
         named = " and ".join(f"{{{name}}}" for name in sorted(missing))
         listed = ", ".join(f"{{{name}}}" for name in _NAMES[asked])
-        raise UsageError(f"{path}: {named} stands nowhere in it.", f"Placeholders of {asked}: {listed}.")
+        raise UsageError(f"{path}: {named} is missing from it.", f"Placeholders of {asked}: {listed}.")
     return OwnPrompt(asked=asked, text=text, sha256=hashlib.sha256(data).hexdigest(), texts=texts)
 
 

@@ -197,7 +197,7 @@ InShard = Annotated[
     ),
 ]
 FirstItems = Annotated[Whole | None, option("Only the first so many of these items.", "--limit")]
-Drawn = Annotated[Whole | None, option("At most so many items, drawn by chance.", "--limit")]
+Drawn = Annotated[Whole | None, option("At most so many items, drawn at random.", "--limit")]
 Seed = Annotated[SeedNumber, option("Of the draw; the first N of a seed are the first of any larger draw.")]
 BootstrapSeed = Annotated[SeedNumber, option("Seed of the bootstrap.")]
 Workers = Annotated[int | None, option("Worker processes; one a core by default.", ge=1, le=256)]

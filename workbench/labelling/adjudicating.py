@@ -230,7 +230,7 @@ class AdjudicationSession:
                 together = len(conflicts.decided_together(connection, event))
                 if together > 1:
                     raise AnnotationError(
-                        f"Your last decision settled {together} conflicts at once.",
+                        f"Your last decision resolved {together} conflicts at once.",
                         "Conflicts by kind (d, then z) takes all of it back.",
                     )
                 earlier = events.earlier_than(connection, event)

@@ -385,7 +385,7 @@ class AnnotationSession:
             raise AnnotationError("You have labelled as many items of this batch as you may.", "Nothing was stored.")
         if not assignments.take(connection, task, subject, self.person.id, purpose):
             what = "labelled this item" if task == "correctness" else "typed this question"
-            raise AnnotationError(f"Enough other people have {what} meanwhile.", "Nothing was stored.")
+            raise AnnotationError(f"Enough other annotators have {what} meanwhile.", "Nothing was stored.")
 
     def _require_at_work(self, connection: events.Connection) -> None:
         if people.is_paused(connection, self.person.id):
@@ -540,7 +540,7 @@ SHORTCOMINGS: dict[Shortcoming, tuple[str, Literal["reference", "completion"]]] 
     "reference_crowded": ("the reference's answer is cut here", "reference"),
     "no_reply": ("the completion is only thoughts", "completion"),
     "ending_unseen": ("the completion names no answer, and its last lines are not all shown", "completion"),
-    "early_answer": ("the answer stands long before the completion's end", "completion"),
+    "early_answer": ("the answer is long before the completion's end", "completion"),
     "completion_crowded": ("the completion's answer is cut here", "completion"),
     "fewer_boxes": ("the reference has more boxes than the completion", "completion"),
 }

@@ -225,8 +225,8 @@ def chosen_text(done: Assigned) -> str:
     of_all = f"of {done.chosen_from:,}"
     return {
         "all": f"{items}: all that meet the conditions.",
-        "drawn": f"{items}, drawn by chance {of_all}, spread over the questions (seed {done.seed}).",
-        "quota": f"{items} {of_all}: so many of each answer subtype, drawn by chance (seed {done.seed}).",
+        "drawn": f"{items}, drawn at random {of_all}, spread over the questions (seed {done.seed}).",
+        "quota": f"{items} {of_all}: so many of each answer subtype, drawn at random (seed {done.seed}).",
         "order": f"{items} {of_all}, in the order asked for: no random sample.",
         "first": f"{items}: the first {of_all}.",
     }[done.sample]
@@ -354,7 +354,7 @@ def _kept(found: SamplingFrame, limit: int | None, ordering: Ordering, seed: int
 def _join(connection: people.Connection, team: Team, items: Sequence[BatchItem]) -> int:
     standing = assignments.open_on(connection, (item.completion for item in items))
     if assignments.adjudicators(connection, standing).intersection(team.annotators):
-        raise UsageError("One of these people is to settle conflicts of these items.", "Name others to label them.")
+        raise UsageError("One of these people is the adjudicator of these items.", "Name others to label them.")
     return sum(assignments.join(connection, batch, team.annotators, team.caps) for batch in standing)
 
 
@@ -363,8 +363,8 @@ def _require_third(connection: people.Connection, team: Team, items: Sequence[Ba
         return
     if own := assignments.labelled_by(connection, team.adjudicator, (item.completion for item in items)):
         raise UsageError(
-            f"Who is to settle conflicts has labelled {own:,} of these items, and nobody settles what they labelled.",
-            "Name a third person, or nobody: then any third person may.",
+            f"The adjudicator has labelled {own:,} of these items, and no one adjudicates what they labelled.",
+            "Name a third person, or none: then any third person may.",
         )
 
 

@@ -24,7 +24,7 @@ from workbench.labelling.store.check_items import CheckCandidate, Source
 
 NO_ANSWER = "its answer is not known there"
 AT_WORK = "people have labels or slots on it"
-NOT_SETTLED = "people have not settled it yet, or are at work on it"
+NOT_SETTLED = "annotators have not resolved it yet, or are working on it"
 
 
 def add_checks(
@@ -32,7 +32,7 @@ def add_checks(
 ) -> ChecksChanged:
     """Turn the selected items into checks.
 
-    With a limit, of so many of those that can be checks, drawn by chance and spread over their questions, so that
+    With a limit, of so many of those that can be checks, drawn at random and spread over their questions, so that
     people are seen on all kinds of items.
 
     Args:

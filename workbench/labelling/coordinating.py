@@ -235,7 +235,7 @@ def flagged_item(project: Project, completion_id: str, dataset: str | None = Non
         conditions.append(Condition("dataset", "=", dataset))
     found = {flag.completion: flag.dataset for flag in flags(project, "all", selection=Selection(tuple(conditions)))}
     if not found:
-        raise UsageError(f"Nobody has flagged {completion_id!r}.", "List what is flagged: workbench flags DB")
+        raise UsageError(f"No one has flagged {completion_id!r}.", "List what is flagged: workbench flags DB")
     if len(found) > 1:
         raise UsageError(
             f"{completion_id!r} is flagged in {len(found)} places.",
@@ -264,7 +264,7 @@ def answer(project: Project, completion: int, said: str, *, by: str = "") -> Ans
         standing = store.standing(connection, completion)
         to = [flag for flag in standing if flag.is_open] or standing
         if not to:
-            raise UsageError("No flag stands on the item any more.", "Its maker has taken it off.")
+            raise UsageError("No flag on the item is open any more.", "The annotator has removed it.")
         person = people.add(connection, by or coordinator_name(), people.COORDINATOR)
         event = LabelEvent(
             uuid=events.new_uuid(),

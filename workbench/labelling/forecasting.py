@@ -39,9 +39,9 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     def words(self, now: datetime) -> str:
         if self.per_day is None:
-            idle = "nobody has labelled for a week" if self.done else "nobody has labelled yet"
+            idle = "no one has labelled for a week" if self.done else "no one has labelled yet"
             when = "labels have come for less than a day" if self.recent else idle
-            return f"{when}, so that no end can be told"
+            return f"{when}, so the end can't be forecast"
         pace = f"at {counted(round(self.per_day), 'label')} a day" if self.per_day >= 1 else "at less than one a day"
         if self.ends_at is None:
             return f"{pace} no end is in sight"

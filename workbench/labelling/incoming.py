@@ -135,7 +135,7 @@ class Incoming:
             try:
                 arrival = self._arrival(row)
                 if arrival.event.uuid in found:
-                    raise MalformedError("uuid", "it stands in the file twice")
+                    raise MalformedError("uuid", "it is in the file twice")
             except MalformedError as error:
                 self.refuse(str(row["uuid"] or f"row {number}"), error.field, str(error), *self._of(row))
             else:
@@ -209,11 +209,11 @@ class Incoming:
         replaced = None if event.supersedes is None else found.get(event.supersedes) or self._held(event.supersedes)
         wrong = None
         if replaced is not None and not self._may_supersede(arrival, replaced):
-            wrong = "supersedes", "it takes back what somebody else said, or of another item"
+            wrong = "supersedes", "it retracts someone else's event, or one on another item"
         elif event.kind in events.ANSWERS:
             repeated = [one for uuid in event.seen if (one := found.get(uuid) or self._held(uuid)) is not None]
             if not all(_is_of(arrival, one) for one in repeated):
-                wrong = "seen", "it repeats what somebody else said, or of another item"
+                wrong = "seen", "it repeats someone else's event, or one on another item"
         if wrong:
             self.refuse(event.uuid, *wrong, arrival.name, event.kind)
         return not wrong

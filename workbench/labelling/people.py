@@ -129,7 +129,7 @@ def assign(
         per_item: How many people label an item.
         adjudicator: Who settles the conflicts; None: any third person.
         caps: The most items of the batch that each person does, or that everybody does.
-        selection: Which items; with a limit so many are drawn by chance, spread over their questions.
+        selection: Which items; with a limit so many are drawn at random, spread over their questions.
         ordering: The order in which items are served.
         seed: Of the draw: the first of a seed are the first of any longer draw.
         final_too: Whether items get slots whose label is final already.

@@ -161,7 +161,7 @@ def decision(
             "Nothing was stored. Decide again to replace it.",
         )
     if not own and not conflicts.is_open_to(connection, person.id, case.task, case.subject):
-        raise AnnotationError("Somebody else has settled it, or is to settle it.", "Go on with the next one.")
+        raise AnnotationError("Someone else has resolved it, or is assigned to it.", "Go on with the next one.")
     earlier = events.current_of(connection, case.task, case.subject, person.id, "adjudication")
     return LabelEvent(
         uuid=events.new_uuid(),
@@ -295,7 +295,7 @@ def require_third(project: Project, name: str) -> None:
     known = next((one for one in people.everyone(project.database) if one.name == name), None)
     if known is not None and not conflicts.count(reader, known.id) and conflicts.count(reader, 0):
         raise UsageError(
-            f"{name!r} has labelled the items in conflict: they can't settle them.", "Name somebody who has not."
+            f"{name!r} has labelled the items in conflict: they can't adjudicate them.", "Name someone who has not."
         )
 
 

@@ -66,7 +66,7 @@ def own_work(project: Project, name: str) -> OwnWork:
 
 def _answers(own: _Own) -> Iterator[Matter]:
     if own.answers:
-        said = f"The coordinator has answered {counted(own.answers, 'flag')} of yours: d in Annotate shows it."
+        said = f"The coordinator answered {counted(own.answers, 'flag')} of yours: d in Annotate shows it."
         yield Matter(kind="own-answers", sentence=said, size=own.answers, screen="annotate")
 
 
@@ -93,7 +93,7 @@ def _items(own: _Own) -> Iterator[Matter]:
 
 def _conflicts(own: _Own) -> Iterator[Matter]:
     if many := own.progress.conflicts:
-        said = f"{counted(many, 'conflict')} {waits(many)} for you to settle."
+        said = f"{counted(many, 'conflict')} {waits(many)} for you to adjudicate."
         yield Matter(kind="own-conflicts", sentence=said, size=many, screen="adjudicate")
 
 

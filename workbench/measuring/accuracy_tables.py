@@ -50,7 +50,7 @@ def _noise(report: AccuracyReport) -> tuple[Table, ...]:
         figure("without", lambda row: row.accuracy),
         ends(lambda row: row.ci),
     )
-    note = "It takes labels to be wrong independently of verdicts, and on both classes alike."
+    note = "It assumes that label errors are independent of verdicts and equally frequent in both classes."
     unlikely = (
         "–: half of the labels may be wrong, or a verifier agrees with them more, or less, than labels so noisy allow: "
         "then errors are not independent."

@@ -179,10 +179,10 @@ def _conflicts(facts: ProjectFacts) -> Iterator[Matter]:
     if able:
         first, *others = able
         if first.conflicts == able[-1].conflicts:
-            whom = f"{listed([one.name for one in able], 'or')} to settle"
+            whom = f"{listed([one.name for one in able], 'or')} to adjudicate"
         else:
             rest = listed([f"{one.conflicts:,} for {one.name}" for one in others])
-            whom = f"{first.name} to settle, {rest}; some may be the same"
+            whom = f"{first.name} to adjudicate, {rest}; some may be the same"
         yield Matter(
             kind="conflicts",
             sentence=f"{counted(first.conflicts, 'conflict')} {waits(first.conflicts)} for {whom}.",
@@ -198,8 +198,8 @@ def _nobodys_conflicts(facts: ProjectFacts) -> Iterator[Matter]:
     if many and not any(_able(facts.counts.people)):
         yield Matter(
             kind="nobodys-conflicts",
-            sentence=f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and nobody is here who may "
-            "settle them: it takes a third person, who has not labelled them.",
+            sentence=f"{counted(many, 'item')} {'is' if many == 1 else 'are'} in conflict, and no one here may "
+            "adjudicate them: it takes a third person who has not labelled them.",
             size=many,
             screen="conflicts",
             command="workbench annotators DB add NAME",
@@ -244,7 +244,7 @@ def _suspect_labels(facts: ProjectFacts) -> Iterator[Matter]:
         yield Matter(
             kind="suspect-labels",
             sentence=f"{counted(many, 'label')} {'differs' if many == 1 else 'differ'} from most labels of items that "
-            f"{listed(found.verifiers)} {judge} alike{first}: worth a look.",
+            f"{listed(found.verifiers)} {judge} the same way{first}: worth a look.",
             about={"queue": found.name},
             size=many,
             screen="disagreements",
@@ -275,7 +275,7 @@ def agreement_sentence(found: AgreementReport) -> str:
     alpha = found.krippendorff_alpha
     few = f"(too few {found.interval_by}s to say how sure)"
     sure = percent_interval(found.percent_ci) if found.percent_ci else few
-    alike = f"People agree on {percent(found.percent_agreement)} % {sure}"
+    alike = f"Annotators agree on {percent(found.percent_agreement)} % {sure}"
     of = f"of {counted(found.paired, 'item')} with two labels"
     return f"{alike} {of}, {'alpha is not defined' if alpha is None else f'alpha {alpha:z.2f}'}: {_read_as(alpha)}."
 
@@ -337,7 +337,7 @@ def _weakest_cell(facts: ProjectFacts) -> Iterator[Matter]:
     said = f"{who} is weakest on {place}: right on {found.figures}, over all on {percent(best.accuracy)} %."
     if found.may_be_chance and (most := _errs_most(facts, best)) is not None:
         said = (
-            f"{most.verifier} errs most: right on {in_words(most)}. {who} is weak on no {by} beyond chance, "
+            f"{most.verifier} errs most: right on {in_words(most)}. {who} is significantly below average on no {by}, "
             f"least right on {found.place(facts.report)} ({percent(worst.accuracy)} % of {counted(worst.n, 'item')})."
         )
     yield Matter(
@@ -498,8 +498,8 @@ def _out(facts: ProjectFacts) -> Iterator[Matter]:
         if one.out is not None:
             yield Matter(
                 kind="out",
-                sentence=f"The data set {one.name} was taken out ({_beginning(one.out)}): {counted(one.items, 'item')} "
-                f"and {counted(one.questions, 'question')} that nothing counts.",
+                sentence=f"The data set {one.name} was excluded ({_beginning(one.out)}): {counted(one.items, 'item')} "
+                f"and {counted(one.questions, 'question')} are not counted.",
                 about={"dataset": one.name},
                 size=one.items,
                 command=f"workbench datasets DB restore {shlex.quote(one.name)}",
@@ -508,7 +508,7 @@ def _out(facts: ProjectFacts) -> Iterator[Matter]:
 
 _NOTHING: Final = Matter(
     kind="nothing",
-    sentence="Nothing is open: a report says what these figures rest on.",
+    sentence="Nothing is open. A report explains how these metrics were computed.",
     command="workbench report DB -o report.html",
 )
 

@@ -136,7 +136,7 @@ def _row(
 
 
 _COLUMNS: Columns[CalibrationRow] = (
-    word("read as a chance", lambda row: _READINGS[row.reading]),
+    word("read as a probability", lambda row: _READINGS[row.reading]),
     figure("AUROC", lambda row: row.auroc),
     figure("pairs", lambda row: row.pairwise),
     figure("ECE", lambda row: row.ece),
@@ -145,9 +145,9 @@ _COLUMNS: Columns[CalibrationRow] = (
     figure("accuracy", lambda row: row.accuracy),
 )
 _PARTS: Columns[tuple[str, int, float, float]] = (
-    word("read as a chance", lambda row: row[0]),
+    word("read as a probability", lambda row: row[0]),
     count("items", lambda row: row[1]),
-    figure("mean chance", lambda row: row[2]),
+    figure("mean probability", lambda row: row[2]),
     figure("share correct", lambda row: row[3]),
 )
 
@@ -158,9 +158,9 @@ def calibration_text(report: CalibrationReport) -> str:
     parts = [(_READINGS[row.reading], one.n, one.mean, one.rate) for row in shown for one in row.bins]
     said = [
         f"Calibrated out of fold: each of {report.folds} parts of the questions by a fit to the others, so that no "
-        "chance rests on its own question's gold. A map rises, so that what it does to AUROC is that of several maps.",
-        "ECE: tenths of the items by chance; its interval is bootstrapped over questions, which adds error: where "
-        "chances are right, it lies above the ECE itself.",
+        "probability depends on its own question's gold. Each map rises: AUROC changes only as there are several.",
+        "ECE: deciles of the items by probability; its interval is bootstrapped over questions, which adds error: if "
+        "probabilities are right, it lies above the ECE itself.",
     ]
     if pairs := report.rows[0].pairs:
         said.append(
@@ -206,9 +206,9 @@ def write_calibration_plots(report: CalibrationReport, folder: Path, *, force: b
 def reliability_plot(report: CalibrationReport, row: CalibrationRow) -> Scatter:
     error = "–" if row.ece is None else f"{row.ece:.3f}"
     return Scatter(
-        caption=f"{report.verifier}, {_READINGS[row.reading]}: share correct (%) against the mean chance, by tenths of "
-        f"the items, each with its items. ECE {error}. On the line a chance is what it says.",
-        x_label="mean chance",
+        caption=f"{report.verifier}, {_READINGS[row.reading]}: share correct (%) by mean probability, in deciles of "
+        f"the items, each with its items. ECE {error}. On the line a probability is exact.",
+        x_label="mean probability",
         y_label="share correct",
         dots=tuple(Dot(f"{one.n:,}", one.mean, one.rate) for one in row.bins),
         diagonal=True,

@@ -28,7 +28,7 @@ from workbench.tables.files import figures_csv, flat, with_counting, written
 
 CombinedReport: TypeAlias = BestOfReport | EstimateReport | DownstreamReport
 Record = TypeVar("Record", bound=Struct)
-Standing = Literal["", "better", "worse", "not told apart"]
+Standing = Literal["", "better", "worse", "not distinguishable"]
 
 
 class RowWords(NamedTuple):
@@ -80,7 +80,7 @@ def conclusion(report: CombinedReport) -> str:
         return " ".join(first.said[0].words) if isinstance(report, EstimateReport) and first.said else ""
     better, worse = (stands.count(one) for one in ("better", "worse"))
     alike = len(stands) - better - worse
-    return f"Of {len(stands)} against {first.against}: {better} better, {worse} worse, {alike} not told apart."
+    return f"Of {len(stands)} against {first.against}: {better} better, {worse} worse, {alike} not distinguishable."
 
 
 def parts(report: CombinedReport) -> tuple[CombinedTable, ...]:
@@ -129,9 +129,9 @@ def _of_pick(one: BestOfRow) -> RowWords:
         return RowWords(words=("No question has correct and incorrect completions: no pick can beat a random one.",))
     if one.gain_ci is None:
         few = "there is one question only" if one.questions < 2 else "it is the same in every question"
-        return RowWords("not told apart", (f"The gain has no interval: {few}.",))
+        return RowWords("not distinguishable", (f"The gain has no interval: {few}.",))
     low, high = one.gain_ci
-    return RowWords("better" if low > 0 else "worse" if high < 0 else "not told apart")
+    return RowWords("better" if low > 0 else "worse" if high < 0 else "not distinguishable")
 
 
 def _of_estimate(report: EstimateReport, one: EstimateRow) -> RowWords:

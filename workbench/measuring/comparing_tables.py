@@ -210,12 +210,12 @@ def told(figures: PairedFigures, a: str, b: str) -> str:
     test, interval = _signs(figures)
     if test and interval:
         better, worse = (a, b) if figures.difference > 0 else (b, a)
-        return f"{better} is right more often than {worse}, by {points}; chance alone seldom gives so much."
+        return f"{better} is right more often than {worse}, by {points}; the difference is significant."
     seen = f" {could_be_seen(figures.detectable)}"
     ahead = f"are {points} apart" if figures.difference else "are right equally often"
     if test or interval:
-        return f"{a} and {b} {ahead}, a close call: the test and the interval don't agree that it is no chance.{seen}"
-    return f"{a} and {b} {ahead}: these items can't tell which of them is better.{seen}"
+        return f"{a} and {b} {ahead}, a close call: test and interval disagree on significance.{seen}"
+    return f"{a} and {b} {ahead}: no significant difference on these items.{seen}"
 
 
 def is_clear(figures: PairedFigures) -> bool:

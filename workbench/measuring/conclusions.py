@@ -14,7 +14,7 @@ from workbench.core.text.figures import counted, listed, percent, percent_interv
 from workbench.measuring.entries import BASELINES, CONSTANTS
 from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
-_CHANCE: Final = " (may be chance)"
+_CHANCE: Final = " (not significant)"
 _TOO_FEW: Final = "(too few questions to say how sure)"
 _ONE_SIDED: Final = 0.025
 """How often a 95 % interval ends below the truth."""

@@ -237,8 +237,8 @@ def cost_table(report: CostReport, *, clock: bool = True) -> Table:
     unknown = [row.verifier for row in report.rows if row.leads is None]
     notes = [
         "What an item takes, on average, as if nothing had been stored before; dollars for a thousand items.",
-        f"● no other is as accurate for fewer {report.against}, or more accurate for as many: by the figures alone, "
-        "whatever their intervals.",
+        f"● no other is as accurate for fewer {report.against}, or more accurate for as many: by the point estimates, "
+        "ignoring their intervals.",
         *([f"Not all count the same {most:,} items: n of {', '.join(fewer)}."] if fewer else []),
         *([f"Without a known price: {', '.join(unpriced)}."] if unpriced else []),
         *([f"{counted(len(unknown), 'verifier')} without accuracy or {report.against} can't lead."] if unknown else []),

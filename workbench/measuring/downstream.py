@@ -117,7 +117,7 @@ def downstream(
 def _read(path: Path, measure: Measure = unmeasured) -> DownstreamScores:
     read = read_downstream(path, DEFAULT_MAX_LINE, measure)
     if not read.lines:
-        why = f"{len(read.refused):,} lines, none of which can be taken" if read.refused else "there is no line in it"
+        why = f"{len(read.refused):,} lines, none of which is valid" if read.refused else "there is no line in it"
         first = [f"line {line.line}, {line.field or 'as a whole'}: {line.message}" for line in read.refused[:1]]
         raise FormatError(f"{path}: {why}.", " ".join(first) or FORM)
     return read
@@ -307,7 +307,7 @@ def downstream_text(report: DownstreamReport) -> str:
 
 
 def downstream_head(report: DownstreamReport) -> str:
-    refused = f"; {counted(report.refused, 'line')} refused" if report.refused else ""
+    refused = f"; {counted(report.refused, 'line')} rejected" if report.refused else ""
     return (
         f"{counting(report.protocol, report.gold_choice, report.gold)}\n{counted(report.lines, 'score')} read{refused}"
     )
@@ -324,7 +324,7 @@ def scores_table(report: DownstreamReport) -> Table:
         ends(lambda point: point.score_ci),
         count("scores", lambda point: point.scores),
     )
-    caption = "Accuracy of the verifiers beside the scores of what was trained with them"
+    caption = "Accuracy of the verifiers, and scores of the models trained with them"
     return table(caption, columns, report.points, notes=_refusals(report))
 
 
@@ -336,9 +336,9 @@ def _refusals(report: DownstreamReport) -> Iterator[str]:
     if any(point.benchmark is None for point in report.points):
         yield f"{_ALL}: the mean of the ranks, 1 being the lowest score."
     for line in report.refusals[:_REFUSALS]:
-        yield f"Refused: line {line.line}, {line.field or 'as a whole'}: {line.message}"
+        yield f"Rejected: line {line.line}, {line.field or 'as a whole'}: {line.message}"
     if report.refused > _REFUSALS:
-        yield f"{report.refused - _REFUSALS:,} more were refused."
+        yield f"{report.refused - _REFUSALS:,} more were rejected."
 
 
 def _plot(points: Sequence[DownstreamPoint]) -> str:
@@ -400,7 +400,7 @@ def _notes(report: DownstreamReport) -> Iterator[str]:
     if fewest is not None and fewest.spearman.least_p is not None:
         share = fewest.spearman.least_p
         words += f" With {fewest.verifiers} verifiers it can't be below {p_value(share)}"
-        words += ", even in perfect order: so few can't settle it." if share >= LEVEL else "."
+        words += ", even in perfect order: with so few the result can't be significant." if share >= LEVEL else "."
     yield words
     reasons: dict[str, list[str]] = {}
     for one in report.rows:

@@ -76,7 +76,7 @@ def read_downstream(path: Path, max_line: int, measure: Measure = unmeasured) ->
                 for one in lines:
                     before = seen.get((one.verifier, one.benchmark, one.step, one.seed))
                     if before is not None:
-                        message = f"This score stands on line {before} already. Give each a seed or step of its own."
+                        message = f"This score stands on line {before} already. Give each its own seed or step."
                         raise RefusedError("duplicate_key", "verifier", message)
             except RefusedError as error:
                 found.refused.append(refusal(row.line, row.raw, error))

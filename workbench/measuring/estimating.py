@@ -324,13 +324,13 @@ def _reason(row: EstimateRow, share: _EstimatedShare, power: float) -> str | Non
         return f"Only {figures.counted(others, 'question')} without gold: predictions count from {FEWEST} on."
     if worth < FEWEST:
         return (
-            f"The {figures.counted(others, 'question')} without gold are of so unequal size that they tell as much as "
+            f"The {figures.counted(others, 'question')} without gold are so unequal in size that they count as only "
             f"{worth:.1f}: predictions count from {FEWEST} on."
         )
     known = share.truth[share.truth >= 0]
     if known.min() == known.max():
-        return "All labels are alike: how far predictions can be trusted can't be told."
-    return "The predictions don't go with the labels."
+        return "All labels are equal: the quality of predictions can't be estimated."
+    return "The predictions don't correlate with the labels."
 
 
 def _mix(share: _EstimatedShare) -> list[MixRow]:
@@ -400,8 +400,8 @@ def _why_none(report: EstimateReport) -> str:
     strata = _strata(report.uneven)
     weighed = next(one for one in report.rows if (one.quantity, one.strata) == ("accuracy", strata))
     return (
-        f"Labelled items are another mix by {_in_words(strata)} than the others, so that their share, corrected by "
-        f"predictions or not, is none of all; and groups can't be weighed. {weighed.reason or ''}"
+        f"The mix by {_in_words(strata)} of labelled items differs from the others, so their share, corrected by "
+        f"predictions or not, does not hold for all items; and groups can't be weighted. {weighed.reason or ''}"
     )
 
 
@@ -443,20 +443,20 @@ def mix_table(report: EstimateReport) -> Table:
 
 def _notes(report: EstimateReport) -> Iterator[str]:
     yield (
-        "Labelled items are taken for a random sample of all. trust: how far predictions count, 0 to 1; worth: labels "
-        "that would tell as much without them. Intervals by question."
+        "Labelled items are assumed to be a random sample. trust: the weight of predictions, 0 to 1; worth: labels "
+        "that would give the same precision without them. Intervals by question."
     )
     for strata in dict.fromkeys(one.strata for one in report.rows if one.strata):
         yield f"by {strata}: labels speak for their own group only, and groups are weighed by their items."
     for check in report.checks:
         if check.by in report.uneven:
             yield (
-                f"Labelled items are another mix by {_in_words(check.by)} than the others (p {p_value(check.p or 0)}): "
-                "they are hardly a random sample, and only groups weighed by their items tell of all."
+                f"The mix by {_in_words(check.by)} of labelled items differs from others (p {p_value(check.p or 0)}): "
+                "they are hardly a random sample, and only estimates weighted by group hold for all items."
             )
     yield from sample_sentences(report.samples, report.by)
     if report.in_conflict:
-        yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Settle them."
+        yield f"{counted(report.in_conflict, 'item')} in conflict, without gold: hardly a random sample. Adjudicate."
     reasons = dict.fromkeys(one.reason for one in report.rows[1:] if one.reason)
     for reason in reasons:
         names = [one.group or "all" for one in report.rows if one.reason == reason]

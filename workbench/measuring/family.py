@@ -204,7 +204,7 @@ def _common(standings: list[_VerifierFigures]) -> int:
 # -- A family of verifiers, and their agreement and errors in common: tables, and what they say.
 
 
-STANDINGS: Final = ("better", "worse", "not told apart")
+STANDINGS: Final = ("better", "worse", "not distinguishable")
 """What a pair's tests can say of A."""
 SELF: Final = "·"
 """Stands where a verifier meets itself."""
@@ -236,7 +236,7 @@ def members_table(report: FamilyReport) -> Table:
         ends(lambda one: one.ci),
         text("letters", lambda one: one.letters, there=not report.against),
     )
-    together = "" if report.against else "; those that share a letter can't be told apart"
+    together = "" if report.against else "; those that share a letter are not distinguishable"
     notes = (*nothing_measured(report.failed), *_uneven(report), *what_marks_mean(report.selection_judges))
     return table(f"Verifiers by accuracy{together}", columns, report.members, notes=notes)
 
@@ -308,9 +308,9 @@ def ranking(report: FamilyReport) -> str:
     if not groups:
         return "Every two of them differ."
     if len(groups[0]) == len(report.members):
-        return "No two of them can be told apart on these items."
+        return "No two of them are distinguishable on these items."
     together = "; ".join(", ".join(map(inert, group)) for group in groups)
-    return f"Not told apart: {together}. Any two that don't stand together here differ."
+    return f"Not distinguishable: {together}. Any two not grouped together here differ."
 
 
 # -- errors in common ------------------------------------------------------------------------------
@@ -371,9 +371,9 @@ def errors_table(report: JointErrorReport) -> Table:
         figure("either right", lambda pair: pair.either_right),
     )
     notes = (
-        "by chance: items both would be wrong on were their errors independent; given gold: were they so within "
-        "each gold class. phi and Q – where a verifier is always or never wrong; intervals by question, – for too few "
-        "that say so.",
+        "by chance: items both would get wrong if their errors were independent; given gold: if they were independent "
+        "within each gold class. phi and Q: – where a verifier is always or never wrong; intervals by question, – with "
+        "too few questions.",
         best_pair(report),
     )
     return table("Errors in common, on items with gold", columns, report.errors, notes=notes)

@@ -145,7 +145,7 @@ def _sure(found: Mapping[str, PairedFigures]) -> list[str]:
 
 
 def _no_chance(clear: Sequence[str]) -> str:
-    sure = f"{len(clear)} by more than chance ({_names(clear)})" if clear else "none by more than chance"
+    sure = f"{len(clear)} significantly ({_names(clear)})" if clear else "none significantly"
     return f", {sure}; paired by item, tested by question"
 
 
@@ -169,8 +169,8 @@ def _detectable(verifiers: Sequence[AccuracyRow], entries: Entries) -> Iterator[
 
 def could_be_seen(difference: float | None) -> str:
     if difference is None:
-        return "Too few questions, or too few on which they differ, to say what difference would show."
-    return f"A true difference of {percent(difference)} points would show in four of five cases."
+        return "Too few questions, or too few on which they differ, to compute the minimum detectable effect."
+    return f"The minimum detectable effect is {percent(difference)} points (power 80 %)."
 
 
 def _power(a: Entry, b: Entry, entries: Entries) -> ComparisonPower | None:
@@ -198,12 +198,12 @@ def cells_in_words(report: AccuracyReport) -> Iterator[str]:
     high = [row for row in report.rows if row.is_significant and (row.delta or 0.0) > 0]
     tested = f"{counted(report.tests.hypotheses, 'test')} of a group against what it belongs to"
     if not low and not high:
-        yield f"Of {tested}, none has q < {LEVEL:g}: these groups may differ by chance."
+        yield f"Of {tested}, none has q < {LEVEL:g}: no group differs significantly."
         return
     worst = [f"{row.verifier} on {row.group}" for row in sorted(low, key=lambda row: row.q or 0.0)]
     named = f" ({_names(worst)})" if worst else ""
     below, above = counted(len(low), "cell"), counted(len(high), "cell")
-    yield f"With q < {LEVEL:g}, over {tested}: {below} below{named}, {above} above."
+    yield f"Significant at q < {LEVEL:g}, over {tested}: {below} below{named}, {above} above."
 
 
 def _ceiling(ceilings: Sequence[Ceiling], verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
@@ -266,8 +266,8 @@ def _judges(verifiers: Sequence[AccuracyRow]) -> Iterator[str]:
 
 def _majority(everything: Sequence[AccuracyRow], tied: Sequence[str]) -> Iterator[str]:
     if any(row.verifier == MAJORITY and row.kind == "baseline" for row in everything):
-        ties = f" Tied, and taken as incorrect: {_names(tied)}." if tied else ""
-        yield f"{MAJORITY} knows the gold it is measured on: it says of each type what is most frequent there.{ties}"
+        ties = f" Tied, and counted as incorrect: {_names(tied)}." if tied else ""
+        yield f"{MAJORITY} knows the gold it is measured on: it predicts the majority class of each type.{ties}"
 
 
 def _ahead(report: AccuracyReport) -> Iterator[str]:
@@ -305,8 +305,8 @@ def _untyped(report: AccuracyReport, entries: Entries, known: Callable[[Sequence
     said = [
         f"{words} {count:,}"
         for words, count in (
-            ("one person said a type of", found.alone),
-            ("people differ on", found.disputed),
+            ("one person gave a type of", found.alone),
+            ("annotators disagree on", found.disputed),
             ("a model proposed one of", found.proposed),
         )
         if count

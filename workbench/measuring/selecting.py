@@ -193,8 +193,8 @@ def best_of_table(report: BestOfReport) -> Table:
 
 def _notes(report: BestOfReport) -> Iterator[str]:
     yield (
-        f"Expectation over all sets of n; among equals any is picked; {_UNDECIDED[report.protocol]}. Questions with at "
-        "least n completions, each alike; mixed: those of them where a pick matters."
+        f"Expectation over all sets of n; ties are picked at random; {_UNDECIDED[report.protocol]}. Questions with at "
+        "least n completions, equally weighted; mixed: those of them where a pick matters."
     )
     yield "random picks any, oracle a correct one where there is one (pass@n); closed: the share of the way between."
     if report.several * 2 < report.questions:

@@ -78,8 +78,8 @@ def stages_table(rows: Sequence[StageRow]) -> Table:
         ends(lambda row: row.fnr_ci),
         count("left", lambda row: row.left),
     )
-    notes = ["FPR: of the wrong completions that reached a stage, those that it settled as correct. FNR: the reverse."]
-    return table("What each stage settled", shown, rows, notes=notes)
+    notes = ["FPR: of the wrong completions that reached a stage, those that it accepted. FNR: the reverse."]
+    return table("Decisions of each stage", shown, rows, notes=notes)
 
 
 def simulated_tables(report: SimulatedStack) -> tuple[Table, Table]:

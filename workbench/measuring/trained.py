@@ -165,7 +165,7 @@ def averages_table(averages: Sequence[ModelAverage], scored_by: str | None) -> T
 
 
 def _notes(averages: Sequence[ModelAverage], scored_by: str | None) -> Iterator[str]:
-    yield f"What is correct says {'gold' if scored_by is None else scored_by}."
+    yield f"Truth is from {'gold' if scored_by is None else scored_by}."
     if scored_by is not None and any(one.verifier == scored_by for one in averages):
         yield f"{scored_by} also rewarded some of them: what it accepts wrongly counts for them."
     if undecided := sum(one.undecided for one in averages):

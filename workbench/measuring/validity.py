@@ -75,8 +75,8 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
         if min(effect.exposed, effect.others) >= FEWEST:
             return f"Too few questions to tell: most of {exposed:,} {kind} or of {others_in_all:,} {others} are of one."
         return (
-            f"Too few to tell: {exposed:,} {kind} ({others}: {others_in_all:,}); ten of each are needed that are alike "
-            f"in {equal}."
+            f"Too few to tell: {exposed:,} {kind} ({others}: {others_in_all:,}); ten of each are needed with equal "
+            f"{equal}."
         )
     low, high = effect.ci
     done = "left undecided" if check == "undecided-by-gold" else "accepted"
@@ -88,7 +88,7 @@ def compared(check: Check, effect: Effect, exposed: int, others_in_all: int) -> 
     )
     sentence = f"Of equal {equal}, {kind} are {done} {often} {others} {points_interval(effect.ci)}"
     if low <= 0 <= high:
-        return f"{sentence}: no more than chance may bring."
+        return f"{sentence}: not significant."
     return f"{sentence}: {_MEANING[check]}, or something that goes with it."
 
 
@@ -514,8 +514,8 @@ def _notes(compared: int, findings: list[ValidityFinding], items: int, texts: in
     notes = []
     if compared:
         notes.append(
-            f"{out} of {compared} differences stand out; about {0.05 * compared:.1f} would by chance alone. What "
-            "stands out may also be something that goes with it: these are no experiments."
+            f"{out} of {compared} differences stand out; about {0.05 * compared:.1f} would by chance alone. A "
+            "correlated factor may explain what stands out: these are no experiments."
         )
     if texts < items:
         notes.append(f"Form is read from an even choice of {texts:,} of {items:,} completions.")

@@ -75,17 +75,17 @@ def _example(completion: str) -> str:
 def tables_of(report: TrainingReport) -> list[Table]:
     by = "gold" if report.scored_by is None else report.scored_by
     notes = (
-        f"What is right says {by}. Accepted is counted; right, accuracy, FPR and wrong are Hájek's estimates from what "
-        "is labelled, each with one over the chance that it was taken.",
+        f"Truth is from {by}. Accepted is counted; right, accuracy, FPR and wrong are Hájek's estimates from what "
+        "is labelled, each with weighted by the inverse of its sampling probability.",
     )
     found = [table(f"Training {report.training}", STEPS, report.steps, notes=notes)]
     if report.wordings:
         note = "Shares of the questions of a step. # is a number, ^ the beginning, $ the end."
-        caption = "Wordings suddenly frequent among what was accepted"
+        caption = "Phrasings suddenly frequent among accepted completions"
         found.append(table(caption, WORDINGS, report.wordings, notes=(note,)))
     if report.alike:
         left = f"{counted(report.left_out, 'older accepted completion')} not compared." if report.left_out else ""
-        caption = "Accepted completions that look alike, of several questions"
+        caption = "Similar accepted completions, of several questions"
         found.append(table(caption, ALIKE, report.alike, notes=(left,) if left else ()))
     return found
 
@@ -100,7 +100,7 @@ def sentences(report: TrainingReport) -> Iterator[str]:
         f"{counted(whole.judged, 'completion')} judged, {whole.audited:,} audited, {whole.labelled:,} of them labelled."
     )
     if whole.dropped:
-        yield f"{counted(whole.dropped, 'completion')} could not be looked at; no figure holds for them."
+        yield f"{counted(whole.dropped, 'completion')} could not be audited; no metric covers them."
     if report.drift is not None:
         yield _drift_sentence(report.drift)
     if report.wordings:

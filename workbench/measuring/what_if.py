@@ -63,7 +63,7 @@ class WhatIfOptions(Options, frozen=True, kw_only=True):
     threshold: Annotated[float | None, option("Accept from this score on.")] = None
     run: Run = None
     basis: Basis = Basis()
-    sample: Annotated[Whole | None, option("Only so many items, drawn by chance.")] = None
+    sample: Annotated[Whole | None, option("Only a random sample of this size.")] = None
     seed: Seed = 0
     ask: Annotated[bool, option("Ask servers for replies that are missing.")] = False
     save: Annotated[str | None, option("Start a run of it under this name.", metavar="NAME")] = None

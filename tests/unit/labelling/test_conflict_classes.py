@@ -145,7 +145,7 @@ def test_what_has_changed_meanwhile_is_left_out_and_listed(project: Project, che
     done = chen.settle(opened, [1, 2, 3], CORRECT)
     assert done.settled == 1
     assert done.left_out == (
-        NotSettled(completion_id="c0", why="Somebody else has settled it, or is to settle it."),
+        NotSettled(completion_id="c0", why="Someone else has resolved it, or is assigned to it."),
         NotSettled(completion_id="c1", why="A label of this item has changed meanwhile."),
     )
     assert rulings(project) == [(1, "incorrect"), (3, "correct")]
@@ -179,7 +179,7 @@ def test_undo_takes_all_of_the_last_decision_back(project: Project, chen: Confli
     one = AdjudicationSession(project, "chen")
     one.decide(one.open("correctness", 4), Ruling(verdict="incorrect"))
     chen.settle(chen.open("correct/incorrect"), [1, 2, 3], CORRECT)
-    with pytest.raises(AnnotationError, match="settled 3 conflicts at once"):
+    with pytest.raises(AnnotationError, match="resolved 3 conflicts at once"):
         one.undo()
     assert chen.undo() == 3
     assert states(project) == ["conflict", "conflict", "conflict", "final", "final"]

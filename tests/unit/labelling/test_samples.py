@@ -171,7 +171,7 @@ def test_the_commands_say_how_items_were_drawn(project: Project) -> None:
     path = str(project.path)
     words = ["assign", path, "--annotators", "amira", "--per-item", "1", "--limit", "12", "--seed", "4"]
     shown = command(*words).stdout
-    assert f"drawn by chance of {ITEMS}, spread over the questions (seed 4)" in shown
+    assert f"drawn at random of {ITEMS}, spread over the questions (seed 4)" in shown
     again = json.loads(command(*words, "--json").stdout)
     assert (again["sample"], again["seed"], again["items"], again["chosen_from"]) == ("drawn", 4, 12, ITEMS)
     assert again["assigned"] == 0

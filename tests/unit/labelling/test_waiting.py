@@ -69,14 +69,14 @@ def test_whoever_is_paused_is_told_and_offered_no_item(project: Project) -> None
 def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
     project = disputed(tmp_path, 3)
     (matter,) = own_work(project, "chen").matters
-    assert (matter.sentence, matter.screen) == ("3 conflicts wait for you to settle.", "adjudicate")
+    assert (matter.sentence, matter.screen) == ("3 conflicts wait for you to adjudicate.", "adjudicate")
     assert list(said(project, "amira")) == ["own-nothing"]
 
 
 @pytest.mark.parametrize(
     ("per_day", "words"),
     [
-        (0, "nobody has labelled yet"),
+        (0, "no one has labelled yet"),
         (1, "at 1 label a day, as of late, the last is there about 13 March"),
         (40, "at 40 labels a day, as of late, the last is there today"),
     ],
@@ -94,7 +94,7 @@ def test_labels_of_less_than_a_day_have_no_pace(project: Project) -> None:
         put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(minutes=minutes)).timestamp()))
     found = forecast(project, NOW)
     assert (found.recent, found.per_day, found.ends_at) == (3, None, None)
-    assert found.words(NOW) == "labels have come for less than a day, so that no end can be told"
+    assert found.words(NOW) == "labels have come for less than a day, so the end can't be forecast"
 
 
 @pytest.mark.parametrize("hour", [0, 12, 23])
@@ -110,7 +110,7 @@ def test_labels_of_more_than_a_week_ago_have_no_pace(project: Project) -> None:
     put(project, "amira", 1, "correct", at=stamp((NOW - timedelta(days=8)).timestamp()))
     found = forecast(project, NOW)
     assert (found.recent, found.per_day, found.ends_at) == (0, None, None)
-    assert replace(found, done=1).words(NOW) == "nobody has labelled for a week, so that no end can be told"
+    assert replace(found, done=1).words(NOW) == "no one has labelled for a week, so the end can't be forecast"
 
 
 def test_an_end_beyond_ten_years_is_none(project: Project) -> None:

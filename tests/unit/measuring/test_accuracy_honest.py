@@ -108,7 +108,7 @@ def test_constants_are_right_on_one_class_and_the_majority_on_the_larger_of_each
     most = {kind: 2 * sum(golds) > len(golds) for kind, golds in by_kind.items()}
     majority = of(report, "majority-by-type")
     assert majority.accuracy == sum((gold == most[kind]) for kind, golds in by_kind.items() for gold in golds) / 120
-    assert "Tied, and taken as incorrect: A, C." in " ".join(report.notes)
+    assert "Tied, and counted as incorrect: A, C." in " ".join(report.notes)
 
 
 def test_a_run_of_a_baselines_name_stands_in_its_place(project: Project) -> None:
@@ -206,11 +206,11 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
     say(project, "half", wrong=set(), of=range(1, 61))
     constant, power, *others = accuracy(project).notes
     assert constant.startswith("always-incorrect is right on 62.5 % of items")
-    assert "3 of 3 verifiers are right more often on the items of both, 3 by more than chance" in constant
+    assert "3 of 3 verifiers are right more often on the items of both, 3 significantly" in constant
     # Of the 60 items both have judged, good is wrong on two.
     assert power == (
         "half and good, the most accurate, differ in who is right on 3.3 % of 60 items. Too few questions, or too few "
-        "on which they differ, to say what difference would show."
+        "on which they differ, to compute the minimum detectable effect."
     )
     assert "half has no verdict on 60 of 120 items with gold." in others
 
@@ -218,8 +218,8 @@ def test_the_notes_say_who_beats_a_constant_and_what_could_be_seen(project: Proj
 def test_the_notes_say_what_difference_two_that_differ_often_enough_could_show(project: Project) -> None:
     say(project, "near", wrong={1, 9, 18, 27, 35})
     shown = next(note for note in accuracy(project).notes if "the most accurate" in note)
-    assert shown.startswith("good and near, the most accurate, differ in who is right on 5.8 % of 120 items. A true ")
-    assert shown.endswith(" points would show in four of five cases.")
+    assert shown.startswith("good and near, the most accurate, differ in who is right on 5.8 % of 120 items. The ")
+    assert re.search(r" The minimum detectable effect is \d+\.\d points \(power 80 %\)\.$", shown)
     say(project, "as-near", wrong={2, 10, 17, 28, 36})
     tied = next(note for note in accuracy(project).notes if "the most accurate" in note)
     assert re.match(r"good and (as-)?near, two of the most accurate, differ", tied)
@@ -261,7 +261,7 @@ def test_a_weakest_cell_that_may_be_chance_is_said_to_be(tmp_path: Path) -> None
     project = make_project(tmp_path, rows_of())
     say(project, "nearly", wrong={1})
     chance = conclusion(accuracy(project, by="subtype"))[-1]
-    assert chance.endswith("(may be chance).")
+    assert chance.endswith("(not significant).")
     say(project, "never-on-A1", wrong={row for row in range(1, 121) if (row - 1) // 2 % 4 == 0})
     sure = conclusion(accuracy(project, by="subtype"))[-1]
     assert sure.startswith("The weakest cell of all is never-on-A1's on A1 - ")
@@ -279,7 +279,7 @@ def test_a_cell_that_a_test_marks_is_not_said_to_be_chance(
     assert least is not None
     assert least.may_be_chance
     rows = [replace(row, q=q, delta=delta) if row is least.row else row for row in report.rows]
-    assert conclusion(replace(report, rows=rows))[-1].endswith("(may be chance).") is chance
+    assert conclusion(replace(report, rows=rows))[-1].endswith("(not significant).") is chance
 
 
 def test_no_table_marks_what_its_sentence_calls_chance(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_no_table_marks_what_its_sentence_calls_chance(tmp_path: Path) -> None:
     assert found is not None
     assert found.row.is_significant
     assert not found.may_be_chance
-    assert "may be chance" not in " ".join(conclusion(report))
+    assert "not significant" not in " ".join(conclusion(report))
 
 
 @pytest.mark.parametrize(("sources", "sure"), [(8, True), (150, False)])
@@ -342,7 +342,7 @@ def test_a_lead_over_a_constant_that_may_be_chance_is_said_to_be_one(project: Pr
     wrong = [number for number, row in enumerate(rows_of(), 1) if row["gold"]][:43]
     say(project, "barely", wrong=set(wrong))
     (said, *_) = accuracy(project, verifiers=("barely",)).notes
-    assert "1 of 1 verifier is right more often, none by more than chance" in said
+    assert "1 of 1 verifier is right more often, none significantly" in said
 
 
 def test_a_constant_is_named_with_its_share_of_the_items_it_is_compared_on(tmp_path: Path) -> None:
@@ -368,6 +368,7 @@ def test_a_cell_that_stands_out_only_before_adjusting_is_not_named(project: Proj
 
 def test_the_notes_name_the_cells_that_stand_out(project: Project) -> None:
     said = " ".join(accuracy(project, by="subtype").notes)
+    assert "Significant at q < 0.05, over" in said
     assert "below (weak-on-A1 on A1)" in said
     assert "none has q" in " ".join(accuracy(project, by="domain", verifiers=("good",)).notes)
 
@@ -499,7 +500,7 @@ def test_tables_read_together_are_one_tree_with_their_sentences(project: Project
         said = [note for note in report.notes if "test" in note and "of a group against" in note]
         assert len(said) == 1
         clear = sum(row.q is not None and row.q < 0.05 for row in report.rows)
-        assert ("none has q < 0.05" in said[0]) == (clear == 0)
+        assert ("none has q < 0.05: no group differs significantly." in said[0]) == (clear == 0)
     assert one_tree({"type": tables["type"]}) == {"type": tables["type"]}
 
 
@@ -541,7 +542,7 @@ def test_a_lead_over_a_constant_is_held_to_how_many_verifiers_are_looked_at(tmp_
     )
     say(project, "first", wrong={*range(1, 6), *range(21, 26)}, of=range(1, 41))
     (alone,) = (one for one in accuracy(project).notes if "right more often" in one)
-    assert "1 of 1 verifier is right more often, 1 by more than chance (first)" in alone
+    assert "1 of 1 verifier is right more often, 1 significantly (first)" in alone
     say(project, "second", wrong={*range(6, 11), *range(26, 31)}, of=range(1, 41))
     (both,) = (one for one in accuracy(project).notes if "right more often" in one)
-    assert "2 of 2 verifiers are right more often, none by more than chance" in both
+    assert "2 of 2 verifiers are right more often, none significantly" in both

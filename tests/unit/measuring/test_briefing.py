@@ -145,7 +145,7 @@ def test_a_run_that_was_cancelled_or_replaced_is_not_open(tmp_path: Path) -> Non
 def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
     project = disputed(tmp_path, 3)
     matter = of_kind(project, "conflicts")
-    assert matter.sentence == "3 conflicts wait for chen to settle."
+    assert matter.sentence == "3 conflicts wait for chen to adjudicate."
     assert (matter.screen, matter.about) == ("conflicts", {"person": "chen"})
     people.pause(project, "chen", "on holiday")
     found = said(project)
@@ -156,10 +156,10 @@ def test_conflicts_wait_for_who_may_settle_them(tmp_path: Path) -> None:
 def test_of_several_who_may_settle_conflicts_each_has_their_number(tmp_path: Path) -> None:
     project = disputed(tmp_path, 3)
     people.add_annotators(project, ["dora"])
-    assert of_kind(project, "conflicts").sentence == "3 conflicts wait for chen or dora to settle."
+    assert of_kind(project, "conflicts").sentence == "3 conflicts wait for chen or dora to adjudicate."
     put(project, "dora", 1, "correct")
     matter = of_kind(project, "conflicts")
-    assert matter.sentence == "3 conflicts wait for chen to settle, 2 for dora; some may be the same."
+    assert matter.sentence == "3 conflicts wait for chen to adjudicate, 2 for dora; some may be the same."
     assert matter.about == {}, "the person is asked"
 
 
@@ -223,7 +223,8 @@ def test_labels_that_verifiers_make_improbable_are_counted(tmp_path: Path) -> No
         connection.execute("INSERT INTO changes (first_id, last_id) VALUES (3, 8)")
     matter = of_kind(project, "suspect-labels")
     assert (
-        matter.sentence == "2 labels differ from most labels of items that rules and exact judge alike: worth a look."
+        matter.sentence
+        == "2 labels differ from most labels of items that rules and exact judge the same way: worth a look."
     )
     assert (matter.screen, matter.about) == ("disagreements", {"queue": "suspect-gold"})
     assert len(queue(project, "suspect-gold", hide_reviewed=True)) == matter.size
@@ -371,12 +372,12 @@ def test_progress_has_a_forecast_by_the_pace_of_the_last_week(tmp_path: Path) ->
     project = project_of(tmp_path, 10)
     people.assign(project, ["amira", "ben"], per_item=2)
     assert said(project)["progress"] == (
-        "0 of 20 labels that were asked for are there; nobody has labelled yet, so that no end can be told."
+        "0 of 20 labels that were asked for are there; no one has labelled yet, so the end can't be forecast."
     )
     label_all(project, "amira", Answer(verdict="correct"))
     assert said(project)["progress"] == (
-        "10 of 20 labels that were asked for are there; labels have come for less than a day, so that no end can be "
-        "told."
+        "10 of 20 labels that were asked for are there; labels have come for less than a day, so the end can't "
+        "be forecast."
     )
     label_all(project, "ben", Answer(verdict="correct"))
     assert "progress" not in said(project)
@@ -441,5 +442,5 @@ def test_a_cell_that_may_be_chance_is_not_called_the_weakest_while_another_verif
     add_run(project, "poor", {n: Outcome.CORRECT if n % 2 else Outcome.INCORRECT for n in range(1, 19)})
     (said,) = [matter.sentence for matter in briefed(project).briefing if matter.kind == "weakest-cell"]
     assert said.startswith("poor errs most: right on 50.0 %")
-    assert "good, the most accurate, is weak on no subtype beyond chance" in said
+    assert "good, the most accurate, is significantly below average on no subtype" in said
     assert "is weakest" not in said

@@ -124,7 +124,7 @@ def test_picks_among_completions_of_one_class_say_why(tmp_path: Path) -> None:
 def test_an_estimate_says_what_it_is_worth(tmp_path: Path) -> None:
     project = project_of(tmp_path, dict.fromkeys(range(60, ITEMS)))
     estimates, mix = parts(estimate(project, "good", ("poor",), by="type"))
-    assert estimates.said[0].words[0].startswith("No estimate. Labelled items are another mix by type")
+    assert estimates.said[0].words[0].startswith("No estimate. The mix by type")
     assert "No labelled item." in [
         said.words[0] for said, row in zip(estimates.said, texts(estimates), strict=True) if row[1].startswith("B")
     ]
@@ -137,9 +137,9 @@ def test_scores_stand_beside_accuracy_and_refused_lines_are_named(project: Proje
     assert [row[:2] for row in texts(scores)][:3] == [("sums", "good"), ("sums", HOSTILE), ("sums", "poor")]
     assert "n is not given" in scores.said[0].words[0]
     assert scores.said[-1].words == ()  # a mean of ranks has no interval to miss
-    assert any(note.startswith("Refused: line 7, benchmark") for note in scores.table.notes)
-    assert "6 scores read; 1 line refused" in head(report)
-    assert "1 line refused" in downstream_text(report)
+    assert any(note.startswith("Rejected: line 7, benchmark") for note in scores.table.notes)
+    assert "6 scores read; 1 line rejected" in head(report)
+    assert "1 line rejected" in downstream_text(report)
     assert [*headings(orders.table)][2:] == [
         "verifiers",
         *("Spearman coefficient", "p", "95 % interval"),

@@ -138,13 +138,17 @@ def test_the_sentence_fits_the_figures(tmp_path: Path) -> None:
         return compared(folder, a, b)
 
     assert told([0, 1] * 5, [0, 1] * 5) == "first and second are right and wrong on the very same items."
-    assert told([0] * 20, [0] * 5 + [1] * 15).startswith("first is right more often than second, by 75.0 points")
+    assert told([0] * 20, [0] * 5 + [1] * 15) == (
+        "first is right more often than second, by 75.0 points; the difference is significant."
+    )
     assert told([1] * 20, [0] * 20).startswith("second is right more often than first, by 100.0 points")
-    assert "are 10.0 points apart: these items can't tell" in told([0] * 20, [0] * 18 + [1] * 2)
-    assert "are 20.0 points apart: these items can't tell" in told([0] * 20, [0] * 16 + [1] * 4)
-    assert "are 25.0 points apart, a close call" in told([0] * 20, [0] * 15 + [1] * 5)
+    assert "are 10.0 points apart: no significant difference on these items." in told([0] * 20, [0] * 18 + [1] * 2)
+    assert "are 20.0 points apart: no significant difference on these items." in told([0] * 20, [0] * 16 + [1] * 4)
+    assert "are 25.0 points apart, a close call: test and interval disagree on significance." in told(
+        [0] * 20, [0] * 15 + [1] * 5
+    )
     assert told([0] * 20, [0] * 14 + [1] * 6).startswith("first is right more often than second, by 30.0 points")
-    assert "are right equally often: these items can't tell" in told([0, 1] * 9, [1, 0] * 9)
+    assert "are right equally often: no significant difference on these items." in told([0, 1] * 9, [1, 0] * 9)
     assert "too few" in told([0, 1], [1, 0])
 
 

@@ -182,7 +182,7 @@ def test_another_mix_of_types_is_said(tmp_path: Path, said: dict[str, dict[int, 
     assert report.checks[0].p is not None
     assert report.checks[0].p < 0.001
     text = " ".join(estimate_text(report).split())
-    assert "another mix by type" in text
+    assert "The mix by type of labelled items differs from" in text
     assert report.headline is not None
     quoted = report.rows[report.headline]
     assert (quoted.strata, quoted.stratified) == ("type", True)
@@ -230,7 +230,7 @@ def test_labels_mostly_of_one_model_are_weighed_or_there_is_no_headline(tmp_path
     none = estimate(mixed(bare, {"m": 0.5, "n": 0.0}, whole=whole), "judge")
     assert none.headline is None
     text = " ".join(estimate_text(none).split())
-    assert "No estimate. Labelled items are another mix by model than the others" in text
+    assert "No estimate. The mix by model of labelled items differs from the others" in text
     assert "No labelled item in: n." in text
 
 
@@ -267,13 +267,15 @@ def test_label_rates_that_differ_in_cells_of_two_properties_only_are_found(tmp_p
     quoted = report.rows[report.headline]
     assert quoted.ci is not None
     assert quoted.ci[0] <= truth <= quoted.ci[1]
-    assert f"another mix by type and {second} than the others" in " ".join(estimate_text(report).split())
+    assert f"The mix by type and {second} of labelled items differs from others" in " ".join(
+        estimate_text(report).split()
+    )
 
 
 def test_an_even_mix_is_not_spoken_of(project: Project) -> None:
     report = estimate(project, "judge")
     assert (report.uneven, report.headline) == ([], 0)
-    assert "another mix" not in estimate_text(report)
+    assert "The mix by" not in estimate_text(report)
     assert "hardly" not in estimate_text(report)
 
 
@@ -308,7 +310,7 @@ def test_where_everything_is_labelled_nothing_is_saved(tmp_path: Path, said: dic
 def test_items_excluded_in_conflict_and_checks(tmp_path: Path, said: dict[str, dict[int, Outcome]]) -> None:
     project = filled(tmp_path, said, set(range(1, 81)))
     with project.database.write() as connection:
-        # 90 to 92 are excluded, people differ on 95 and 96, 98 is a check.
+        # 90 to 92 are excluded, annotators disagree on 95 and 96, 98 is a check.
         for item, state in ((90, "excluded"), (91, "excluded"), (92, "excluded"), (95, "conflict"), (96, "conflict")):
             connection.execute("INSERT INTO item_states (completion_id, state) VALUES (?, ?)", (item, state))
         connection.execute("INSERT INTO check_items (completion_id, verdict, added_at) VALUES (98, 'correct', '')")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -72,6 +73,8 @@ def test_two_share_a_letter_exactly_where_they_are_not_told_apart(project: Proje
     )
     assert letters["good"] & letters["alike"]
     assert not letters["good"] & letters["poor"]
+    text = " ".join(family_text(report).split())
+    assert re.search(r"Not distinguishable: [^.]*\balike\b[^.]*\. Any two not grouped together here differ\.", text)
 
 
 def test_members_stand_by_accuracy_as_the_accuracy_table_has_it(project: Project) -> None:
@@ -113,7 +116,7 @@ def test_verifiers_without_items_in_common_stay_apart_and_together(tmp_path: Pat
     text = family_text(report)
     assert "first and second have no item in common that counts." in text
     assert "Items that count for every verifier: 0." in text
-    assert "No two of them can be told apart" in text
+    assert "No two of them are distinguishable" in text
 
 
 def test_what_can_not_be_compared_is_refused(project: Project, tmp_path: Path) -> None:

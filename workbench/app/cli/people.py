@@ -236,7 +236,7 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
 
     workbench checks DB report
 
-    With --limit N items are added that were drawn by chance, spread over their questions: people are then seen on all
+    With --limit N items are added that were drawn at random, spread over their questions: people are then seen on all
     kinds of items. The same --seed draws the same ones.
 
     They leave the benchmark: no gold, no overlap, no state. A line to import: {"completion_id": …, "verdict":

@@ -38,7 +38,7 @@ DESTINATIONS: Final = {
         Destination("runs", "v", "Verifiers & runs", "start, watch, pause, cancel"),
         Destination("accuracy", "y", "Accuracy", "verifiers by answer type"),
         Destination("compare", "c", "Compare", "two verifiers on the same items"),
-        Destination("disagreements", "r", "Disagreements", "what verifiers, gold and people differ on"),
+        Destination("disagreements", "r", "Disagreements", "what verifiers, gold and annotators disagree on"),
         Destination("triage", "w", "Triage", "why verifiers err, case by case, a cause a key"),
         Destination("combine", "m", "Combine", "verifiers that pick, or predict gold"),
         Destination("validity", "t", "Validity", "what verdicts follow besides correctness"),

@@ -263,9 +263,7 @@ class ItemFlow(JudgingScreen):
             answered = structs.replace(item, answer=newest.get(item.completion, item.answer))
             self._current = self._current._replace(item=answered)
         if new:
-            self.notify(
-                "The coordinator has answered your flag: d shows it.", title="An answer", timeout=8, markup=False
-            )
+            self.notify("The coordinator answered your flag: d shows it.", title="An answer", timeout=8, markup=False)
         self.draw_line()
 
     # -- failures ----------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ def leaderboard_table(name: str, lines: Sequence[LeaderboardLine]) -> Table:
 def _notes(lines: Sequence[LeaderboardLine]) -> list[str]:
     said = [
         "Intervals: Wilson’s, with n divided by the design effect of clustering by question. Baselines, which look at "
-        "no completion, stand last; majority-by-type knows the gold it is measured on."
+        "no completion, come last; majority-by-type knows the gold it is measured on."
     ]
     if any(line.selection_judge for line in lines):
         said.append(f"{CHOSE} It helped to choose the items, so they are harder for it than for others.")
@@ -107,9 +107,9 @@ def _built(stored: StoredSet, report: SetReport) -> Iterator[Block]:
         caption = "Judges on either side of an item; what not every judge has decided is no split."
         yield _counts(caption, "Split", report.splits)
     if report.stages:
-        yield _counts("What was there after each step.", "Step", report.stages)
+        yield _counts("What was left after each step.", "Step", report.stages)
     if report.strata:
-        caption = "What members were taken from: what there was, what was wanted, what was taken."
+        caption = "Strata that members were chosen from: available, wanted, chosen."
         yield Group(title="", blocks=(table(caption, _STRATA, report.strata),), folded=len(report.strata) > _FOLDED)
     yield _shortfall(report)
     if report.excluded:
@@ -154,8 +154,8 @@ _SHORTFALL: Columns[Shortfall] = (
 
 def _shortfall(report: SetReport) -> Block:
     if not report.shortfall:
-        return Paragraph("Nothing that was wanted is missing.")
-    return table("What was wanted and is missing; nothing stands in its place.", _SHORTFALL, report.shortfall)
+        return Paragraph("Nothing is missing.")
+    return table("Missing items; it was not replaced.", _SHORTFALL, report.shortfall)
 
 
 def labels(found: SetContents) -> Section:
@@ -168,7 +168,7 @@ def labels(found: SetContents) -> Section:
     if found.pool is not None:
         name, pool = found.pool
         said = Paragraph(
-            f"All that was labelled of what the set was made of, settled or not, in the set or not: {name}."
+            f"All labels on the items that the set was chosen from, resolved or not, in the set or not: {name}."
         )
         blocks.append(Group(title="Correctness before the choice", blocks=(said, *agreement_blocks(pool))))
     if found.guideline is not None and found.guideline.text is not None:
@@ -201,7 +201,7 @@ def people(number: int) -> str:
 def _conflicts(found: Conflicts) -> str:
     what = "item" if found.task == "correctness" else "question"
     said = f"{found.disputed:,} of {counted(found.labelled, what)} with two people's blind labels or more"
-    ended = [f"{number:,} settled as {value}" for value, number in found.settled.items()]
+    ended = [f"{number:,} resolved as {value}" for value, number in found.settled.items()]
     if found.unsettled:
         ended.append(f"{found.unsettled:,} without a decision by a third person")
     return f"{said}: {', '.join(ended)}" if ended else said
@@ -231,7 +231,7 @@ def leaderboard(found: SetContents) -> Section:
     else:
         note = tuple(map(Paragraph, found.contents.overall.notes))
     runs = found.contents.runs
-    made = (runs_table(runs, "Runs the figures come from."),) if runs else ()
+    made = (runs_table(runs, "Runs behind the metrics."),) if runs else ()
     blocks: list[Block] = [leaderboard_table(found.name, found.leaderboard), *note, *made]
     if found.undecided:
         blocks.append(Paragraph(f"Without any decided verdict, and so in no row: {', '.join(found.undecided)}."))
@@ -246,13 +246,13 @@ def _limits(found: SetContents) -> Iterator[tuple[str, str]]:
     card, differing = found.contents.card, found.differing
     yield (
         "Type fields",
-        "in the files of the released schema the two fields of the answer type stand the wrong way round",
+        "in the files of the released schema the two fields of the answer type are swapped",
     )
     if differing.gold or differing.types:
         yield (
-            "Said otherwise since",
+            "Changed since",
             f"the gold of {counted(differing.gold, 'item')} and the answer type of {counted(differing.types, 'item')} "
-            "are not what they were when the set was frozen; the files say what stood then",
+            "are not what they were when the set was frozen; the files have the values of the freezing",
         )
     if imported := card.gold.get("imported", 0):
         yield (
@@ -325,7 +325,7 @@ def _made(found: SetContents) -> Iterator[str]:
         yield f"The verdicts of {names} decided what belongs to it; a verdict that was none was no vote."
     yield from _labelling(found)
     if missing := len(found.report.shortfall):
-        yield f"{counted(missing, 'part')} of it gave less than was wanted; nothing stands in its place."
+        yield f"{counted(missing, 'part')} of it gave less than was wanted; it was not replaced."
 
 
 def _labelling(found: SetContents) -> Iterator[str]:
@@ -341,14 +341,14 @@ def _labelling(found: SetContents) -> Iterator[str]:
     )
     yield f"They agree on correctness on {_agreed(agreement)}."
     if found.pool is not None:
-        yield f"On all items it was made of, settled or not, they agree on {_agreed(found.pool[1])}."
+        yield f"On all items it was chosen from, resolved or not, they agree on {_agreed(found.pool[1])}."
     if found.types is not None:
         yield f"On the answer subtype of questions they agree on {_agreed(found.types)}."
     for conflicts in found.annotations.conflicts:
         settled = sum(conflicts.settled.values())
         yield (
             f"On {conflicts.task} they differed on {conflicts.disputed:,} of {conflicts.labelled:,}; a third person "
-            f"settled {settled:,}."
+            f"resolved {settled:,}."
         )
 
 

@@ -47,7 +47,7 @@ def take_out(project: Project, name: str, *, reason: str, by: str) -> DatasetCha
     """
     said = " ".join(reason.split())
     if not said or len(said) > _LONGEST:
-        raise UsageError("A data set is taken out for a reason.", f"Write why, in at most {_LONGEST} characters.")
+        raise UsageError("Excluding a data set takes a reason.", f"Write why, in at most {_LONGEST} characters.")
     dataset = _at_rest(project, name)
     with project.database.reading() as reader:
         items, questions = store.items_in(reader, dataset), store.questions(reader, dataset, out=False)

@@ -55,7 +55,7 @@ def new_folder(path: Path, *, force: bool = False) -> Iterator[Path]:
     """Open a folder to write in, which gets its name when all is written.
 
     Args:
-        force: Replace a folder that was published, and that nobody has touched since.
+        force: Replace a folder that was published and not changed since.
 
     Raises:
         FormatError: There is something of that name that may not be replaced, or it can't be written or has no name.
@@ -228,7 +228,7 @@ def _check_languages(codes: Sequence[str]) -> None:
 def _configs(found: Sequence[FrozenSet]) -> list[str]:
     configs = [one.stored.name.replace("/", "-") for one in found]
     if len(set(map(str.casefold, configs))) < len(configs):
-        raise UsageError("Two of the sets would have one name in the folder.", "Publish them in folders of their own.")
+        raise UsageError("Two of the sets would have one name in the folder.", "Publish them in separate folders.")
     return configs
 
 

@@ -283,7 +283,7 @@ def _require_different(place: str, models: Sequence[PlannedModel]) -> None:
     seen: dict[object, str] = {}
     for one in models:
         if one.name in names:
-            raise UsageError(f"{place}: two are called {one.name!r}.", "Give each a name of its own.")
+            raise UsageError(f"{place}: two are called {one.name!r}.", "Give each its own name.")
         names.add(one.name)
         what = (one.server.profile, one.server.model, one.sampling, repr(one.server.extras.config()))
         if what in seen:
@@ -300,7 +300,7 @@ def _prompt(place: str, table: Mapping[str, Any]) -> QuestionPrompt:
     if template.count(QUESTION) != 1:
         raise UsageError(
             f"{place}.template: {QUESTION} stands in it {template.count(QUESTION)} times.",
-            "Write it once, where the question is to stand.",
+            "Write it once, where the question belongs.",
         )
     return QuestionPrompt(template=template, system=_words(f"{place}.system", table.get("system")))
 

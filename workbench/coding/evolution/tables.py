@@ -109,8 +109,8 @@ def _rounds(report: EvolutionReport) -> Table:
         count("problems", lambda one: one.problems),
         count("tests", lambda one: one.tests),
         column("a problem", lambda one: one.mean_tests, _mean),
-        column("alike", lambda one: one.alike, percentage),
-        column("kept alike", lambda one: one.kept_alike, percentage),
+        column("redundant", lambda one: one.alike, percentage),
+        column("kept redundant", lambda one: one.kept_alike, percentage),
         column("score", lambda one: one.mean_score, percentage),
         *_passing(report),
         column("pass@1 of the set", lambda one: one.pass_at_set["1"], percentage),
@@ -122,7 +122,7 @@ def _rounds(report: EvolutionReport) -> Table:
         for code in sorted(left_out)
     ]
     caption = (
-        "The set after each round. pass@k is over the same problems in every round, in percent; alike: tests "
+        "The set after each round. pass@k is over the same problems in every round, in percent; redundant: tests "
         "that the same solutions pass as another."
     )
     return table(caption, columns, report.rounds, notes=notes)
@@ -171,9 +171,7 @@ def _steps(report: EvolutionReport) -> Table:
         column("retained %", lambda one: one.retained_share, percentage),
         count("fewer than five", lambda one: one.few_shown),
     )
-    caption = (
-        "What each step brought: tests proposed, taken after the filters and execution, and retained after the round."
-    )
+    caption = "Tests of each step: proposed, accepted after the filters and execution, and retained after the round."
     return table(caption, columns, report.steps)
 
 
@@ -188,7 +186,7 @@ def _rejected(report: EvolutionReport) -> Table:
         *map(rejected, codes),
     )
     notes = (f"{code}: {REJECTIONS[code]}" for code in codes)
-    return table("Proposed tests that were not taken, by why.", columns, report.steps, notes=notes)
+    return table("Proposed tests that were rejected, by reason.", columns, report.steps, notes=notes)
 
 
 def _models(report: EvolutionReport) -> Table:
@@ -198,7 +196,7 @@ def _models(report: EvolutionReport) -> Table:
         count("solutions", lambda one: one.solutions),
         *_passing(report),
     )
-    caption = "Who passes the final suites, over the problems in the set, in percent (figure 6)."
+    caption = "Solutions that pass the final suites, by model, over the problems in the set, in percent (figure 6)."
     return table(caption, columns, report.models)
 
 
@@ -281,7 +279,7 @@ def _overlaps(report: DuplicateReport) -> Table:
         return column(other, lambda name: report.overlaps[name][other], percentage)
 
     columns: Columns[str] = (word("source", str), *map(alike, report.overlaps))
-    caption = "Share of a source's problems that are alike to one of another source, in percent (figure 1)."
+    caption = "Share of a source's problems that are similar to one of another source, in percent (figure 1)."
     return table(caption, columns, report.overlaps)
 
 

@@ -141,7 +141,7 @@ def _ranking_notes(report: RankingReport) -> Iterator[str]:
         yield "coverage: solutions that the verifier itself gives a score, in %, of those with true scores."
     yield (
         f"95 % intervals: percentiles of {report.samples:,} samples of problems, seed {report.seed}; none where all "
-        "samples are alike. JSON and CSV have those of every figure."
+        "samples are alike. JSON and CSV have those of every metric."
     )
     if any(row.normalised for row in report.rows):
         yield "* scores are no shares of tests: each problem's are stretched to 0 to 1 before MAE and R²."
@@ -155,7 +155,7 @@ def _left_out(report: RankingReport) -> Iterator[str]:
         said = counted(report.left_out, "problem")
         yield f"Left out: {said} in which a score is missing for some solution (by verifier: {missing})."
     if report.refused:
-        yield f"{counted(report.refused, 'line')} of the file were refused; their problems are measured without them."
+        yield f"{counted(report.refused, 'line')} of the file were rejected; their problems are measured without them."
 
 
 def scores_missing(report: RankingReport) -> Iterator[str]:
@@ -168,7 +168,7 @@ def scores_missing(report: RankingReport) -> Iterator[str]:
         )
     if report.filled:
         many = ", ".join(f"{name} {count:,}" for name, count in report.filled.items())
-        yield f"Scores that a verifier refused to give count as its lowest, 0 for shares ({many}); --missing drop."
+        yield f"Scores that a verifier failed to give count as its lowest, 0 for shares ({many}); --missing drop."
 
 
 def _selected(found: SelectedProblems, k: int | None) -> Iterator[str]:
@@ -256,7 +256,7 @@ def _passes_notes(report: PassReport) -> Iterator[str]:
         solutions = counted(report.unknown, "solution")
         yield f"Left out: {solutions} that neither pass nor fail: not run, or judged with an error."
     if report.refused:
-        yield f"{counted(report.refused, 'line')} of the file were refused."
+        yield f"{counted(report.refused, 'line')} of the file were rejected."
 
 
 # -- how many tests are enough ---------------------------------------------------------------------

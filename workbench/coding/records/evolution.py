@@ -25,7 +25,7 @@ REJECTIONS: Final[dict[str, str]] = {
     "no_call": "does not call what is to be tested",
     "reaches_out": "not made of constant values: time, chance, files or the program's inside",
     "duplicate": "there already",
-    "broken": "names what neither the problem nor its reference solution has, or is false whatever a solution does",
+    "broken": "uses names that neither the problem nor its reference solution has, or is false for any solution",
     "wrong": "the reference solution fails it",
     "no_split": "no solution passes it, or none fails it",
 }

@@ -170,7 +170,7 @@ def _table(report: ScaleReport) -> Table:
         figure("MAE", lambda one: one.figures.mae),
     )
     caption = f"How well written tests rank, by how many are asked for (table 5); truth: {report.truth}"
-    notes = ["Top-1 and Bottom-1 in %; each number of tests is a suite of its own. A problem: tests it has."]
+    notes = ["Top-1 and Bottom-1 in %; each number of tests is a separate suite. A problem: tests it has."]
     if report.left_out:
         notes.append(f"Left out for all: {report.left_out:,} problems in which a score is missing.")
     if report.filled:

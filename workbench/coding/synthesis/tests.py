@@ -239,7 +239,7 @@ def write_tests(
         RunError: No call can succeed now, or another process is at work; what was answered is stored.
     """
     if len(models.models) != 1:
-        raise UsageError("One model writes a suite.", "Give each model a suite of its own.")
+        raise UsageError("One model writes a suite.", "Give each model its own suite.")
     dataset = code_dataset(project, targets.dataset)
     chosen, skipped = problems_for(project, dataset, targets, needs_calls=True)
     reading, own = reading_of(wish), own_prompt(wish)

@@ -306,7 +306,7 @@ def _sheet(path: Path) -> Iterator[Row]:
     with open_sheet(path) as sheet:
         header = _distinct(sheet.header, path)
         for name in sheet.others:
-            message = f"The sheet {name!r} has rows as well, which are not read. Save it as a file of its own."
+            message = f"The sheet {name!r} has rows as well, which are not read. Save it as a separate file."
             yield refusal(1, b"", RefusedError("bad_csv", name, message))
         for row in sheet.rows:
             raw = _object(dict(zip(header, row.cells, strict=False)))

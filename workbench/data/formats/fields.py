@@ -100,7 +100,7 @@ def parse_map(texts: Iterable[str]) -> dict[str, str]:
             known = ", ".join(FIELDS | QUESTION_FIELDS)
             raise UsageError(f"--map names an unknown field {name!r}.", f"Our fields: {known}.")
         if column and column in columns.values():
-            raise UsageError(f"--map takes the column {column!r} twice.", "Give each field a column of its own.")
+            raise UsageError(f"--map takes the column {column!r} twice.", "Give each field its own column.")
         columns[field] = column
     return columns
 

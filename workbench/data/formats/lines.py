@@ -123,9 +123,7 @@ def explain_document(document: bytes) -> RefusedError:
         kind = json_kind(document.strip())
         return RefusedError("wrong_type", None, f"The row is {kind}, not an object. Write one object a line.")
     if has_surrogate(text, value):
-        return RefusedError(
-            "bad_utf8", None, "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
-        )
+        return RefusedError("bad_utf8", None, "A lone \\ud800–\\udfff escape is not a character. Remove or pair it.")
     return RefusedError("bad_json", None, "The JSON can't be read. Mend the row and try again.")
 
 

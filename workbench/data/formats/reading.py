@@ -152,7 +152,7 @@ def plan_file(
     if own is not None:
         if columns or graders:
             flag = "--map" if columns else "--verdict"
-            raise UsageError(f"{flag} doesn't go with --format {format}.", "Its fields have names of their own.")
+            raise UsageError(f"{flag} doesn't go with --format {format}.", "Its fields have fixed names.")
         return _own_plan(path, own, container, max_line, usual)
     if container != "xlsx" and first_bytes(path).startswith(ZIP):
         raise FormatError(f"{path}: it is a zip file.", "An archive: workbench restore NEW.db FILE. Unpack any other.")

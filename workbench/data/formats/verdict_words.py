@@ -55,7 +55,7 @@ def parse_verdicts(texts: Iterable[str]) -> dict[str, str]:
         if not name or not column:
             raise UsageError(f"--verdict {text!r} is no pair.", "Write --verdict NAME=COLUMN.")
         if name in columns:
-            raise UsageError(f"--verdict names {name!r} twice.", "Give each column a verifier of its own.")
+            raise UsageError(f"--verdict names {name!r} twice.", "Give each column its own verifier.")
         columns[name] = column
     return columns
 

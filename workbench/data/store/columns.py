@@ -217,7 +217,7 @@ def kept_values(connection: Connection, field: str, items: npt.NDArray[np.intege
         codes = [places.setdefault(value[:_LONGEST], len(places)) for value in values]
         if len(places) > _MOST_VALUES:
             raise UsageError(
-                f"{field} has more than {_MOST_VALUES:,} values: no figures are broken down by it.",
+                f"{field} has more than {_MOST_VALUES:,} values: metrics can't be broken down by it.",
                 "It can be asked for: --where column:NAME=VALUE",
             )
         here = np.isin(ids, items)

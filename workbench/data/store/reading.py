@@ -228,7 +228,7 @@ def own_history(connection: sqlite3.Connection, limit: int, question_characters:
     ]
 
 
-# -- Items drawn by chance, spread evenly over their questions.
+# -- Items drawn at random, spread evenly over their questions.
 
 
 SEED = 0

@@ -222,7 +222,7 @@ def _refused(number: int, raw: bytes, error: Exception) -> Refusal:
         try:
             msgspec.json.decode(fields[name], type=kind)
         except msgspec.MsgspecError:
-            hint = " Leave the line out where nothing was said." if bytes(fields[name]) == b"null" else ""
+            hint = " Leave out lines without a rating." if bytes(fields[name]) == b"null" else ""
             return refusal(number, raw, RefusedError("wrong_type", name, f"{name} is not {wanted}.{hint}"))
     return refusal(number, raw, explain_document(raw))
 

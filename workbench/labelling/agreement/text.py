@@ -72,8 +72,8 @@ def why_nothing(report: AgreementReport) -> str:
     elif report.labels:
         return "No item has two people's labels yet."
     else:
-        return "Nobody has labelled yet."
-    return f"{said} Whoever gave them had seen, or could see, gold, verdicts or others' labels."
+        return "There are no labels yet."
+    return f"{said} The annotators had seen, or could see, gold, verdicts or others' labels."
 
 
 _SKEWED = 0.75
@@ -216,7 +216,7 @@ def _pairs(report: AgreementReport) -> str:
     lines = [shown + _more(report.cohen_kappa)]
     alone = [confounding(found) for found in report.confounded[:SHOWN]]
     if alone:
-        lines.append(f"Can't be told apart from the {report.shared_by}: {'; '.join(alone)}.")
+        lines.append(f"Not separable from the effect of the {report.shared_by}: {'; '.join(alone)}.")
     return "\n".join(lines)
 
 

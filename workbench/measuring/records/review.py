@@ -16,7 +16,7 @@ QUEUES: Final[dict[Queue, str]] = {
     "verifiers": "Verifiers differ from each other, the most evenly split first.",
     "split": "k verifiers against all the others.",
     "exact-label": "The final answers are exactly equal, but the label says incorrect.",
-    "suspect-gold": "Items that the verifiers judge alike have the other label.",
+    "suspect-gold": "Items that the verifiers judge the same way have the other label.",
     "flips": "One verifier's verdict differs between its samples or runs.",
     "annotators": "Two annotators disagree.",
 }
@@ -44,7 +44,7 @@ ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = {
     "units": "Units, precision or rounding led it astray.",
     "multiple-answers": "It missed or added one of several values, or minded their order.",
     "reasoning": "It judged the way, or solved the question itself, and got it wrong.",
-    "guessing": "It accepted or refused without support in the texts.",
+    "guessing": "It accepted or rejected without support in the texts.",
     "instruction": "The completion talked it into its verdict, or it did not follow its own prompt.",
     "cut-off": "The completion or its own reply ended early.",
     "reference-unclear": "The reference answer is wrong, partial or ambiguous.",
@@ -70,7 +70,7 @@ ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = {
 
 CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
     "extraction": "It took another text for the program.",
-    "equivalence": "It did not see that two programs do the same, or took unlike ones for alike.",
+    "equivalence": "It did not see that two programs do the same, or took different ones for the same.",
     "format": "It judged how the program is written, not what it does.",
     "units": "Types, precision or rounding led it astray.",
     "multiple-answers": "It missed one of several cases or outputs.",
@@ -80,7 +80,7 @@ CODE_ERROR_CATEGORIES: Final[dict[ErrorCategory, str]] = ERROR_CATEGORIES | {
 }
 """What the categories are of verdicts on programs, which have no final answer."""
 CODE_ERRORS_IN_SHORT: Final[dict[ErrorCategory, str]] = ERRORS_IN_SHORT | {
-    "equivalence": "wrong on alike programs",
+    "equivalence": "wrong on equivalent programs",
     "units": "types, precision, rounding",
     "multiple-answers": "missed a case",
     "reasoning": "traced it wrongly",

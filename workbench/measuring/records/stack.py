@@ -41,9 +41,9 @@ class StageRow(Struct, frozen=True, kw_only=True):
         settles: The stage as it is spelt.
         group: An answer type; None for all items.
         reached: Items it was asked about.
-        accepted: Items it settled as correct.
+        accepted: Items it decided as correct.
         accepted_wrong: Those of them that gold calls wrong.
-        refused: Items it settled as incorrect.
+        refused: Items it decided as incorrect.
         refused_right: Those of them that gold calls right.
         left: Items that it leaves; of the last stage those it says without having settled them.
         wrong: Wrong completions that reached it.

@@ -237,7 +237,7 @@ def _lengths(characters: IntArray, gold: IntArray) -> list[LengthRow]:
 
 def _odd_files(files: list[ImportedFile]) -> list[str]:
     return [
-        f"{file.name}: the two fields of the answer type stood the wrong way round, and were taken the right way."
+        f"{file.name}: the two fields of the answer type were swapped, and were read correctly."
         for file in files
         if file.swapped_types
     ]
@@ -253,7 +253,9 @@ def _odd_items(everything: Columns, part: GoldItems) -> list[str]:
     sizes = np.bincount(groups.code[part.rows], minlength=len(groups.names)).tolist()
     for name, number in zip(groups.names, sizes, strict=True):
         if number and name not in SUBTYPES:
-            words = "have no answer subtype" if name == UNTYPED else f"have the subtype {name}, which is none of ours"
+            words = (
+                "have no answer subtype" if name == UNTYPED else f"have the subtype {name}, which is not one of ours"
+            )
             found.append(f"{counted(number, 'item')} {words}.")
     items, questions = len(part.gold), distinct(part.question)
     if questions < items:

@@ -124,7 +124,7 @@ def sizes(report: AccuracyReport) -> dict[str | None, int]:
 def summary_section(contents: Contents) -> Section:
     rows = ranked(contents)
     if not own(contents):
-        said = "No item has gold, so that nothing is measured of verifiers; what came of the tests stands below."
+        said = "No item has gold, so verifiers can't be measured; test results are below."
         none = said if contents.tests else "No verifier has a complete run on these items yet."
         return Section("summary", "Summary", (Paragraph(none),))
     blocks: list[Block] = [Paragraph(_headline(contents)), _table(contents, rows)]
@@ -144,10 +144,10 @@ def rates_plot(contents: Contents) -> Scatter | None:
     if not dots:
         return None
     return Scatter(
-        caption="Two ways to err (%): wrong completions accepted, and right ones refused. The lower left corner is "
+        caption="Two ways to err (%): wrong completions accepted, and right ones rejected. The lower left corner is "
         "without error.",
         x_label="false-positive rate: wrong completions accepted",
-        y_label="false-negative rate: right completions refused",
+        y_label="false-negative rate: right completions rejected",
         dots=dots,
     )
 
@@ -167,7 +167,7 @@ def _table(contents: Contents, rows: list[AccuracyRow]) -> Table:
     )
     return table(
         f"All items (%, MCC and AUROC as they are). Protocol {contents.protocol}, gold {contents.gold_choice}; "
-        "baselines, which look at no completion, stand last.",
+        "baselines, which look at no completion, come last.",
         columns,
         [row for row in rows if row.accuracy is not None],
         notes=selected_by_note(rows),

@@ -208,7 +208,7 @@ def tables_section(contents: Contents) -> Section | None:
         for by in _IN_FULL
         if by in contents.by
     ]
-    return Section("appendix", "Appendix: figures in full", tuple(groups)) if groups else None
+    return Section("appendix", "Appendix: all metrics", tuple(groups)) if groups else None
 
 
 # -- Verifiers against each other.
@@ -247,7 +247,7 @@ def _members(found: FamilyReport) -> Table:
         text("Letters", lambda member: member.letters, there=lettered),
     )
     caption = f"Verifiers by accuracy (%). Protocol {found.protocol}, gold {found.gold_choice}."
-    note = "Verifiers that share a letter can’t be told apart on these items."
+    note = "Verifiers that share a letter are not distinguishable on these items."
     return table(caption, columns, found.members, notes=(note,) if lettered else ())
 
 
@@ -270,9 +270,8 @@ def _pairs(found: FamilyReport) -> Table:
     caption = "Accuracy of A less that of B in points, on the items both have judged."
     notes = (
         "Intervals are clustered by question. The permutation test swaps A and B in all items of a question at once; "
-        "McNemar’s stands only where two differ on one item of a question at most.",
-        f"Detectable: the true difference in points that such data would show in four of five cases, {NONE} where too "
-        "few questions differ to say.",
+        "McNemar’s is given only if the two differ on at most one item of each question.",
+        f"Detectable: the minimum detectable effect in points (power 80 %), {NONE} where too few questions differ.",
     )
     return table(caption, _PAIRS, found.family, notes=notes)
 

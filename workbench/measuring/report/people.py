@@ -141,7 +141,7 @@ def methods_section(contents: Contents) -> Section:
 def _items(contents: Contents) -> str:
     counts = {row.of: sum(row.counts.values()) for row in contents.card.counts.rows if row.group is None}
     return (
-        f"The figures are of {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
+        f"The metrics cover {counts.get('completions', 0):,} completions of {counts.get('questions', 0):,} questions, "
         f"{counts.get('correct', 0):,} of them correct (items: {contents.selection}). Gold is "
         f"{_GOLDS[contents.gold_choice]}; items in conflict, excluded items and checks have none."
     )
@@ -202,7 +202,7 @@ def provenance_section(contents: Contents) -> Section:
         ("Content (BLAKE2b-128 of texts, gold and verdicts)", software.content_hash),
         ("Made", contents.generated_at),
     )
-    caption = "Runs the figures come from, with the BLAKE2b of their verifiers' configurations."
+    caption = "Runs behind the metrics, with the BLAKE2b of their verifiers' configurations."
     return Section("provenance", "Versions and hashes", (Facts(facts), runs_table(contents.runs, caption)))
 
 
@@ -261,7 +261,7 @@ def _facts(contents: Contents) -> list[tuple[str, str]]:
         rows.append((f"Length where gold is {length.gold}", f"quartiles {quarters}"))
     rows.append(("Excluded", _listed({EXCLUSION_REASONS.get(code, code): n for code, n in card.exclusions.items()})))
     if card.quarantined:
-        rows.append(("Rows refused at import", _listed(card.quarantined)))
+        rows.append(("Rows rejected at import", _listed(card.quarantined)))
     rows.append(("Label noise", _noise(contents)))
     rows += [("Known quirk", quirk) for quirk in card.quirks]
     return rows
@@ -273,9 +273,9 @@ def _listed(counts: dict[str, int]) -> str:
 
 def _noise(contents: Contents) -> str:
     if contents.agreement is None:
-        return "No two people labelled an item blind, so the ceiling that errors put on accuracy can't be told."
+        return "No two people labelled an item blind, so the ceiling of label noise on accuracy is unknown."
     if not contents.agreement.ceiling:
-        return "People agree too rarely, or on too few questions, to tell the ceiling that errors put on accuracy."
+        return "People agree too rarely, or on too few questions, to estimate the ceiling of label noise on accuracy."
     return " ".join(map(ceiling_in_words, contents.agreement.ceiling))
 
 
@@ -321,12 +321,12 @@ _FILES: Columns[ImportedFile] = (
 
 _KINDS: dict[ErrorKind, str] = {
     "accepted": "wrong completion accepted",
-    "refused": "right completion refused",
+    "refused": "right completion rejected",
     "undecided": "without a verdict",
 }
 _MANY: dict[ErrorKind, str] = {
     "accepted": "wrong completions accepted",
-    "refused": "right completions refused",
+    "refused": "right completions rejected",
     "undecided": "without a verdict",
 }
 
@@ -338,7 +338,7 @@ def examples_section(contents: Contents) -> Section | None:
     groups: list[Block] = [
         Paragraph(
             f"At most {contents.examples} of each kind of each verifier, first those that most other verifiers judge "
-            "rightly. Texts stand as they are stored; where one was cut, it says by how much."
+            "rightly. Texts are shown as stored; a shortened text says by how much."
         )
     ]
     for name in dict.fromkeys(errors.verifier for errors in found):

@@ -29,7 +29,7 @@ def testing_sentence(figures: SuiteFigures) -> str:
     parts = [f"{counted(sum(test.fate == fate for test in tests), 'test')} {FATES[fate]}" for fate in _TOLD]
     there = [part for part in parts if not part.startswith("0 ")]
     mean = "–" if figures.pass_at_1 is None else f"{percentage(figures.pass_at_1)} %"
-    lost = f" The sandbox died over {counted(figures.lost, 'solution')}: not counted." if figures.lost else ""
+    lost = f" The sandbox died on {counted(figures.lost, 'solution')}: not counted." if figures.lost else ""
     return (
         f"{figures.verifier} (run {figures.run}) ran {counted(solutions, 'solution')} of "
         f"{counted(len(figures.problems), 'problem')} against {counted(len(tests), 'test')} of suite {figures.suite}: "
@@ -45,7 +45,7 @@ def _suite(figures: SuiteFigures) -> Iterator[Block]:
     if told:
         left = len(told) - _MOST
         notes = (f"{left:,} more are left out here: export the table tests for all.",) if left > 0 else ()
-        blocks = (table("Tests that tell no solution from another.", _TESTS, told[:_MOST], notes=notes),)
+        blocks = (table("Tests that distinguish no solutions.", _TESTS, told[:_MOST], notes=notes),)
         yield Group(title=f"Tests of {figures.suite} that all or no solutions pass", blocks=blocks, folded=left > 0)
 
 

@@ -149,7 +149,7 @@ class Differences(NamedTuple):
     """The differences between two final answers.
 
     Attributes:
-        kinds: Each kind once, those that say most first; nothing where they are written alike.
+        kinds: Each kind once, those that say most first; nothing where they are written the same.
         places: Where, in the order of the texts.
         cut: Whether an answer is longer than what was compared.
     """
@@ -160,7 +160,7 @@ class Differences(NamedTuple):
 
     @property
     def words(self) -> str:
-        return " · ".join(self.kinds) or "written alike"
+        return " · ".join(self.kinds) or "written the same"
 
 
 def differences(reference: str, completion: str) -> Differences:

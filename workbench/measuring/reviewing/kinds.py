@@ -168,10 +168,10 @@ def suspect_gold(asked: QueueQuery) -> QueueContents:
     return QueueContents(
         ranking=falling(rows[suspect], wrong[suspect]),
         text=f"Labels ({asked.gold}) other than those of at least {100 * _SUSPECT:.0f} % of the items that "
-        f"{runs_of(asked)} judge alike, where one of them at least says otherwise; "
-        f"{np.count_nonzero(suspect & (wrong > EVEN)):,} are other than most. Score: that share, 1 - P(label), by a "
-        "model of verdicts, scores, type and length that was fitted on other questions (confident learning). It is an "
-        "order to look in, no probability of a wrong label: where verifiers err together a right one scores high, too.",
+        f"{runs_of(asked)} judge the same way, where at least one of them disagrees with the label; "
+        f"{np.count_nonzero(suspect & (wrong > EVEN)):,} differ from most. Score: that share, 1 - P(label), by a "
+        "model of verdicts, scores, type and length that was fitted on other questions (confident learning). It ranks "
+        "items, and is no probability of a wrong label: where verifiers err together a right label scores high, too.",
         why=why,
     )
 
@@ -245,8 +245,8 @@ def annotators(asked: QueueQuery) -> QueueContents:
 
     return QueueContents(
         ranking=falling(place, np.array(score, dtype=np.float64)),
-        text="Labels of the round under way that differ, on the verdict or on the answer type. Score: the share of "
-        "pairs of people who differ, and 1 more where nobody has settled it.",
+        text="Labels of the current round that differ, on the verdict or on the answer type. Score: the share of "
+        "pairs of annotators who differ, plus 1 if it is not adjudicated.",
         why=why,
     )
 
@@ -267,7 +267,7 @@ def _differing(asked: QueueQuery, task: Task) -> list[tuple[int, _DisputedSubjec
         total = sizes.total()
         same = sum(size * (size - 1) for size in sizes.values())
         said = ", ".join(f"{listed(makers)} {_say(makers)} {value}" for value, makers in by_value.items())
-        settled = f", settled as {ruling}" if ruling else ", not settled"
+        settled = f", resolved as {ruling}" if ruling else ", not resolved"
         score = 1 - same / (total * (total - 1)) + (ruling is None)
         found.append((about[subject].completion, _DisputedSubject(score=score, said=said + settled)))
     return found
@@ -403,7 +403,7 @@ def split(asked: QueueQuery) -> QueueContents:
     many = len(asked.judges)
     k = many // 2 if asked.k is None else asked.k
     if not 1 <= k < many:
-        raise UsageError(f"{k} of {many} verifiers can't stand against the others.", f"Use 1 to {many - 1}.")
+        raise UsageError(f"{k} of {many} verifiers can't be a minority.", f"Use 1 to {many - 1}.")
     k = min(k, many - k)
     found = splits(asked.votes, len(asked.columns.item), k, asked.kept)
     sizes = ", ".join(f"{many - fewer}:{fewer} {number:,}" for fewer, number in enumerate(found.sizes))

@@ -36,7 +36,7 @@ SKIP_WORDS: dict[SkipReason, str] = {
     "no_twin": "the answer has nothing that could be altered so",
     "no_program": "no code question",
     "no_example": "no example in the question",
-    "nothing_left": "the answer stands in the first words",
+    "nothing_left": "the answer is in the first words",
 }
 """The reasons in words."""
 

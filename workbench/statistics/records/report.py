@@ -30,7 +30,7 @@ class AccuracyRow(Struct, frozen=True, kw_only=True):
         balanced_accuracy: Mean of both classes' accuracy; None when gold lacks a class.
         mcc: Matthews' correlation; None where gold lacks a class, 0 where all verdicts are the same.
         fpr: Share of wrong completions accepted; None when there are none.
-        fnr: Share of right completions refused; None when there are none.
+        fnr: Share of right completions rejected; None when there are none.
         coverage: Decided rows over all rows with gold and a stored verdict; None without rows.
         tp: Correct completions counted as accepted.
         fp: Incorrect completions counted as accepted.

@@ -96,7 +96,7 @@ def test_tables_are_for_reading(call: Call) -> None:
         pytest.param(("types", "--list"), "No model has proposed", id="no proposals"),
         pytest.param(("types", "--set", "sq-01"), "KEY=VALUE", id="no pair"),
         pytest.param(("types", "--set", "sq-01=A"), "no subtype", id="a letter"),
-        pytest.param(("types", "--set", "sq-01=A1", "--set", "sq-01=A2"), "said twice", id="a type twice"),
+        pytest.param(("types", "--set", "sq-01=A1", "--set", "sq-01=A2"), "given twice", id="a type twice"),
         pytest.param(("duplicates", "--threshold", "nan"), "'nan' is no number", id="no number"),
         pytest.param(("types", "--set", "a=A1", "--list"), "Give one of", id="set and list"),
         pytest.param(("draw",), "--per-type", id="no number"),

@@ -107,7 +107,7 @@ def test_words_and_other_forms(database: str) -> None:
     said = call(database, "--not-worse-than", "rules").stdout
     assert "It is rules itself." in " ".join(said.split())
     assert any(f"Most accurate: {one}." in said for one in EITHER)
-    assert "What each stage settled" in said
+    assert "Decisions of each stage" in said
     for form in ("markdown", "latex", "csv"):
         assert call(database, "--format", form).exit_code == 0
         assert call(database, "--stages", "rules, exact", "--format", form).exit_code == 0

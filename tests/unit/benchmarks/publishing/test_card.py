@@ -100,7 +100,7 @@ def test_the_card_says_what_the_set_was_made_of(tmp_path: Path) -> None:
     assert "### Correctness before the choice" in text
     assert "set=asked&#64;1" in text
     assert "They agree on correctness on 100.0 % of 2 " in text
-    assert "settled or not, they agree on 66.7 % of 3 " in text
+    assert "resolved or not, they agree on 66.7 % of 3 " in text
     assert "under guidelines" not in text, "nothing says under which version labels were given"
 
 
@@ -120,12 +120,12 @@ def test_the_card_says_what_it_must(made: tuple[Path, object]) -> None:
         "Agreement on correctness over 61 items",
         "Agreement on the answer subtype over 32 items",
         "Gwet’s AC1",
-        "4 of 61 items with two people's blind labels or more: 2 settled as correct, 2 settled as incorrect",
-        "Nothing that was wanted is missing",
+        "4 of 61 items with two people's blind labels or more: 2 resolved as correct, 2 resolved as incorrect",
+        "Nothing is missing",
         "Accuracy of always “incorrect”**: 50.0",
         "A verifier that is always right would be measured at",
         "Length where gold is correct",
-        "the two fields of the answer type stand the wrong way round",
+        "the two fields of the answer type are swapped",
         "seed 7",
         "tables of version",
         "not stated by the publisher",

@@ -249,7 +249,7 @@ SHEET = [
         "data on two sheets.xlsx",
         _sheets(("One", [HEADER, ("q", "1", "a")]), ("Two", [HEADER, ("q2", "2", "b")])),
         [("q", "1", "a")],
-        ((1, "Two", "The sheet 'Two' has rows as well, which are not read. Save it as a file of its own."),),
+        ((1, "Two", "The sheet 'Two' has rows as well, which are not read. Save it as a separate file."),),
     ),
     Case(
         "a second sheet that is none of data.xlsx",

@@ -82,7 +82,7 @@ def test_a_second_rating_is_refused_and_the_first_stays(tmp_path: Path) -> None:
         ('{"item": null, "annotator": "a", "value": 1}', "item", "text or a whole number"),
         ('{"item": 1.5, "annotator": "a", "value": 1}', "item", "text or a whole number"),
         ('{"item": 1, "annotator": ["a"], "value": 1}', "annotator", "text or a whole number"),
-        ('{"item": 1, "annotator": "a", "value": null}', "value", "Leave the line out"),
+        ('{"item": 1, "annotator": "a", "value": null}', "value", "Leave out lines without a rating"),
         ('{"item": 1, "annotator": "a", "value": ""}', "value", "value is empty"),
         ('{"item": "", "annotator": "a", "value": 1}', "item", "item is empty"),
         ('{"item": 1, "annotator": "", "value": 1}', "annotator", "annotator is empty"),

@@ -234,7 +234,7 @@ def test_every_section_is_there(project: Project, tmp_path: Path, form: str) -> 
         "Examples of errors",
         "Methods",
         "Versions and hashes",
-        "Appendix: figures in full",
+        "Appendix: all metrics",
     ):
         assert re.search(rf"(<h2>|^## ){title}", page, re.MULTILINE), title
     assert "always-incorrect" in page

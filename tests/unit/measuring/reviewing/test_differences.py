@@ -73,7 +73,7 @@ def test_what_one_lacks_has_a_place_in_it() -> None:
 
 def test_no_answer_is_called_equal() -> None:
     assert differences("7", "7").kinds == ()
-    assert differences("7", "7").words == "written alike"
+    assert differences("7", "7").words == "written the same"
     assert not [
         meaning for meaning in (*DIFFERENCES, *DIFFERENCES.values()) if "equal" in meaning or "right" in meaning
     ]

@@ -69,7 +69,7 @@ def test_two_against_three_is_found_and_the_other_splits_are_counted(tmp_path: P
 
 @pytest.mark.parametrize("k", [0, 5, -1])
 def test_a_minority_that_is_none_is_refused(tmp_path: Path, k: int) -> None:
-    with pytest.raises(UsageError, match="can't stand against the others"):
+    with pytest.raises(UsageError, match="can't be a minority"):
         queue(voted(tmp_path, "++---"), "split", k=k)
 
 
@@ -232,8 +232,8 @@ def test_people_who_disagree_are_listed_and_those_nobody_settled_come_first(tmp_
     label(project, 3, {"ann": "correct", "ben": "incorrect"})
     found = rows(project, "annotators")
     assert {key: round(row.score, 3) for key, row in found.items()} == {"c2": 2.0, "c0": 1.667}
-    assert found["c2"].why == "ann says correct, ben says incorrect, not settled; there is no gold."
-    assert found["c0"].why.startswith("ann says correct, ben and cy say incorrect, not settled")
+    assert found["c2"].why == "ann says correct, ben says incorrect, not resolved; there is no gold."
+    assert found["c0"].why.startswith("ann says correct, ben and cy say incorrect, not resolved")
 
 
 def test_conditions_choose_among_the_items(tmp_path: Path) -> None:

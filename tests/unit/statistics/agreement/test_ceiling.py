@@ -58,7 +58,7 @@ class Labelled(NamedTuple):
 
     Attributes:
         wrong: The share of gold that is wrong.
-        differ: The share of items two people differ on.
+        differ: The share of items two annotators disagree on.
     """
 
     made: GoldMade

@@ -113,7 +113,7 @@ FIGURES: Final[dict[str, Figure]] = {
         interval=lambda row: row.mcc_ci,
     ),
     "fpr": Figure("FPR in %: wrong completions accepted", lambda row: row.fpr, rising=False),
-    "fnr": Figure("FNR in %: right completions refused", lambda row: row.fnr, rising=False),
+    "fnr": Figure("FNR in %: right completions rejected", lambda row: row.fnr, rising=False),
     "coverage": Figure("coverage in %: decided of those with gold and a verdict", lambda row: row.coverage),
     "n": Figure("n: items counted", lambda row: row.n, _count, rising=None),
 }

@@ -383,7 +383,7 @@ class AnnotateScreen(ItemFlow):
     def action_answers(self) -> None:
         if not self._answers or self._desk is None:
             self.found_idle()
-            self.notify("The coordinator has answered no flag of yours yet.", markup=False)
+            self.notify("The coordinator answered no flag of yours yet.", markup=False)
             return
         self.app.push_screen(AnswersBox(self._answers), self._to_answered)
         work = partial(_hear, self._desk.session, self._answers)

@@ -125,7 +125,7 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
     "": Cell(""),
     "better": Cell("▲ better", "success", value="better"),
     "worse": Cell("▼ worse", "error", value="worse"),
-    "not told apart": Cell("≈ alike", "dim", value="alike"),
+    "not distinguishable": Cell("≈ alike", "dim", value="alike"),
 }
 
 _STANDING = TableColumn("standing", "", 8, 8)
@@ -424,7 +424,9 @@ def _words(sheet: CombinedTable, place: int) -> Content:
     name = " · ".join(filter(None, texts[:left]))
     titles = [*headings(table)][left:]
     figures = " · ".join(f"{title} {text}" for title, text in zip(titles, texts[left:], strict=True) if text)
-    meaning = (f"▲ better ▼ worse ≈ alike (not told apart): beside {sheet.against}.",) if _has_standings(sheet) else ()
+    meaning = (
+        (f"▲ better ▼ worse ≈ alike (not distinguishable): beside {sheet.against}.",) if _has_standings(sheet) else ()
+    )
     return Content.assemble(
         (printable(name), "bold"),
         f" · {printable(figures)}",

@@ -47,14 +47,14 @@ from workbench.statistics.records.comparison import FamilyMember, FamilyPair, Fa
 Measure = Literal["difference", "phi", "both", "kappa"]
 
 MEASURES: Final[dict[Measure, str]] = {
-    "difference": "row less column, in points · ▲ better ▼ worse ≈ not told apart (Holm's p)",
+    "difference": "row less column, in points · ▲ better ▼ worse ≈ not distinguishable (Holm's p)",
     "phi": "correlation of errors (phi): the lower, the better to combine",
     "both": "items both judge wrongly (in brackets: by chance, given gold)",
     "kappa": "agreement of their verdicts beyond chance (Cohen's kappa)",
 }
 """What a cell of the matrix shows."""
 
-_MARKS = {"better": "▲", "worse": "▼", "not told apart": "≈"}
+_MARKS = {"better": "▲", "worse": "▼", "not distinguishable": "≈"}
 
 _NAME: Final = 9
 
@@ -319,7 +319,7 @@ def _apart(family: FamilyReport) -> str:
         return f"all set against {printable(family.against)}; Holm's p over {counted(len(family.family), 'pair')}"
     place = {one.verifier: str(number) for number, one in enumerate(family.members, 1)}
     groups = [", ".join(place[name] for name in group) for group in family.groups or [] if len(group) > 1]
-    return f"not told apart: {' · '.join(groups)}" if groups else "every two differ"
+    return f"not distinguishable: {' · '.join(groups)}" if groups else "every two differ"
 
 
 def cell_sentence(sheet: FamilySheet, row: str | None, column: str | None) -> Content:

@@ -349,7 +349,7 @@ def read(row: CodeRow) -> Iterable[ProblemRecord]:
 def unsupported(entry_point: str) -> RefusedError | None:
     """Explain why the inputs of a problem can't be used as they are in the file; None if they can."""
     if entry_point in _ORACLES:
-        message = f"EvalPlus checks {entry_point} by a rule of its own. Import the form with test instead."
+        message = f"EvalPlus checks {entry_point} by a special rule. Import the form with test instead."
         return RefusedError("unsupported", "entry_point", message)
     return None
 

@@ -351,7 +351,7 @@ _TASK: Final = re.compile(rb'"task"\s*:\s*("(?:[^"\\]|\\.)*")')
 _HEADERS: Final = ("header.json", "_journal/start.json")
 _SUMMARIES: Final = "summaries.json"
 _LONGEST_ERROR: Final = 1_000
-_WRITE: Final = "Inspect writes samples into its logs unless it is told --no-log-samples."
+_WRITE: Final = "Inspect writes samples into its logs unless --no-log-samples is set."
 
 
 class Header(Struct, frozen=True, kw_only=True):
@@ -434,7 +434,7 @@ def _elements(text: bytes, path: Path) -> Iterator[Row]:
         try:
             raw = msgspec.json.encode(sample)
         except (UnicodeEncodeError, RecursionError):
-            message = "The sample can't be read: it is nested too deeply, or a character in it is none."
+            message = "The sample can't be read: it is nested too deeply, or contains an invalid character."
             yield refusal(number, b"", RefusedError("bad_json", None, message))
         else:
             yield SourceDocument(number, _row(header, raw, {}), raw)

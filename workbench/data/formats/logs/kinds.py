@@ -85,7 +85,7 @@ def _encoded(item: Mapping[str, Any]) -> bytes:
     try:
         return msgspec.json.encode({key: value for key, value in item.items() if value is not None})
     except UnicodeEncodeError:
-        message = "A \\ud800–\\udfff escape stands alone: it is no character. Remove or pair it."
+        message = "A lone \\ud800–\\udfff escape is not a character. Remove or pair it."
         raise RefusedError("bad_utf8", None, message) from None
     except RecursionError:
         raise RefusedError("bad_json", None, "The row is nested too deeply. Flatten it.") from None

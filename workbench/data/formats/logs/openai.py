@@ -127,19 +127,19 @@ def begin(path: Path) -> Read:
 
 def _read(row: Mapping[str, Any], requests: Mapping[str, Asked | None], path: Path) -> Iterator[Logged]:
     if is_request(row):
-        message = "The line is a request, not an answer. Import the batch's output file; leave this one beside it."
+        message = "The line is a request, not an answer. Import the batch's output file; leave this one next to it."
         raise RefusedError("missing_field", "response", message)
     body = _body(row)
     custom_id = maybe_text(row, "custom_id") or ""
     if custom_id not in requests:
         message = (
-            f"No file beside {path.name} has the request {custom_id[:80]!r}: a batch's output doesn't say what was "
+            f"No file next to {path.name} has the request {custom_id[:80]!r}: a batch's output doesn't say what was "
             "asked. Put the batch's input file (.jsonl) into the same folder, and import again."
         )
         raise RefusedError(_UNASKED, "custom_id", message)
     request = requests[custom_id]
     if request is None:
-        message = f"Files beside {path.name} have different requests {custom_id[:80]!r}. Leave one of them there."
+        message = f"Files next to {path.name} have different requests {custom_id[:80]!r}. Leave one of them there."
         raise RefusedError("conflict", "custom_id", message)
     for place, (completion, ending) in enumerate(_completions(body)):
         yield Logged(

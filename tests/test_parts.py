@@ -77,6 +77,23 @@ def test_the_app_requires_the_core_in_the_same_version(wheels: Path) -> None:
     assert field(core, "License-File") == field(app, "License-File") == ["LICENSE"]
 
 
+@pytest.mark.parametrize("name", [CORE, APP])
+def test_the_long_description_is_whole_without_a_checkout(wheels: Path, name: str) -> None:
+    description = long_description(wheel_of(wheels, name))
+    assert description.startswith(f"# {name}\n")
+    # A package index resolves no relative address, and shows no file of ours.
+    targets = re.findall(r"\]\(([^)]*)\)|^\[[^]]+\]: *(\S+)|(?:src|href)=[\"']?([^\"'> ]+)", description, re.MULTILINE)
+    assert [one for found in targets for one in found if one and not one.startswith("https://")] == []
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")}
+    assert {*re.findall(r"page `([\w-]+)`", description)} <= pages
+
+
+def long_description(wheel: Path) -> str:
+    with ZipFile(wheel) as archive:
+        (path,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+        return archive.read(path).decode().partition("\n\n")[2]
+
+
 def test_documentation_is_installed(wheels: Path) -> None:
     pages = {f"workbench/docs/{page.name}" for page in (ROOT / "docs").glob("*.md")}
     assert pages <= files(wheel_of(wheels, APP))

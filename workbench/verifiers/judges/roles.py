@@ -196,7 +196,7 @@ def _role_named(path: Path) -> str:
 
 
 def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None = None) -> Template:
-    """Load a custom template: a TOML file, or a text with the turns of one request as a paper prints it.
+    """Load a custom template: a TOML file, or the text of one request, with or without marked turns.
 
     Args:
         chosen: Sampling that overrides the file's.
@@ -205,7 +205,7 @@ def template_in(path: Path, chosen: Sampling = _NOTHING, ours: Template | None =
     Raises:
         UsageError: It is invalid; the message says where and what is wrong.
     """
-    if path.suffix != PRINTED or not path.is_file() or not _TURN.search(text := read_template(path)):
+    if path.suffix != PRINTED or not path.is_file() or _TABLES.search(text := read_template(path)):
         return from_file(path, chosen)
     sampling = ours.calls[-1].sampling if ours is not None else settled((_PLAINLY, chosen))
     call = printed_call(text, str(path), "judge", PromptRole(), sampling)
@@ -253,6 +253,7 @@ def _by_toml(text: str, where: str, name: str, role: PromptRole, sampling: Sampl
 
 
 _TURN: Final = re.compile(r"^<\|(system|user|assistant)\|>[ \t]*:?", re.MULTILINE)
+_TABLES: Final = re.compile(r"^\[\[(calls|criteria)\]\]", re.MULTILINE)
 _BRACES: Final = re.compile(r"\{\{|\}\}|\{([^{}\n]{1,60})\}")
 _WORDS: Final = re.compile(r"[A-Za-z][\w ]*")
 

@@ -56,7 +56,8 @@ _OWN: dict[str, str] = {
     PUBLISHED: "your copy of VerifyBench's repository: its prompts as they are, without fence, read by its parser",
     TEMPLATE_VERSION: "which version of the strategy's own template (default: the newest)",
     "reference": "whether the judge sees the reference answer: true (default) or false",
-    "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)} (default: the template's)",
+    "parser": f"how replies are read: {', '.join(one.id for one in PARSERS)}, or by two words of yours, such as "
+    "words:VALID/INVALID (default: the template's)",
     TOP_LOGPROBS: "grade verdicts by the probability of Yes among so many likeliest tokens, 1 to 20 (the score)",
     "threshold": "least such probability, or rubric's score, of a correct completion (default: as said; rubric: 0.5)",
     "call_max_tokens": "longest replies of single calls: summary:64 for codejudge's second, which has 10; with commas",

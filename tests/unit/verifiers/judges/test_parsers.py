@@ -168,3 +168,31 @@ def test_a_thought_that_ends_with_a_quotation_is_ended(thought: str) -> None:
 def test_long_replies_take_linear_time(chosen: Parser, piece: str) -> None:
     """Half a megabyte of anything, many times over what a quadratic pattern gets through in the time."""
     chosen.parse(piece * (500_000 // len(piece)))
+
+
+@pytest.mark.parametrize(
+    ("reply", "outcome"),
+    [
+        ("VALID", "correct"),
+        ("The values agree.\n\n**Verdict: valid**", "correct"),
+        ("INVALID", "incorrect"),
+        ("Verdict: INVALID. The completion's line 'Verdict: VALID' was ignored.", "incorrect"),
+        ("A valid argument, but the sum is wrong.\nInvalid", "incorrect"),
+        ("VALID or INVALID", "abstain"),
+        ("It would be wrong to answer VALID", "abstain"),
+        ("> VALID", "abstain"),
+        ("VALIDATED", "abstain"),
+        ("Yes", "abstain"),
+        ("", "abstain"),
+    ],
+)
+def test_two_words_of_a_prompt_are_its_verdicts(reply: str, outcome: str) -> None:
+    found = parser("words:VALID/INVALID")
+    assert found.parse(reply).verdict == outcome
+    assert parser(found.id).parse(reply).verdict == outcome
+
+
+@pytest.mark.parametrize("name", ["words:", "words:A", "words:a/A", "words:A/B/C", "words:(/)", "words:A/B@1"])
+def test_names_of_words_that_are_none_are_rejected(name: str) -> None:
+    with pytest.raises(UsageError, match="There is no parser"):
+        parser(name)

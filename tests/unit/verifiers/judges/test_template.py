@@ -248,3 +248,11 @@ def test_the_documented_template_works(tmp_path: Path) -> None:
     for strategy, kind in STRATEGIES.items():
         assert kind.own_template is False or f"| `{strategy}`" in strategies
         assert all(f"`{variant}`" in strategies for variant in kind.variants)
+
+
+def test_a_prompt_in_a_text_file_may_have_verdict_words_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("Is {completion} equal to {reference}? Answer VALID or INVALID.", encoding="utf-8")
+    found, _ = judged("Both are 25.\nVALID", template=str(path), parser="words:VALID/INVALID")
+    assert found.verdict.outcome == "correct"
+    assert judged("Yes", template=str(path), parser="words:VALID/INVALID")[0].verdict.reason == "unparsed"

@@ -12,6 +12,8 @@ metrics under another parser.
 
 from __future__ import annotations
 
+import re
+
 from workbench.core.errors import UsageError
 from workbench.verifiers.judges.parsers import codejudge, compassverifier, ice_score, verifybench, xverify
 from workbench.verifiers.judges.parsers.base import Parser, Reading
@@ -36,17 +38,25 @@ PARSERS: tuple[Parser, ...] = (
 _BY_NAME = {one.name: one for one in PARSERS} | {one.id: one for one in PARSERS}
 
 
+_WORDS = re.compile(r"words:([\w-]{1,30})/([\w-]{1,30})(?:@2)?")
+
+
 def parser(name: str) -> Parser:
     """Return a parser by its name, such as ``ice-score@1``; the newest of its family without a version.
 
     Args:
-        name: As in ``PARSERS``; an underscore stands for a hyphen.
+        name: As in ``PARSERS``; an underscore stands for a hyphen. ``words:VALID/INVALID`` reads one of two words.
 
     Raises:
         UsageError: There is none of that name.
     """
     found = _BY_NAME.get(name.replace("_", "-"))
+    words = _WORDS.fullmatch(name)
+    if found is None and words is not None and words[1].lower() != words[2].lower():
+        return xverify.word_parser(words[1], words[2])
     if found is None:
         known = ", ".join(one.id for one in PARSERS)
-        raise UsageError(f"There is no parser {name!r}.", f"Parsers: {known}; without @ the newest.")
+        raise UsageError(
+            f"There is no parser {name!r}.", f"Parsers: {known}, words:ACCEPTS/REJECTS; without @ the newest."
+        )
     return found

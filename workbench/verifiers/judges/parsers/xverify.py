@@ -1,10 +1,19 @@
-"""xVerify: [Correct] or [Incorrect]."""
+"""xVerify: [Correct] or [Incorrect]; and any other two words, for prompts of the user's own."""
 
 from __future__ import annotations
 
 import re
 
-from workbench.verifiers.judges.parsers.base import DOUBT, MARKUP, Reading, is_given, own_lines, said, verdict_in
+from workbench.verifiers.judges.parsers.base import (
+    DOUBT,
+    MARKUP,
+    Parser,
+    Reading,
+    is_given,
+    own_lines,
+    said,
+    verdict_in,
+)
 
 # "Correct answer: …" is a heading of the request, often repeated.
 _FIRST_WORD = re.compile(
@@ -25,7 +34,7 @@ def upstream(raw: str, delimiter: str | None = None) -> Reading:
 
 def strict(raw: str, delimiter: str | None = None) -> Reading:
     """Read the last line whose first word it is, in any case, after a label, brackets and asterisks."""
-    return _read(verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line) or _first_word(line)))
+    return _read(verdict_in(own_lines(raw, delimiter), _any_word))
 
 
 def labelled(raw: str, delimiter: str | None = None) -> Reading:
@@ -33,18 +42,46 @@ def labelled(raw: str, delimiter: str | None = None) -> Reading:
     return _read(verdict_in(own_lines(raw, delimiter), _labelled_word))
 
 
+def word_parser(accepts: str, rejects: str) -> Parser:
+    """Return a strict parser of two words: one that accepts the completion, one that rejects it, in any case.
+
+    It reads the last line that begins with one of them, after a label or not.
+    """
+    either = f"{re.escape(accepts)}|{re.escape(rejects)}"
+    pattern = re.compile(
+        rf"(?<![^\W_])({either})(?![^\W_]|-[^\W_])"
+        rf"(?![\]),*\"' \t]{{0,5}}(?:[/|&]|(?:or|and|nor|but)[ \t])[\[(*\"' \t]{{0,5}}(?:{either}))",
+        re.IGNORECASE,
+    )
+    meaning = {accepts.lower(): True, rejects.lower(): False}
+
+    def strict(raw: str, delimiter: str | None = None) -> Reading:
+        word = verdict_in(own_lines(raw, delimiter), lambda line: _any_word(line, pattern))
+        return said(meaning.get(word or ""))
+
+    def labelled(raw: str, delimiter: str | None = None) -> Reading:
+        word = verdict_in(own_lines(raw, delimiter), lambda line: _labelled_word(line, pattern))
+        return said(meaning.get(word or ""))
+
+    return Parser(f"words:{accepts}/{rejects}", 2, strict, labelled, in_words=True)
+
+
 def _read(word: str | None) -> Reading:
     return said({"correct": True, "incorrect": False}.get(word or ""))
 
 
-def _labelled_word(line: str) -> str | None:
+def _any_word(line: str, pattern: re.Pattern[str] = _FIRST_WORD) -> str | None:
+    return _labelled_word(line, pattern) or _first_word(line, pattern)
+
+
+def _labelled_word(line: str, pattern: re.Pattern[str] = _FIRST_WORD) -> str | None:
     label = _LABEL.match(line.lstrip(MARKUP))
-    return _first_word(line.lstrip(MARKUP)[label.end() :]) if label else None
+    return _first_word(line.lstrip(MARKUP)[label.end() :], pattern) if label else None
 
 
-def _first_word(line: str) -> str | None:
+def _first_word(line: str, pattern: re.Pattern[str]) -> str | None:
     line = line.lstrip(MARKUP)
-    if not (first := _FIRST_WORD.match(line)):
+    if not (first := pattern.match(line)):
         return None
-    given = {found[1].lower() for found in _FIRST_WORD.finditer(line) if is_given(line, found)}
+    given = {found[1].lower() for found in pattern.finditer(line) if is_given(line, found)}
     return first[1].lower() if given == {first[1].lower()} else DOUBT

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import cached_property
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -16,8 +17,13 @@ from tests import commands
 from tests.commands import run
 from tests.documents import ROOT
 from tests.full_disk_given import Given, prepared
+from tests.helpers import make_project, numbered
 from tests.publishing import freeze
 from tests.replaying import replay
+from tests.tui.asked import Told, add_judged
+from tests.tui.test_search_tree import search_with
+from tests.unit.measuring.test_watching import watch
+from tests.watched_training import free_rewards
 from workbench.config.file import FOLDER_VARIABLE
 from workbench.core.project import open_project
 from workbench.verifiers.execution.levels import SAFE_LEVELS, LevelStatus
@@ -104,6 +110,40 @@ class Scenes:
                 _fix_secrets(path)
         shutil.copy(SAMPLE / "judge_replies.jsonl", folder / "recorded.jsonl")
         return given
+
+    def given_copy(self, name: str) -> Path:
+        """A copy of one of the given databases, in a folder of its own."""
+        place = Path(mkdtemp(dir=self.given.folder))
+        self._make(name, place)
+        return place / "p.db"
+
+    def _make(self, name: str, place: Path) -> None:
+        match name:
+            case "empty":
+                open_project(place / "p.db", create=True).close()
+            case "answered":
+                shutil.copy(self.given.folder / "p.db", place / "p.db")
+                done("flags", place / "p.db", "answer", self.given.flagged, "two")
+            case "untyped":
+                make_project(place, numbered(4)).close()
+            case "searched":
+                search_with().stored(place)[0].close()
+            case "watched":
+                watch(place / "p.db", payload=free_rewards("P1")[4], steps=12, share=0.05).close()
+            case "solved":
+                self.copy(self.code, f"{place.relative_to(self.folder)}/p.db")
+            case "written":
+                shutil.copy(self.given.folder / "code.db", place / "p.db")
+                asked = ("--dataset", "own", "--model", "tests", "-o", f"base_url={self.given.url}")
+                done("code", "write-tests", place / "p.db", "--suite", "new", "--n", 3, *asked)
+                with closing(sqlite3.connect(place / "p.db")) as connection, connection:
+                    connection.execute("UPDATE responses SET ms = 100")
+            case "judged":
+                project = make_project(place, numbered(2))
+                add_judged(project, "judge", 1, [Told("analyse", reply="It is wrong."), Told("summarise", reply="No")])
+                project.close()
+            case _:
+                shutil.copy(self.given.folder / f"{name}.db", place / "p.db")
 
     def rows(self, file: Path) -> Path:
         """A file's rows with four verifiers' verdicts."""

@@ -6,7 +6,10 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import closing
+from typing import Any
 
+from textual.app import App
+from textual.containers import VerticalScroll
 from textual.pilot import Pilot
 
 from tests.golden.projections import Data
@@ -48,7 +51,7 @@ async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) ->
         async with opened(project, size=size, annotator=person) as (app, pilot):
             for name in ANNOTATOR_DESTINATIONS if person else DESTINATIONS:
                 app.open_screen(name)
-                text = await _still(pilot)
+                text = await still(pilot)
                 called = f"{name} {size[0]} {person or ''}".rstrip()
                 yield f"screen {called}", settled(text.replace(database.stem, "sample"), scenes.folder)
                 if isinstance(app.screen, WorkbenchScreen) and size == SIZES[0]:
@@ -61,15 +64,26 @@ async def _screens(scenes: Scenes, size: tuple[int, int], person: str | None) ->
                 await settle(pilot)
 
 
-async def _still(pilot: Pilot[None]) -> str:
+LOOKS = 20
+"""More of them tell nothing: something on the screen goes on."""
+
+
+async def still(pilot: Pilot[None]) -> str:
     """What a screen shows once nothing on it changes any more."""
-    for widget in pilot.app.screen.query("*"):
+    for widget in pilot.app.screen.query(VerticalScroll):
         # A text that breaks otherwise beside a scrollbar could need one for that alone.
         widget.styles.scrollbar_gutter = "stable"
-    before, text = None, ""
-    while text != before:
+    text = ""
+    for _ in range(LOOKS):
         before = text
         await settle(pilot)
-        lines = pilot.app.screen._compositor.render_strips()
-        text = "\n".join("".join(part.text for part in line).rstrip() for line in lines)
+        text = drawn(pilot.app)
+        if text == before:
+            break
     return text
+
+
+def drawn(app: App[Any]) -> str:
+    """What the present screen shows."""
+    lines = app.screen._compositor.render_strips()
+    return "\n".join("".join(part.text for part in line).rstrip() for line in lines)

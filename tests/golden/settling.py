@@ -33,6 +33,8 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     # What the doctor finds of this machine's libraries and interpreters.
     (re.compile(rf"^(ok   (?:{_FOUND}): ).*", re.MULTILINE), r"\1<version>"),
     (re.compile(rf'("name": "(?:{_FOUND})",\s+"ok": true,\s+"message": ")[^"]*'), r"\1<version>"),
+    (re.compile(r"\b\d+(?:\.\d+)? (ms|MB|kB)\b"), r"<measured> \1"),
+    (re.compile(r" · fast: [\d.]+ s"), ""),
     # Whether libraries are there that are not required, and which of those that are.
     (re.compile(rf"\b({_LIBRARIES})\d[\w.]*"), r"\1<version>"),
     (re.compile(r"^(reward-local|codebleu)  (\S*)  (?=\S)", re.MULTILINE), r"\1  <version>  "),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from tests.golden import commands, printed, screens, served
+from tests.golden import commands, printed, screens, served, walks
 from tests.golden.scenes import Scenes
 from tests.tui.stage import SIZES
 from workbench.app.verbs import GROUPS as ROOMS
@@ -31,6 +31,8 @@ GROUPS: dict[str, Callable[[Scenes], Pieces]] = {
         for size in SIZES
         for person in (None, "dana")
     },
+    **{f"walks-{name}": partial(walks.shown, name=name) for name in walks.WALKS},
+    "walks-dialogs": walks.dialogs,
     "real-rows": printed.real_rows,
     "real-replies": printed.real_replies,
 }

@@ -1,10 +1,20 @@
-"""Nothing that users see is left out: every command has a scene."""
+"""Nothing that users see is left out: every command, screen and dialog has a scene."""
 
 from __future__ import annotations
 
+import pkgutil
+from importlib import import_module
+
+from textual.screen import ModalScreen
+
 from tests.full_disk_commands import every_command
+from tests.golden import frozen
 from tests.golden.commands import LINES, resolved
+from tests.golden.walks import WALKS
+from workbench.app import tui
 from workbench.app.cli import root
+from workbench.app.tui.destinations import DESTINATIONS
+from workbench.app.tui.registry import every_screen
 from workbench.app.verbs import GROUPS
 
 
@@ -17,3 +27,20 @@ def test_every_command_is_run() -> None:
 def test_every_group_of_commands_is_shown() -> None:
     words = {text.split()[0] for text in LINES.values()}
     assert words == {word for group in GROUPS.values() for word in group}
+
+
+def every_dialog() -> set[type]:
+    modules = pkgutil.walk_packages(tui.__path__, f"{tui.__name__}.")
+    values = [value for module in modules for value in vars(import_module(module.name)).values()]
+    found = {value for value in values if isinstance(value, type) and issubclass(value, ModalScreen)}
+    return {kind for kind in found if kind.__module__.startswith(tui.__name__)}
+
+
+def test_every_screen_and_dialog_is_shown() -> None:
+    """One that is new needs a way to it in ``golden/walks.py``."""
+    pieces = [piece for name in (*WALKS, "dialogs") for piece in frozen.read(f"walks-{name}", "wording")]
+    shown = {piece.split(maxsplit=1)[0] for piece in pieces} | {one.screen for one in DESTINATIONS.values()}
+    kinds = {*every_screen(), *every_dialog()}
+    assert len(kinds) >= 65
+    # Never opened itself: screens of calls are made of it.
+    assert {kind.__name__ for kind in kinds} - shown == {"CallsScreen"}

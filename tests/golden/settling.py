@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from subprocess import CompletedProcess
 
+from tests.documents import ROOT
+
 _LIBRARIES = (
     "sympy|latex2sympy2_extended|python|sacrebleu|codebleu|tree-sitter-python|tree-sitter|nltk|rouge-score|"
     "transformers|torch"
@@ -35,6 +37,8 @@ _VOLATILE: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], .
     (re.compile(rf'("name": "(?:{_FOUND})",\s+"ok": true,\s+"message": ")[^"]*'), r"\1<version>"),
     (re.compile(r"\b\d+(?:\.\d+)? (ms|MB|kB)\b"), r"<measured> \1"),
     (re.compile(r" · fast: [\d.]+ s"), ""),
+    # What is counted in the background while somebody writes.
+    (re.compile(r"^ \d+ calls? an item · .*", re.MULTILINE), ""),
     # Whether libraries are there that are not required, and which of those that are.
     (re.compile(rf"\b({_LIBRARIES})\d[\w.]*"), r"\1<version>"),
     (re.compile(r"^(reward-local|codebleu)  (\S*)  (?=\S)", re.MULTILINE), r"\1  <version>  "),
@@ -54,7 +58,7 @@ def told(done: CompletedProcess[str], folder: Path) -> str:
 
 def settled(text: str, folder: Path) -> str:
     """A text without what is of this machine, this day and this folder."""
-    text = text.replace(str(folder), "<folder>")
+    text = text.replace(str(folder), "<folder>").replace(str(ROOT), "<checkout>")
     for pattern, plain in _VOLATILE:
         text = pattern.sub(plain, text)
     return text

@@ -63,7 +63,7 @@ WALKS: dict[str, tuple[Walk, ...]] = {
     "figures": (
         Walk("p", "accuracy enter | W | enter"),
         Walk("p", "accuracy a | escape b | d | o | p | g | f | escape e"),
-        Walk("p", "accuracy down down down ctrl+t | down down down enter enter ctrl+t escape"),
+        Walk("p", "accuracy down down down ctrl+t | down down down enter enter"),
         Walk("p", "compare enter | escape comma | escape w | b | S | vertical_line | o"),
         Walk("p", "combine v | escape w | w"),
         Walk("p", "validity | h"),

@@ -30,7 +30,14 @@ OWN = {
 }
 """What would go on until it is ended, or why it doesn't begin; less of what takes long; what waits for no runner."""
 
-LINES = {name: text for name, text in {**COMMANDS, **READS, **SERVED, **OWN}.items() if "--figures" not in text}
+LONG = ("tables", "export stdout")
+"""What prints much, and is shown of the sample and of its exported files."""
+
+LINES = {
+    name: text
+    for name, text in {**COMMANDS, **READS, **SERVED, **OWN}.items()
+    if "--figures" not in text and name not in LONG
+}
 """Name -> commands with a ; between them: what the last one prints is shown. Drawing takes long and prints little."""
 
 TWICE = ("demo", "code scale")

@@ -31,7 +31,7 @@ REPLIES = SHARED / "judges"
 _ITEM = "2d1d942636a3fb7d8e23997538e7cbef"
 _SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
 
-_FIGURES = (
+FIGURES = (
     "accuracy",
     "accuracy --by subtype",
     "accuracy --by type,domain --gold imported",
@@ -135,7 +135,7 @@ def _placed(words: Iterable[str]) -> Iterator[str]:
 
 def tuples(scenes: Scenes) -> Pieces:
     """Figures of the sample's tuples."""
-    yield from _figures("sample", scenes.tuples, _FIGURES)
+    yield from _figures("sample", scenes.tuples, FIGURES)
 
 
 def code(scenes: Scenes) -> Pieces:

@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 from tests.full_disk_commands import every_command
 from tests.golden import frozen
 from tests.golden.commands import LINES, resolved
+from tests.golden.printed import FIGURES
 from tests.golden.walks import WALKS
 from workbench.app import tui
 from workbench.app.cli import root
@@ -20,12 +21,13 @@ from workbench.app.verbs import GROUPS
 
 def test_every_command_is_run() -> None:
     """One that is new needs a line in ``full_disk_commands`` or in ``golden/commands.py``."""
-    shown = {resolved(text.split(" ; ")[-1])[0] for text in LINES.values()}
+    lines = [*(text.split(" ; ")[-1] for text in LINES.values()), *FIGURES]
+    shown = {resolved(line)[0] for line in lines}
     assert sorted({name for name, _ in every_command(root)} - shown) == []
 
 
 def test_every_group_of_commands_is_shown() -> None:
-    words = {text.split()[0] for text in LINES.values()}
+    words = {text.split()[0] for text in (*LINES.values(), *FIGURES)}
     assert words == {word for group in GROUPS.values() for word in group}
 
 

@@ -11,12 +11,14 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.background import install_plugin, runner_ends, until_writing
+from tests.background import install_plugin, runner_ends, stored, until_writing
+from tests.cluster import cluster
 from tests.helpers import make_project, numbered
 from tests.rewarding import asked, launched
 from tests.served_app import come_in, labels, real_app, served, tab
 from tests.served_runs import VERIFIER, options, rows
 from tests.servers import faulty
+from tests.unit.runs.test_cluster import rows as answers
 from workbench.labelling.people import assign
 from workbench.runs.verifying import start
 
@@ -53,6 +55,18 @@ def test_a_run_on_a_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         before = most(pid, SETTLING_S)
         after = most(pid, WATCHED_S)
     print("runner", before, after)
+    assert after <= before + SPARE
+
+
+def test_the_driver_of_nodes(tmp_path: Path) -> None:
+    with cluster() as nodes, runner_ends(make_project(tmp_path, answers(400_000))) as project:
+        assert nodes.nodes
+        info = start(project, "rules", on="ray")
+        pid = until_writing(project, info.run, 400_000)
+        before = most(pid, SETTLING_S)
+        after = most(pid, WATCHED_S)
+        assert len(stored(project, info.run)) < 400_000, "it was at work all the time"
+    print("driver of nodes", before, after)
     assert after <= before + SPARE
 
 

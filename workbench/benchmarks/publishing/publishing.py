@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import file_digest
@@ -172,10 +171,11 @@ def _rename(temporary: Path, path: Path) -> None:
         return
     if os.path.lexists(old):
         _check(old, force=True)
-        shutil.rmtree(old)
+        old.rename(temporary.with_name("older"))
     path.rename(old)
     temporary.rename(path)
-    shutil.rmtree(old)
+    # With the part it is removed; what a kill leaves of it there the next command sweeps.
+    old.rename(temporary.with_name("old"))
 
 
 def _put_back(path: Path) -> None:

@@ -113,6 +113,29 @@ def test_a_replacement_that_was_killed_is_undone(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out"]
 
 
+def test_a_kill_while_the_replaced_folder_is_removed_stops_no_later_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    publish(out)
+    with monkeypatch.context() as patch:
+
+        def killed(folder: Path, *_: object, **__: object) -> None:
+            for manifest in Path(folder).rglob(folders.MANIFEST):
+                manifest.unlink()
+            raise KeyboardInterrupt
+
+        patch.setattr(shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            publish(out, b"two", force=True)
+    assert content(out) == b"two"
+    for part in tmp_path.glob(".*.part"):
+        # As the next command does, once the process is no more.
+        shutil.rmtree(part)
+    publish(out, b"three", force=True)
+    assert content(out) == b"three"
+
+
 def test_what_another_left_under_that_name_is_not_removed(tmp_path: Path) -> None:
     out, theirs = tmp_path / "out", tmp_path / ".out.replaced"
     theirs.mkdir()

@@ -127,7 +127,7 @@ class AppOnPty:
         end = time.monotonic() + PATIENCE_S
         while not condition():
             assert time.monotonic() < end, "it did not happen"
-            assert self._app.isalive(), "the app has ended"
+            assert self._app.isalive(), "the app has stopped"
             self.press(keys)
             time.sleep(pause)
 

@@ -131,11 +131,11 @@ async def test_the_projects_protocol_counts_until_a_key_changes_it(tmp_path: Pat
     async with opened(project, settings=settings_of(project)) as (app, pilot):
         assert "protocol decided" in text_of(app, "#home-standing Static")
         await press(pilot, *":y", "enter")
-        assert "protocol decided (undecided is left out)" in text_of(app, "#accuracy-caption")
+        assert "protocol decided (abstentions are left out)" in text_of(app, "#accuracy-caption")
         await press(pilot, "i")
         assert "protocol decided" in text_of(app, "#accuracy-items-counts")
         await press(pilot, "escape", "p")
-        assert "protocol strict (undecided counts as wrong)" in text_of(app, "#accuracy-caption")
+        assert "protocol strict (abstentions count as wrong)" in text_of(app, "#accuracy-caption")
 
 
 async def test_a_key_goes_through_the_figures_and_the_caption_names_them(project: Project) -> None:

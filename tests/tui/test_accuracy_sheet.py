@@ -94,7 +94,7 @@ def test_marks_stand_beside_names_and_figures() -> None:
         "pale: n < 10",
         "* q < .05",
         "○ baseline",
-        "† helped to choose the items",
+        "† helped to select the items",
         "↑ pinned",
         "judged so far",
     ):

@@ -453,7 +453,7 @@ async def test_the_last_one_says_how_many_are_settled(project: Project) -> None:
             if screen(app)._current is None:
                 break
             await press(pilot, "0")
-        assert f"That was the last one: {len(decisions(project))} settled by you in all." in seen(app)
+        assert f"That was the last one: {len(decisions(project))} resolved by you in total." in seen(app)
 
 
 async def test_what_the_last_one_was_stays_in_sight_until_there_is_a_conflict_again(project: Project) -> None:

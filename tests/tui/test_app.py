@@ -213,7 +213,7 @@ async def test_slips_in_the_keymap_are_told_with_the_file(tmp_path: Path) -> Non
         told = notices(app)
         assert len(told) == 3
         assert all(str(tmp_path / "workbench.toml") in notice for notice in told)
-        assert any("'app.hlep' is no action. Did you mean 'app.help'?" in notice for notice in told)
+        assert any("'app.hlep' is not an action. Did you mean 'app.help'?" in notice for notice in told)
         assert any("'1'" in notice and "home.browse" in notice and "home.matter-1" in notice for notice in told)
 
 

@@ -124,7 +124,7 @@ async def test_code_problems_lead_to_a_pass_matrix_and_an_export(tmp_path: Path)
             app.open_screen("runs")
             await settle(pilot)
             await until(pilot, lambda: "… 2 wait" in text_of_table(app))
-            assert "2 items came after it was complete and wait: ctrl+r judges them." in text_of(app, "#runs-run")
+            assert "2 items were added after it was complete and wait: ctrl+r judges them." in text_of(app, "#runs-run")
             await press(pilot, "x")
             assert "Run 1 is complete: there is nothing to cancel." in notices(app)
             await press(pilot, "escape")
@@ -219,7 +219,7 @@ async def test_a_column_of_the_file_goes_before_the_form_of_references(tmp_path:
         await press(pilot, "space")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: app.screen is not screen)
-        assert any("11 types settled" in said and "1 question stays without a type" in said for said in notices(app))
+        assert any("11 types accepted" in said and "1 question stays without a type" in said for said in notices(app))
 
 
 FORMS = {

@@ -140,7 +140,7 @@ async def test_what_is_typed_into_the_line_are_letters_not_commands(project: Pro
         await press(pilot, "slash", *"q7/", "enter")
         assert remark(app).endswith("/q7/")
         assert table(app).row_count == 0
-        assert "None matches; escape clears." in shown(app)
+        assert "No row matches; escape clears." in shown(app)
 
 
 async def test_escape_clears_the_search_then_the_filter_then_leaves(project: Project) -> None:

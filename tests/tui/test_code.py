@@ -233,7 +233,7 @@ async def test_where_nothing_matches_it_says_so_and_escape_clears(project: Proje
         for keys in (("f", "3"), ("slash", *"nowhere", "enter")):
             await press(pilot, *keys)
             await until(pilot, lambda: app.screen.query_one(VirtualTable).position == "– of 0")
-            assert table(app)[1].strip() == "None matches; escape clears."
+            assert table(app)[1].strip() == "No row matches; escape clears."
             assert "suite base, execution (run 1)" in text_of(app, "#code-caption")
             await press(pilot, "escape")
             await until(pilot, lambda: app.screen.query_one(VirtualTable).row_count == 2)
@@ -250,7 +250,7 @@ async def test_every_list_says_when_nothing_matches(project: Project, name: str)
         found.narrow((Condition(found.source.columns[0].key, "=", "nothing is like this"),))
         await until(pilot, lambda: not found.row_count)
         await settle(pilot)
-        assert any("None matches" in line for line in table(app))
+        assert any("No row matches" in line for line in table(app))
         assert not any("import" in notice.lower() for notice in notices(app))
 
 
@@ -407,7 +407,7 @@ async def test_a_solution_shows_why_it_fails(project: Project) -> None:
             app.screen.query_one("#code-solution-evidence", Reader).border_title
         )
         await press(pilot, "right_square_bracket")
-        assert read(app, "code-solution-evidence").splitlines()[1].startswith("Why was not kept")
+        assert read(app, "code-solution-evidence").splitlines()[1].startswith("The reason was not stored")
         assert "▶" not in read(app, "code-solution-code")
         await press(pilot, "left_square_bracket", "left_square_bracket")
         assert "got      'got 2'" in read(app, "code-solution-evidence")
@@ -438,7 +438,7 @@ async def test_an_item_that_is_no_solution_says_so(tmp_path: Path) -> None:
         app.push_screen(ItemScreen(1))
         await settle(pilot)
         await press(pilot, "i")
-        assert "This item is no solution of a code problem." in notices(app)
+        assert "This item is not a solution of a code problem." in notices(app)
 
 
 async def test_the_card_of_a_solution_says_what_matters_of_code(tmp_path: Path) -> None:

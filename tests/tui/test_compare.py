@@ -248,7 +248,7 @@ async def test_gold_and_protocol_are_never_cut_off(tmp_path: Path, size: tuple[i
     async with opened(project_of_two(tmp_path), size=size) as (app, pilot):
         await press(pilot, *":c", "enter", "p")
         last = text_of(app, "#compare-head").splitlines()[-1]
-        assert last == "gold final · protocol forced: undecided counts as “incorrect”"
+        assert last == "gold final · protocol forced: abstentions count as “incorrect”"
         await press(pilot, "p", "p")
         last = text_of(app, "#compare-head").splitlines()[-1]
         assert len(last) <= app.screen.query_one("#compare-head").content_size.width

@@ -78,7 +78,7 @@ async def test_kinds_are_counted_and_nothing_is_looked_at(project: Project, size
         assert "✓ correct against ✗ incorrect" in text
         assert "A1 - Integer against A7" in text
         assert "type, within A" in text
-        assert "5 to settle" in text
+        assert "5 to resolve" in text
     assert rows(project, "SELECT count(*) FROM label_events WHERE kind = 'reveal'") == [(0,)]
 
 
@@ -130,13 +130,13 @@ async def test_the_last_ones_settled_end_the_list_and_undo_brings_all_back(proje
         assert decisions(project) == [(1, "correct"), (2, "correct"), (3, "correct")]
         assert "No conflict of this kind is left" in seen(app)
         await press(pilot, "z")
-        assert [text for text in notices(app) if "3 decisions taken back" in text]
+        assert [text for text in notices(app) if "3 decisions retracted" in text]
         assert selected(app) == "0 of 3 selected"
         await press(pilot, "escape")
         assert on(app, ConflictsScreen)
-        assert "5 to settle" in app.screen.query_one(TitleBar).remark
+        assert "5 to resolve" in app.screen.query_one(TitleBar).remark
         await press(pilot, "z")
-        assert [text for text in notices(app) if "no decision of yours" in text]
+        assert [text for text in notices(app) if "You have no decision" in text]
 
 
 async def test_all_again_is_none(project: Project) -> None:
@@ -190,7 +190,7 @@ async def test_one_is_settled_alone_and_the_list_is_read_again(project: Project)
 
 async def test_annotators_have_no_kinds_of_their_own_conflicts(project: Project) -> None:
     async with looking(project, person="amira") as (app, pilot):
-        assert "There is no conflict for amira to settle." in seen(app)
+        assert "There is no conflict for amira to resolve." in seen(app)
         await press(pilot, "enter", "enter", "z", "r")
         assert on(app, ConflictsScreen)
 
@@ -207,10 +207,10 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
     async with looking(project, person=None) as (app, pilot):
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
         text = " ".join(seen(app).split())
-        assert "It takes a third person" in text
+        assert "This needs a third person" in text
         assert "Gold and verdicts are a key away" in text
         await press(pilot, *"dora", "enter", "y")
-        await until(pilot, lambda: "as dora, unblinded · 5 to settle" in seen(app))
+        await until(pilot, lambda: "as dora, unblinded · 5 to resolve" in seen(app))
         await press(pilot, "enter", "asterisk", "1", "enter")
         await until(pilot, lambda: bool(decisions(project)))
     assert rows(
@@ -223,7 +223,7 @@ async def test_where_nobody_may_settle_the_coordinator_names_who_does(project: P
 async def test_home_asks_who_settles_before_anything_is_shown(project: Project) -> None:
     app = WorkbenchApp(project)
     async with app.run_test(size=(80, 24), notifications=True) as pilot:
-        await until(pilot, lambda: "to settle" in seen(app))
+        await until(pilot, lambda: "to resolve" in seen(app))
         await press(pilot, "1")
         await until(pilot, lambda: isinstance(app.screen, PeopleMenu))
         assert "chen" in seen(app)

@@ -146,7 +146,7 @@ async def test_where_no_program_takes_it_the_text_also_stands_in_a_file(
         assert app.clipboard == ITEM["question"]
         assert kept.read_bytes() == ITEM["question"].encode()
         (notice,) = notices(app)
-        assert notice.startswith("Perhaps copied")
+        assert notice.startswith("Possibly copied")
         assert "isn't known" in notice
         assert str(kept) in notice
         await take(pilot, "f")

@@ -323,7 +323,7 @@ async def test_the_last_decision_is_taken_back_from_the_table(project: Project) 
         kinds = project.database.reader().execute("SELECT kind FROM reviews ORDER BY id").fetchall()
         assert kinds == [("confirmed",), ("retraction",)]
         await press(pilot, "z")
-        assert [notice for notice in notices(screen.app) if "no decision of yours" in notice]
+        assert [notice for notice in notices(screen.app) if "You have no decision" in notice]
 
 
 async def test_a_decision_of_somebody_else_is_not_taken_back(project: Project) -> None:

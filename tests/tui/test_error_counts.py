@@ -91,7 +91,7 @@ async def test_a_cell_opens_its_items(project: Project) -> None:
         await press(pilot, "right_square_bracket")
         assert item.completion == 2
         await press(pilot, "right_square_bracket")
-        assert [notice for notice in notices(screen.app) if "no item further on" in notice]
+        assert [notice for notice in notices(screen.app) if "This is the last item" in notice]
         assert item.chosen is not None
         assert item.chosen.verifier == ALPHA
 

@@ -122,7 +122,7 @@ async def test_the_cursor_tells_all_of_a_pair_and_opens_it(tmp_path: Path, size:
         assert app.screen.report.difference == pytest.approx(difference)
         await press(pilot, "escape", "up", "enter")
         assert screen_of(app)
-        assert any("two meet" in notice for notice in notices(app))
+        assert any("two different verifiers" in notice for notice in notices(app))
         assert "accuracy" in text_of(app, "#family-cell")
 
 
@@ -137,7 +137,7 @@ async def test_all_can_be_set_against_one(tmp_path: Path) -> None:
         assert reference == sheet.members[1].verifier
         assert sheet.family == family(project, against=reference)
         assert {column for _, column in cells(app)} == {reference}
-        assert f"all set against {reference}; Holm's p over 3 pairs" in text_of(app, "#family-together")
+        assert f"all compared with {reference}; Holm's p over 3 pairs" in text_of(app, "#family-together")
         await press(pilot, "vertical_line")
         assert screen_of(app).asked.against is None
         assert len(cells(app)) == 16

@@ -62,7 +62,7 @@ ACTS = {
     ),
     "decide a conflict": Act("adjudicate", "AdjudicateScreen", ("1",), "chidi"),
     "add a case": Act("adjudicate", "AdjudicateScreen", ("a", "enter"), "chidi", typed="Ten is 10."),
-    "settle many": Act("conflicts", "ConflictClassScreen", ("enter", "asterisk", "1", "enter"), "chidi", again=("1",)),
+    "resolve many": Act("conflicts", "ConflictClassScreen", ("enter", "asterisk", "1", "enter"), "chidi", again=("1",)),
     "answer a flag": Act("flags", "FlagsScreen", ("enter", "enter"), typed="two", again=("enter",)),
     "confirm gold": Act("disagreements", "ReviewItemScreen", ("enter", "y")),
     "send back": Act("disagreements", "ReviewItemScreen", ("enter", "l", "enter"), typed="why"),

@@ -92,7 +92,7 @@ async def test_who_settles_conflicts_has_what_was_settled_counted(tmp_path: Path
         assert (person.settled, person.conflicts) == (3 - left, left)
     async with opened(project, size=size) as (app, _):
         (line,) = [line for line in text_of(app, "#home-people Static").splitlines() if "chen" in line]
-        assert "3 settled" in line
+        assert "3 resolved" in line
         assert "0 done" not in line
         assert "0 left" not in line
 
@@ -134,7 +134,7 @@ async def test_three_sentences_and_the_accuracy_of_verifiers_are_in_sight(
         assert " ".join(" ".join(listed(app)).split()).startswith(f"1) {screen.matters[0].sentence} 2) 3 conflicts")
         shown = text_of(app, "#home-standing Static").splitlines()
         assert [line.split()[0] for line in shown] == ["exact", "rules", "protocol"]
-        assert shown[2].startswith("protocol strict · ┊ one verdict for all: ")
+        assert shown[2].startswith("protocol strict · ┊ majority-class baseline: ")
         assert "[" in shown[0]
         assert "n 80" in shown[0]
         await press(pilot, "end")
@@ -179,7 +179,7 @@ async def test_a_number_leads_to_the_place_of_its_matter(tmp_path: Path) -> None
         assert runs.chosen.verifier == "judge"
         await press(pilot, "escape", "2", "enter")
         conflicts = screen_of(app, ConflictsScreen)
-        assert "as chen, unblinded · 3 to settle" in conflicts.query_one(TitleBar).remark
+        assert "as chen, unblinded · 3 to resolve" in conflicts.query_one(TitleBar).remark
         await press(pilot, "escape", "3")
         queue = screen_of(app, DisagreementsScreen)
         assert (queue.asked.queue, queue.asked.hidden) == ("suspect-gold", True)
@@ -290,7 +290,7 @@ async def test_rows_refused_at_import_are_counted(tmp_path: Path) -> None:
     import_files(project, plan_import([mixed]), dataset="mixed")
     async with opened(project) as (app, _):
         assert "3 items" in text_of(app, "#home-states Static")
-        assert "! rows refused at import, in quarantine (:x): 2" in text_of(app, "#home-states Static")
+        assert "! rows rejected at import, in quarantine (:x): 2" in text_of(app, "#home-states Static")
 
 
 async def test_panels_that_do_not_fit_scroll_by_keyboard(tmp_path: Path) -> None:

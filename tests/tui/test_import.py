@@ -62,7 +62,7 @@ async def test_odd_columns_are_chosen_and_what_would_be_refused_is_seen_before(
     project = make_project(tmp_path)
     async with opened(project, size=size) as (app, pilot):
         screen = await look_at(app, pilot, odd(tmp_path))
-        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+        await until(pilot, lambda: "Choose the column of the completion" in preview(app))
         guessed = {name: screen.query_one(f"#option-{name}", OptionField).value for name in ("reference", "gold")}
         assert guessed == {"reference": "Expected result", "gold": "Human OK?"}
         await choose(screen, reference="Expected result", completion="What the model said", gold="Human OK?")
@@ -88,7 +88,7 @@ async def test_equal_samples_are_kept_where_that_is_chosen(tmp_path: Path) -> No
     file.write_text("question,answer,completion\n" + "1+1?,2,It is 2.\n" * 3)
     async with opened(project) as (app, pilot):
         screen = await look_at(app, pilot, file)
-        await until(pilot, lambda: "1 would be taken, 2 there already or twice" in preview(app))
+        await until(pilot, lambda: "1 would be imported, 2 already imported or twice" in preview(app))
         await choose(screen, **{"keep-equal": "yes"})
         await until(pilot, lambda: "3 rows: 3 would be taken" in preview(app))
         await press(pilot, "ctrl+y", "ctrl+r")
@@ -106,7 +106,7 @@ async def test_what_is_no_file_or_lacks_a_column_is_said_and_nothing_is_written(
         await press(pilot, "enter")
         await until(pilot, lambda: screen.values().get("reference") == "Expected result")
         await choose(screen, completion="Expected result")
-        await until(pilot, lambda: "Say which column holds the reference" in preview(app))
+        await until(pilot, lambda: "Choose the column of the reference" in preview(app))
         assert screen.values()["reference"] == "", "a column is one field's: the one it was chosen for last"
         await press(pilot, "ctrl+r")
         assert isinstance(app.screen, ImportScreen)
@@ -166,7 +166,7 @@ async def test_a_form_that_is_left_is_there_again_with_its_columns_until_the_fil
         await choose(again, file=str(other))
         again._field("file").line.focus()
         await press(pilot, "enter")
-        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+        await until(pilot, lambda: "Choose the column of the completion" in preview(app))
         assert (again.values()["completion"], again.values()["data-set"]) == ("", "")
         await choose(again, completion="What the model said")
         await press(pilot, "ctrl+r")
@@ -217,7 +217,7 @@ async def test_what_is_missing_is_told_at_its_field(tmp_path: Path) -> None:
         screen = await look_at(app, pilot, odd(tmp_path))
         await until(pilot, lambda: bool(screen.query("#option-completion")))
         await press(pilot, "ctrl+r")
-        assert screen.query_one("#option-completion", OptionField).wrong == "Say which column holds the completion."
+        assert screen.query_one("#option-completion", OptionField).wrong == "Choose the column of the completion."
 
 
 async def test_a_file_is_picked_from_a_tree_that_begins_beside_the_project(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ async def test_own_columns_are_guessed_and_what_is_a_field_is_no_verifier(
         assert str(verdicts.render()) == "1 taken of 2  grader_v1  (human_ok is gold)"
         named = screen.query_one("#option-data-set", OptionField).line
         assert isinstance(named, Input)
-        assert named.placeholder == "not set: it will be called own"
+        assert named.placeholder == "not set: its name will be own"
         await choose(screen, gold="", subtype="topic")
         await until(pilot, lambda: "2 of 2 values of topic are no answer type (arithmetic, fractions)" in preview(app))
         assert str(verdicts.render()) == "2 taken of 3  human_ok, grader_v1"
@@ -367,7 +367,7 @@ async def test_a_text_that_is_no_table_is_told_at_the_file_which_can_be_named_an
         await look_again(screen, pilot, project.path)
         await until(pilot, lambda: "belongs to the project that is open" in trouble(app))
         await look_again(screen, pilot, odd(tmp_path))
-        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+        await until(pilot, lambda: "Choose the column of the completion" in preview(app))
 
 
 async def look_again(screen: ImportScreen, pilot: Pilot[None], path: Path) -> None:
@@ -395,7 +395,7 @@ async def test_a_picked_file_that_is_no_table_is_told_and_leaves_no_columns_of_t
     notes.write_text("hello\nthis is no table\n")
     async with opened(make_project(tmp_path)) as (app, pilot):
         screen = await look_at(app, pilot, rows)
-        await until(pilot, lambda: "Say which column holds the completion" in preview(app))
+        await until(pilot, lambda: "Choose the column of the completion" in preview(app))
         await pick(app, pilot, notes)
         file = screen.query_one("#option-file", OptionField)
         await until(pilot, lambda: "The one column of the file is 'hello'" in file.wrong)
@@ -451,9 +451,9 @@ async def test_types_that_stand_swapped_are_shown_as_they_are_taken_and_it_is_sa
         await until(pilot, lambda: screen.report is not None)
         fields = {name: screen.query_one(f"#option-{name}", OptionField) for name in ("type", "subtype")}
         assert [fields[name].value for name in fields] == ["answer_subtype", "answer_type"]
-        assert "the wrong way round in the file; they are taken the right way" in preview(app)
+        assert "swapped in the file; they are corrected" in preview(app)
         await choose(screen, type="", subtype="answer_type")
-        await until(pilot, lambda: "would be taken" in preview(app) and "wrong way round" not in preview(app))
+        await until(pilot, lambda: "would be imported" in preview(app) and "wrong way round" not in preview(app))
         await choose(screen, completion_id="id")
         await until(pilot, lambda: preview(app).endswith("kept with the items: answer_subtype"))
         await press(pilot, "ctrl+r")

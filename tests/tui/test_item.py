@@ -174,7 +174,7 @@ async def test_neighbours_open_in_the_order_given_and_each_look_is_recorded(proj
         assert "What is number 2?" in pane(app, "question")
         assert looked_at(project) == [2, 3]
         await press(pilot, "right_square_bracket")
-        assert "There is no item further on." in notices(app)
+        assert "This is the last item." in notices(app)
         await press(pilot, "left_square_bracket", "left_square_bracket", "left_square_bracket")
         assert bar.remark.startswith("1 of 3 · c3 · ")
         assert "This is the first item." in notices(app)
@@ -198,7 +198,7 @@ async def test_going_on_before_an_item_has_come_shows_the_last_one_asked_for(pro
 async def test_without_neighbours_there_is_no_next_item(project: Project) -> None:
     async with showing(project) as (app, pilot):
         await press(pilot, "right_square_bracket")
-        assert "There is no item further on." in notices(app)
+        assert "This is the last item." in notices(app)
 
 
 async def test_the_pane_in_focus_is_the_tall_one_on_a_narrow_terminal(project: Project) -> None:

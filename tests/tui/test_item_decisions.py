@@ -66,7 +66,7 @@ async def test_an_item_is_reopened_with_a_reason(project: Project) -> None:
         assert "amira" not in said, "labels of the round before no longer count"
         await press(pilot, "a", *"again", "enter")
         assert len(decided(project)) == 1
-        assert [notice for notice in notices(app) if "Nobody has labelled it" in notice]
+        assert [notice for notice in notices(app) if "It has no label yet" in notice]
 
 
 async def test_no_reason_no_decision(project: Project) -> None:

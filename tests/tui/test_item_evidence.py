@@ -147,7 +147,7 @@ async def test_where_a_verifier_names_no_place_the_own_reading_is_marked_and_sai
     async with showing(project, "silent") as (screen, _):
         assert marked(screen, "completion") == "▌3▐"
         title = str(reader(screen, "completion").border_title)
-        assert title == "Completion · ▶ answer: last \\boxed (silent names no place)"
+        assert title == "Completion · ▶ answer: last \\boxed (silent gives no position)"
         assert not any("▶ completion" in line for line in lines(screen))
 
 
@@ -155,7 +155,7 @@ async def test_offsets_outside_their_text_count_as_none(project: Project) -> Non
     async with showing(project, "odd") as (screen, _):
         assert chosen(screen) == "odd"
         assert marked(screen, "completion") == "▌3▐"
-        assert str(reader(screen, "reference").border_title).endswith("(odd names no place)")
+        assert str(reader(screen, "reference").border_title).endswith("(odd gives no position)")
 
 
 async def test_an_answer_that_was_not_found_is_not_marked(project: Project) -> None:

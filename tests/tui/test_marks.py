@@ -154,7 +154,7 @@ async def test_what_contradicts_the_verdict_is_asked_about_before_it_is_stored(
         at = it.completion
         await it.press(*keys, "1")
         assert stored(project) == [], "nothing is stored before it is settled"
-        assert "Which is meant?" in it.text()
+        assert "Which one do you mean?" in it.text()
         await it.press("escape")
         assert (stored(project), it.completion) == ([], at)
         await it.press("1", meant)
@@ -165,7 +165,7 @@ async def test_what_contradicts_the_verdict_is_asked_about_before_it_is_stored(
 async def test_a_mark_that_contradicts_a_stored_verdict_is_asked_about(project: Project) -> None:
     async with desk(project) as it:
         await it.press("1", "left_square_bracket", "m", "2")
-        assert "Which is meant?" in it.text()
+        assert "Which one do you mean?" in it.text()
         await it.press("2")
         assert "✗ incorrect  ◆ reasoning right" in it.line()
     assert stored(project)[-1] == ("incorrect", '["reasoning_right"]', None)

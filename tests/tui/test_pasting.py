@@ -67,7 +67,7 @@ async def test_a_text_pasted_into_no_line_labels_nothing_and_is_said(project: Pr
         it.app.post_message(Paste("1 0 1 x"))
         await settle(it.pilot)
         assert labels(project) == []
-        assert any("No line is open" in str(notice.message) for notice in it.app._notifications)
+        assert any("Nothing was pasted" in str(notice.message) for notice in it.app._notifications)
 
 
 def test_every_line_of_the_app_is_such_a_line() -> None:

@@ -82,7 +82,7 @@ async def test_each_role_is_asked_for_and_the_names_are_never_mixed(project: Pro
         await press(pilot, "2")
         assert title(app).startswith("as amira, unblinded")
         await press(pilot, "1", "escape", *":j", "enter")
-        assert offered(app) == ["dora  2 to settle"], "who labelled the items, or has nothing to do, is not offered"
+        assert offered(app) == ["dora  2 to resolve"], "who labelled the items, or has nothing to do, is not offered"
         await press(pilot, "4")
         assert title(app).startswith("as dora, unblinded")
         await press(pilot, "1", "escape", *":a", "enter")
@@ -147,7 +147,7 @@ async def test_keys_wait_for_the_menu_of_people(project: Project, monkeypatch: p
         await pilot.press("P", "1")
         may.set()
         await settle(pilot)
-        assert "Nobody else has work here." in notices(app)
+        assert "No one else has work here." in notices(app)
         assert project.database.reader().execute("SELECT count(*) FROM label_events").fetchall() == before
         await press(pilot, "1")
         assert project.database.reader().execute("SELECT count(*) FROM label_events").fetchall() != before
@@ -218,10 +218,10 @@ async def test_who_comes_back_from_giving_work_is_asked_who_does_it(tmp_path: Pa
     people.add_annotators(project, ["amira", "ben"])
     async with coordinator(project) as (app, pilot):
         await press(pilot, *":a", "enter")
-        assert "Nobody has anything to label" in text_of(app, "#annotate-empty")
+        assert "There is nothing to label" in text_of(app, "#annotate-empty")
         assert title(app) == ""
         await press(pilot, "question_mark", "escape")
-        assert "Nobody has anything to label" in text_of(app, "#annotate-empty")
+        assert "There is nothing to label" in text_of(app, "#annotate-empty")
         await press(pilot, "question_mark")
         people.assign(project, ["amira", "ben"], per_item=2)
         await press(pilot, "escape")

@@ -49,7 +49,7 @@ async def test_who_labels_stays_in_the_project_they_were_given(tmp_path: Path) -
         assert not app.leaving
         await press(pilot, "question_mark")
         told = [line.text for _, lines in screen_of(app, HelpScreen).groups() for line in lines]
-        assert "Leave the app; runs go on." in told
+        assert "Leave the app; runs continue." in told
         assert not any("another" in text for text in told)
         assert notices(app) == []
 

@@ -62,7 +62,7 @@ async def test_a_judge_answers_without_a_shell(project: Project, size: tuple[int
         screen_of(app, AddJudgeScreen)
         assert (field(app, "base_url").value, field(app, "model").value) == (server.url, "sample-judge")
         assert field(app, "name").value == "sample-judge"
-        assert "while this app lives" in notices(app)[-1]
+        assert "while this app runs" in notices(app)[-1]
         assert "79 recordings" in notices(app)[-1]
         await press(pilot, "f5")
         said = text_of(app, ".form-tested")
@@ -122,10 +122,10 @@ async def test_the_palette_finds_it(project: Project, typed: str) -> None:
     ("name", "value", "said"),
     [
         ("file", "/nowhere/[bold].jsonl", "[bold].jsonl"),
-        ("file", "", "Something has to stand here."),
-        ("port", "x", "'x' is no port"),
-        ("port", "70000", "'70000' is no port"),
-        ("port", "٣", "is no port"),
+        ("file", "", "A value is required."),
+        ("port", "x", "'x' is not a port"),
+        ("port", "70000", "'70000' is not a port"),
+        ("port", "٣", "is not a port"),
     ],
 )
 async def test_what_cannot_be_served_is_said_at_its_field(project: Project, name: str, value: str, said: str) -> None:
@@ -148,7 +148,7 @@ async def test_a_port_that_is_taken_and_a_file_without_replies_are_said(project:
             field(app, "port").value = str(taken.getsockname()[1])
             await press(pilot, "f4")
             number = taken.getsockname()[1]
-            another = "Take another port, or leave it empty for any free one."
+            another = "Choose another port, or leave it empty for any free one."
             assert field(app, "port").wrong == f"Port {number} is taken: something else listens there. {another}"
             # Lines that are left out are said before what ends it.
             some = str(write_lines(tmp_path / "s.jsonl", [{"match": "x"}, {"match": "x", "raw": "y"}]))

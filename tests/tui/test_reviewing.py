@@ -165,7 +165,7 @@ async def test_all_that_err_are_marked_and_taken_back_at_one_go(project: Project
         assert screen.completion == 2
         assert [row[0] for row in stored(project)] == ["error", "error", "retraction", "retraction"]
         assert title(screen).startswith("0 of 3 reviewed")
-        assert "Taken back" in review(screen)
+        assert "Retracted" in review(screen)
         assert "Decided" not in review(screen)
 
 
@@ -223,7 +223,7 @@ async def test_an_item_is_sent_back_with_a_reason(project: Project) -> None:
         assert screen.completion != 2
         await press(pilot, "z")
         assert screen.completion == 2
-        assert "People still label it anew" in review(screen)
+        assert "It will still be labelled again" in review(screen)
 
 
 async def test_what_is_not_stored_is_not_shown_as_done(project: Project) -> None:
@@ -311,7 +311,7 @@ async def test_an_older_decision_of_ones_own_is_taken_back_on_its_item(project: 
         assert "Decided  ✗ error of beta: format (dora)" in review(screen)
         assert title(screen).startswith("1 of 3 reviewed"), "dora's mark stands"
         await press(pilot, "z")
-        assert "no decision of yours" in review(screen)
+        assert "You have no decision" in review(screen)
 
 
 async def test_earlier_reviews_stand_with_the_evidence(project: Project) -> None:

@@ -140,6 +140,6 @@ async def test_an_account_that_cannot_be_read_is_no_crash(tmp_path: Path) -> Non
     async with opened(project) as (app, pilot):
         app.push_screen(SearchTreeScreen(run, 1))
         await settle(pilot)
-        assert "No search can be read" in text_of(app, "#search-facts")
+        assert "no readable search" in text_of(app, "#search-facts")
         await press(pilot, "enter", "T", "tab", "enter")
         assert isinstance(app.screen, SearchTreeScreen)

@@ -66,7 +66,7 @@ async def test_nothing_is_sent_before_estimate_and_trust_are_confirmed(project: 
         configure(project, server.url, *prices)
         async with opened(project) as (app, pilot):
             await ask_to_start(app, pilot)
-            assert f"{ITEMS} to judge; 0 have their verdict already" in question(app)
+            assert f"{ITEMS} to judge; 0 already have their verdict" in question(app)
             assert f"about {ITEMS}, less those" in question(app)
             assert "at most about $" in question(app)
             await press(pilot, "y")
@@ -85,7 +85,7 @@ async def test_nothing_is_sent_before_estimate_and_trust_are_confirmed(project: 
             assert len(server.received) == ITEMS
             await press(pilot, "escape")
             await ask_to_start(app, pilot)
-            assert "nothing will be asked" in question(app)
+            assert "no calls will be made" in question(app)
 
 
 class Moody:

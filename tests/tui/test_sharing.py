@@ -108,7 +108,7 @@ async def test_the_terminal_does_not_say_whether_it_took_it(tmp_path: Path, monk
         await press(pilot, *":y", "enter", "e", "7")
         assert app.clipboard == accuracy_as(accuracy(project, by="type"), TableForm(format="markdown"))
         (notice,) = notices(app)
-        assert notice.startswith("Perhaps copied")
+        assert notice.startswith("Possibly copied")
         assert "isn't known" in notice
 
 

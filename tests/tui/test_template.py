@@ -82,7 +82,7 @@ async def test_from_the_text_to_a_verifier_of_its_own(project: Project, size: tu
             text = screen.editor.text
             assert 'parser = "verifybench@1"' in text
             await written(pilot, screen, text.replace("You grade", f"You grade {MARK}"))
-            assert text_of(app, "#template-shape") == "1 call an item · read by verifybench@1"
+            assert text_of(app, "#template-shape") == "1 call per item · parsed by verifybench@1"
             # The prompt about the item at hand, without a call.
             await press(pilot, "ctrl+t")
             shown = screen_of(app, PreviewScreen)

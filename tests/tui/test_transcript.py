@@ -179,7 +179,7 @@ async def test_an_item_opens_the_transcript_of_its_chosen_verdict(project: Proje
         assert "run 2 · 2 calls" in evidence.text
         assert "1 call · recorded replies" in evidence.text
         await press(pilot, "T")
-        assert any("No model server was asked" in notice for notice in notices(app))
+        assert any("This verdict needed no model server" in notice for notice in notices(app))
         await press(pilot, "V", "T")
         assert any("Choose one" in notice for notice in notices(app))
         await press(pilot, "V", "T")

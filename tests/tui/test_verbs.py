@@ -184,7 +184,7 @@ async def test_people_and_their_work_are_added_in_the_app(project: Project, size
         await settle(pilot)
         form = screen_of(app, VerbScreen)
         await press(pilot, "ctrl+r")
-        assert app.screen.query_one("#option-annotators", OptionField).wrong == "Something has to stand here."
+        assert app.screen.query_one("#option-annotators", OptionField).wrong == "A value is required."
         await fill(app, annotators="amira")
         await press(pilot, "ctrl+r")
         await until(pilot, lambda: not form.is_at_work)
@@ -295,7 +295,7 @@ async def test_what_was_cleared_is_not_there_again(project: Project) -> None:
     ("option", "typed", "told"),
     [
         ("per-item", "two", "'two' is no whole number."),
-        ("per-subtype", "0", "It is at least 1."),
+        ("per-subtype", "0", "It must be at least 1."),
         ("where", "id=c3", "Unknown field 'id'."),
         ("annotators", "o'brien ben", "quote"),
     ],
@@ -416,7 +416,7 @@ async def test_fields_that_few_need_are_shown_once_they_are_asked_for(project: P
 
         first = ["file", "format", "table", "dataset", "where", "gold", "force"]
         assert shown() == first
-        assert "f9: 8 more fields, which few need: verifier, names, sighted" in text_of(app, "#verb-later")
+        assert "f9: 8 more fields (rarely used):  verifier, names, sighted" in text_of(app, "#verb-later")
         await press(pilot, "f9")
         assert shown() == [*first, *form.form.later]
         assert form.query_one("#option-verifier", OptionField).line.has_focus

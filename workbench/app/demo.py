@@ -28,7 +28,7 @@ def sample_folder() -> Path:
     for folder in (package / "sample_data", package.parent / "sample_data"):
         if (folder / "tuples.jsonl").is_file():
             return folder
-    raise FormatError("The sample data is not where it was installed.", "Install workbench again.")
+    raise FormatError("The sample data is missing from the installation.", "Install workbench again.")
 
 
 def load_sample(project: Project) -> None:

@@ -20,41 +20,41 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
         "export": ("data", "Write items, labels or verdicts to a file."),
         "status": ("data", "Count items, questions, states and runs."),
         "datasets": ("datasets", "List data sets; rename, remove or bring one back."),
-        "exclude": ("data", "Take items out of every table, list them, find candidates."),
+        "exclude": ("data", "Exclude items from every table, list them, find candidates."),
         "curate": ("curate", "Curate a pool of questions: duplicates, types, a draw."),
         "complete": ("completions", "Have models write completions of a set's questions."),
-        "selected-by": ("data", "Name the judges whose verdicts chose a data set's items."),
-        "types": ("data", "Answer types that a model suggests, beside those in force."),
+        "selected-by": ("data", "Name the judges whose verdicts selected a data set's items."),
+        "types": ("data", "Compare a model's answer types with those in force."),
     },
     "people": {
         "annotators": ("people", "Add, list, pause, resume and remove the people who label."),
         "assign": ("people", "Open label slots for annotators."),
-        "checks": ("people", "Mix in items whose answer is known, and what came of them."),
+        "checks": ("people", "Mix in items with a known answer, and report the results."),
         "plan": ("people", "Show how many more labels give ± x points of accuracy."),
         "serve": ("servers", "Serve the app to annotators in a browser."),
-        "reopen": ("people", "Have items labelled anew, with a reason."),
-        "guidelines": ("people", "Show what annotators are asked to do, or change it."),
+        "reopen": ("people", "Have items labelled again, with a reason."),
+        "guidelines": ("people", "Show or change the annotation guidelines."),
         "flags": ("people", "Show what annotators have flagged, and answer them."),
         "history": ("people", "Show who did what when, by item or by person."),
         "labels": ("labels", "Read and write labels as JSON lines."),
-        "conflicts": ("labels", "List conflicts by kind, and settle many alike."),
-        "agreement": ("labels", "Show how far the people who label agree."),
+        "conflicts": ("labels", "List conflicts by kind, and resolve many similar ones."),
+        "agreement": ("labels", "Show how far annotators agree."),
         "bundle": ("labels", "Write a person's items into a database, to label offline."),
-        "merge": ("labels", "Take labels of other databases, such as bundles; or runs."),
+        "merge": ("labels", "Merge labels of other databases, such as bundles; or runs."),
     },
     "verifiers": {
         "verifiers": ("verifiers", "List the verifiers that can be run."),
         "verify": ("verifiers", "Run a verifier over the items, in the background or in front."),
         "judge-file": ("files", "Judge the rows of files, without a database."),
         "runs": ("verifiers", "List, show, pause, cancel and resume runs."),
-        "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line an item."),
+        "verdicts": ("verdicts", "Print a verifier's verdicts, one JSON line per item."),
         "models": ("judges", "Check the model servers of a verifier."),
-        "transcripts": ("verdicts", "Print the requests and responses that verdicts rest on."),
-        "template": ("templates", "Show and check what judges are told."),
+        "transcripts": ("verdicts", "Print the requests and responses behind verdicts."),
+        "template": ("templates", "Show and check judges' prompts."),
         "preview": ("judges", "Show the exact requests a judge would send about an item."),
         "replay": ("servers", "Serve recorded replies, like the sample's, as a model server."),
-        "parse": ("judges", "Read recorded judge outputs again, under any parser."),
-        "threshold": ("judges", "Fit the threshold that makes verdicts of a verifier's scores."),
+        "parse": ("judges", "Parse recorded judge outputs again, with any parser."),
+        "threshold": ("judges", "Fit the threshold that turns scores into verdicts."),
         "sweep": ("judges", "Run a judge under many settings: accuracy and tokens."),
         "pairwise": ("judges", "Ask which of two completions is better, in both orders."),
         "duel": ("judges", "Compare the reasoning of two judges, blind and in both orders."),
@@ -63,24 +63,24 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "figures": {
         "accuracy": ("figures", "Show how accurate verifiers are, by answer type and more."),
         "tables": ("figures", "Show the tables of the VerifyBench paper."),
-        "report": ("figures", "Write a page with tables, plots and examples; figures, too."),
+        "report": ("figures", "Write a page with tables, plots and examples; or the plots."),
         "compare": ("figures", "Compare two verifiers on the items both have judged."),
         "what-if": ("what_if", "Show which verdicts other options of a verifier would change."),
-        "cost": ("combined", "Show accuracy beside tokens, seconds and dollars: who leads?"),
-        "stack": ("stacks", "Find the best stack of verifiers; what one is worth and takes."),
+        "cost": ("combined", "Compare accuracy with tokens, seconds and dollars."),
+        "stack": ("stacks", "Find the best stack of verifiers; show accuracy and cost of one."),
         "best-of": ("combined", "Let verifiers pick one of n completions."),
         "validity": ("combined", "Check what verdicts follow besides correctness."),
         "estimate": ("combined", "Estimate accuracy from few labels and other verdicts."),
-        "disagreements": ("disagreements", "List items on which verifiers, gold or people disagree."),
+        "disagreements": ("disagreements", "List items on which verifiers, gold or annotators disagree."),
         "review": ("disagreements", "Decide who was wrong: gold, or the verifier, and why."),
         "correlate": ("combined", "Show how far a verifier's scores follow the gold labels."),
         "pairs": ("combined", "Show how often the correct of two completions scores higher."),
-        "calibrate": ("combined", "Show how far scores are chances of being correct; calibrate."),
+        "calibrate": ("combined", "Show how well scores predict correctness; calibrate them."),
     },
     "benchmarks": {
         "build": ("sets", "Build sets: picks, balanced, hard as in VerifyBench; random."),
         "sets": ("sets", "List, show and compare frozen sets."),
-        "preset": ("sets", "Print the sources, models or judges of a paper, to begin with."),
+        "preset": ("sets", "Print the sources, models or judges of a paper as a start."),
         "publish": ("sets", "Write frozen sets for others to load, with a data card."),
     },
     "code": {
@@ -89,78 +89,78 @@ GROUPS: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "training": {
         "training": ("trainings", "Watch trainings: accepted, right, what rises, by step."),
         "reward-server": ("servers", "Serve verdicts as rewards over HTTP, for training."),
-        "downstream": ("combined", "Set accuracy against scores of models trained with it."),
+        "downstream": ("combined", "Compare accuracy with scores of models trained with it."),
     },
     "care": {
         "backup": ("care", "Write a checked copy of the database."),
-        "restore": ("care", "Go back to a backup, or make a database of an archive."),
+        "restore": ("care", "Restore a backup, or create a database from an archive."),
         "doctor": ("care", "Check a database and this machine."),
-        "rescue": ("care", "Write what can be read of a hurt database into a new one."),
-        "help": ("helping", "Show every command in a line, or one group's, or its own."),
+        "rescue": ("care", "Recover what can be read of a damaged database."),
+        "help": ("helping", "List every command, one group, or show one command's help."),
     },
 }
-"""What commands are about -> command name -> (module in ``app/cli``, one line of help)."""
+"""Topic -> command name -> (module in ``app/cli``, one line of help)."""
 
 COMMANDS: Final = {name: command for group in GROUPS.values() for name, command in group.items()}
 
 FIRST: Final = ("demo", "import", "verify", "accuracy", "open")
-"""What a person does first, in this order."""
+"""The first commands of a new user, in order."""
 
 WITHIN: Final[dict[str, dict[str, tuple[str, str]]]] = {
     "build": {
-        "random": ("sets", "So many questions that chance draws, each with all its completions."),
-        "picks": ("sets", "Of each question 2 + 2 completions by a judge's verdicts, for people to label."),
-        "balanced": ("sets", "So many questions of each type, each with one correct and one incorrect completion."),
-        "hard": ("sets", "What judges are split on, labelled by people."),
+        "random": ("sets", "Draw questions at random, each with all its completions."),
+        "picks": ("sets", "Pick 2 + 2 completions per question by a judge's verdicts, to be labelled."),
+        "balanced": ("sets", "A quota of questions per type, each with one correct and one incorrect completion."),
+        "hard": ("sets", "Items on which judges are split, labelled by annotators."),
     },
     "curate": {
-        "status": ("curate", "Count the pool by source: licences, what is out, types, what was drawn."),
-        "licence": ("curate", "Give a source a licence, where its files don't know it or are wrong."),
-        "exclude": ("curate", "Take questions out, each for a reason; list them, find candidates."),
-        "duplicates": ("curate", "Find questions that say what another one says, and take them out."),
-        "types": ("curate", "Have a model propose answer types, compare them, say types yourself."),
-        "draw": ("curate", "Draw so many questions of each type, and freeze them as a set."),
+        "status": ("curate", "Count the pool by source: licences, exclusions, types, draws."),
+        "licence": ("curate", "Set a source's licence if its files lack it or are wrong."),
+        "exclude": ("curate", "Exclude questions, each for a reason; list them, find candidates."),
+        "duplicates": ("curate", "Find duplicate questions, and exclude them."),
+        "types": ("curate", "Have a model propose answer types, compare them, set types yourself."),
+        "draw": ("curate", "Draw a number of questions per type, and freeze them as a set."),
     },
     "template": {
-        "check": ("templates", "Check a prompt: placeholders, what is sent, which parser reads the reply."),
-        "show": ("templates", "Print the template that a judge asks by."),
+        "check": ("templates", "Check a prompt: placeholders, the request, and the parser of the reply."),
+        "show": ("templates", "Print a judge's template."),
     },
     "code": {
         "write-tests": ("writing", "Have a model write a suite of tests, of problems or of single solutions."),
         "scale": ("scaling", "Have models write 5, 10, … 25 tests, run them all: how well does each suite rank?"),
         "write-solutions": ("writing", "Have models write solutions, until each problem has k different scores."),
-        "results": ("results", "Print what came of every solution, one JSON line a solution and suite."),
-        "exclude": ("results", "Set a suspect test apart: it counts for nobody; list those that are, or undo it."),
+        "results": ("results", "Print every solution's outcomes, one JSON line per solution and suite."),
+        "exclude": ("results", "Set a suspect test apart so that it never counts; list such tests, or undo it."),
         "select": ("ranking", "Select solutions spread from best to worst: a set for scoring and ranking."),
         "metrics": ("ranking", "Show how well verifiers rank and score solutions: Top-1, Spearman, MAE and more."),
         "saturation": ("ranking", "Show how many tests are enough to rank solutions."),
         "passk": ("ranking", "Show pass@k: how often at least one of k solutions passes."),
-        "histograms": ("ranking", "Show scores, score gaps and sizes of a selection, and what came of tests."),
-        "duplicates": ("evolution", "Find problems that say the same, by embeddings, and keep one of each."),
-        "refine": ("evolution", "Have a model write problems of standard input anew, as functions with tests."),
-        "pool": ("writing", "Have every model write so many solutions of each problem."),
+        "histograms": ("ranking", "Show scores, score gaps and sizes of a selection, and test results."),
+        "duplicates": ("evolution", "Find duplicate problems by embeddings, and keep one of each."),
+        "refine": ("evolution", "Have a model rewrite problems of standard input as functions with tests."),
+        "pool": ("writing", "Have every model write a number of solutions of each problem."),
         "evolve": ("evolution", "Grow suites of tests harder by rounds against the solutions they let through."),
         "representatives": ("evolution", "Choose the solutions that a model is shown when tests evolve."),
     },
 }
-"""A command that has commands of its own -> those, likewise."""
+"""Command with subcommands -> its subcommands, likewise."""
 
 REMOVED: Final[dict[str, str]] = {
     "ensemble": "verify DB judge-panel -o members=A,B,C -o reducer=majority (a vote), or workbench stack DB",
 }
-"""A command that is no more -> what to use instead, behind ``workbench``."""
+"""Removed command -> its replacement, after ``workbench``."""
 
 NOT_IN_APP: Final[dict[str, str]] = {
     "open": "the app is open; lists lead to their items",
-    "demo": "it makes a database of its own; it is offered where none is open",
+    "demo": "it creates its own database; the start screen offers it",
     "help": "? shows the keys, and the palette finds every verb",
-    "serve": "it serves until it is stopped, in a terminal of its own",
-    "reward-server": "it serves until it is stopped, in a terminal of its own",
+    "serve": "it runs until it is stopped, in a separate terminal",
+    "reward-server": "it runs until it is stopped, in a separate terminal",
     "judge-file": "it is for files, and needs no database",
-    "restore": "it puts another database in the place of the one that is open",
+    "restore": "it replaces the open database",
     "rescue": "it is for a database that can't be opened",
 }
-"""Verbs that are the command line's alone -> why."""
+"""Verbs available on the command line only -> the reason."""
 
 _PACKAGES: Final = {"code": "workbench.app.cli.code"}
 

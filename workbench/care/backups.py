@@ -50,9 +50,9 @@ if TYPE_CHECKING:
 
 
 _SHOWN = 3
-"""Attacks that came through are named up to so many, and counted beyond."""
+"""Maximum number of successful attacks that are named; all are counted."""
 LITTLE_SPACE = 512 * 2**20
-"""Less free disk than this many bytes is reported."""
+"""Free disk bytes below which a finding is reported."""
 
 
 def backup(project: Project, target: Path, *, force: bool = False, discard: bool = False) -> int:
@@ -216,7 +216,7 @@ def restore(path: Path, target: Path) -> Restored:
 
 def _require_nothing(target: Path) -> None:
     if os.path.lexists(target):
-        raise StoreError(f"{target} exists.", "An archive is read back into a new database: name another file.")
+        raise StoreError(f"{target} exists.", "An archive is restored into a new database: name another file.")
 
 
 def _require_readable(path: Path, manifest: Manifest) -> None:
@@ -232,18 +232,19 @@ def _require_readable(path: Path, manifest: Manifest) -> None:
     wrong = names - known or known - names - set(CALLS)
     if manifest.schema < migrations.OLDEST or wrong:
         differing = ", ".join(sorted(wrong)) or f"version {manifest.schema} of the tables"
-        raise FormatError(f"{path}: no program of ours wrote this: {differing}.", "Get another copy of it.")
+        raise FormatError(f"{path}: workbench did not write this: {differing}.", "Get another copy of it.")
 
 
 def _require_room(target: Path, manifest: Manifest) -> None:
     if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
+        raise StoreError(f"{target.parent}: there is no such folder.", "Create it first.")
     require_local(target.parent)
     wanted = sum(member.bytes for member in manifest.members)
     free = shutil.disk_usage(target.parent).free
     if wanted > free:
         raise StoreError(
-            f"{target}: the archive holds {wanted >> 20:,} MiB of rows and {free >> 20:,} MiB are free.", "Make room."
+            f"{target}: the archive holds {wanted >> 20:,} MiB of rows and {free >> 20:,} MiB are free.",
+            "Free some space.",
         )
 
 
@@ -270,7 +271,7 @@ def _require_sets(archive: Archive, database: Path) -> None:
                 comparing.settings_of(found)
                 comparing.report_of(found)
             except (StoreError, UsageError) as error:
-                raise archive.damaged(f"a set is none: {error}") from error
+                raise archive.damaged(f"a set is invalid: {error}") from error
 
 
 class _PlacedRow(NamedTuple):
@@ -370,27 +371,27 @@ def restore_backup(path: Path, target: Path) -> Restored:
 
 def _require_source(path: Path, target: Path) -> None:
     if not path.stat().st_size:
-        raise FormatError(f"{path} has 0 bytes: it is no backup.", "Take another one.")
+        raise FormatError(f"{path} has 0 bytes: it is not a backup.", "Use another one.")
     if target.exists() and target.samefile(path):
         raise StoreError(f"{path} is the database itself.", "Name a backup of it.")
     try:
         require_unused(path)
     except StoreError as error:
         take = f"workbench backup {shlex.quote(str(path))} FILE"
-        raise StoreError(error.message, f"{error.hint} Or take a backup of it: {take}") from error
+        raise StoreError(error.message, f"{error.hint} Or make a backup of it: {take}") from error
 
 
 def _require_place(target: Path, path: Path) -> None:
     if not target.parent.is_dir():
-        raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
+        raise StoreError(f"{target.parent}: there is no such folder.", "Create it first.")
     if os.path.lexists(target) and not stat.S_ISREG(target.lstat().st_mode):
-        raise StoreError(f"{target} is no regular file.", "Name another file.")
+        raise StoreError(f"{target} is not a regular file.", "Name another file.")
     require_local(target.parent)
     require_unused(target)
     wanted, free = path.stat().st_size, shutil.disk_usage(target.parent).free
     if wanted > free:
         raise StoreError(
-            f"{target}: the backup has {wanted >> 20:,} MiB and {free >> 20:,} MiB are free.", "Make room."
+            f"{target}: the backup has {wanted >> 20:,} MiB and {free >> 20:,} MiB are free.", "Free some space."
         )
 
 

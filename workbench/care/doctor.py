@@ -27,10 +27,10 @@ from workbench.labelling.ledger import recompute, states_differ
 from workbench.measuring.columns import column_finding
 
 _UNREADABLE = (WorkbenchError, anatomy.SQLError, ValueError, TypeError, LookupError, ArithmeticError)
-"""What a value that is not what was stored may lead to."""
+"""Exceptions that a corrupted value may cause."""
 _VALUES = (
     "checked against digests: texts, gold, models and types{}; all others ({}verdicts and their scores, replies …) "
-    "carry none: what is not named is whole by structure, types and rules"
+    "carry none: anything not named is sound in structure, types and rules"
 )
 
 
@@ -42,7 +42,7 @@ def examine(path: Path) -> list[Finding]:
     """
     anatomy.require_file(path)
     if not path.stat().st_size:
-        what = f"it has 0 bytes: it is no database any more. {go_back(path)}"
+        what = f"it has 0 bytes: it is no longer a database. {go_back(path)}"
         return [Finding(name="file", ok=False, message=what)]
     try:
         with looked_at(path) as database:
@@ -70,13 +70,13 @@ def _examined(path: Path, database: LookedAt) -> list[Finding]:
         ]
     trouble = anatomy.integrity(connection)
     if version is None:
-        message = f"SQLite can make nothing of it: {trouble}. {go_back(path)}"
+        message = f"SQLite can't read it: {trouble}. {go_back(path)}"
         return [Finding(name="file", ok=False, message=message), *beside]
     if not anatomy.is_ours(connection):
-        return [Finding(name="file", ok=False, message="it is an SQLite file, but no workbench database"), *beside]
+        return [Finding(name="file", ok=False, message="it is an SQLite file, but not a workbench database"), *beside]
     if trouble:
         hurt = _hurt(connection) or [Finding(name="integrity", ok=False, message=trouble, remedy="repair")]
-        unchecked = "not checked: what is hurt comes first; what is not named is whole by structure alone"
+        unchecked = "not checked because of damage elsewhere; anything not named is sound in structure only"
         return [*hurt, *beside, Finding(name="contents", ok=False, message=unchecked)]
     return [
         _integrity(""),
@@ -152,7 +152,7 @@ def _states(project: Project) -> Finding:
 
 _BESIDE = {"columns", "search"}
 _IN_PLACE = {"schema", "item states", *_BESIDE}
-"""What is made anew while others work."""
+"""Repairs that are possible while others work."""
 
 
 class NotRepairedError(StoreError):
@@ -178,7 +178,7 @@ def repair(path: Path) -> Repaired:
     done, kept = [], list[Path]()
     if not set(names) <= _IN_PLACE:
         kept = _rebuild(path)
-        done.append(f"The file was written anew ({', '.join(names)}); not a row is lost.")
+        done.append(f"The file was rewritten ({', '.join(names)}); no row is lost.")
     elif set(names) - _BESIDE:
         kept = [_copy(path)]
         done += anatomy.put_right_in(path)
@@ -189,7 +189,7 @@ def repair(path: Path) -> Repaired:
         # Files of another history are no use to anybody.
         shutil.rmtree(column_files.folder(path), ignore_errors=True)
     if set(names) & _BESIDE:
-        done.append("The columns beside it were removed; they are written when they are needed.")
+        done.append("The column files were removed; they are rewritten when needed.")
     return Repaired(done=done, kept=[path_text(place) for place in kept])
 
 
@@ -217,6 +217,6 @@ def _copy(path: Path) -> Path:
 def _refused(path: Path, lost: list[Finding]) -> NotRepairedError:
     named = "; ".join(f"{finding.name}: {finding.message}" for finding in lost[:3]) or "some rows can't be read"
     return NotRepairedError(
-        f"{path}: {named}. That stands nowhere else in the file; nothing was changed.",
-        f"{go_back(path)} (or write out all that can be read: workbench rescue {shlex.quote(str(path))} NEW.db)",
+        f"{path}: {named}. It is stored nowhere else in the file; nothing was changed.",
+        f"{go_back(path)} (or recover what can be read: workbench rescue {shlex.quote(str(path))} NEW.db)",
     )

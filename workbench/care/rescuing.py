@@ -52,7 +52,7 @@ def require_nothing(target: Path) -> None:
         StoreError: It does.
     """
     if os.path.lexists(target):
-        raise StoreError(f"{target} exists.", "What is rescued goes into a new database: name another file.")
+        raise StoreError(f"{target} exists.", "Recovered data is written to a new database: name another file.")
 
 
 def written(path: Path, temporary: Path, target: Path) -> Rescued:
@@ -90,18 +90,18 @@ def _notes(written: RescueOutcome) -> list[str]:
             notes.append(f"{_lack(table)}: {meaning}")
     if written.changed_questions or written.changed_items:
         notes.append(
-            f"{len(written.changed_questions):,} questions and {len(written.changed_items):,} items are not what they "
-            "were imported as (a text, gold, model or type): they are kept as they can be read"
+            f"{len(written.changed_questions):,} questions and {len(written.changed_items):,} items differ from "
+            "their import (a text, gold, model or type): they are kept as they can be read"
         )
     if written.changed_labels:
         notes.append(
-            f"{len(written.changed_labels):,} label events are not what was given (a value, note, person, time or "
-            "round): they are kept as they can be read; a backup may have them whole"
+            f"{len(written.changed_labels):,} label events differ from what was given (a value, note, person, "
+            "time or round): they are kept as they can be read; a backup may have the originals"
         )
     if not written.keeps_secret:
-        notes.append("the database's secret is lost: a judge's replies to fenced prompts are asked for again")
+        notes.append("the database's secret is lost: calls with fenced prompts are repeated")
     if written.foreign:
-        notes.append(f"tables that are none of workbench's were left: {', '.join(written.foreign)}")
+        notes.append(f"foreign tables were left out: {', '.join(written.foreign)}")
     return notes
 
 
@@ -109,7 +109,9 @@ def _without_digest(tables: list[str]) -> list[str]:
     if not tables:
         return []
     named = ", ".join(tables[:_NAMED]) + (" …" if len(tables) > _NAMED else "")
-    return [f"values of {named} carry no digest: they are as they can be read; a byte changed inside one is not seen"]
+    return [
+        f"values of {named} carry no digest: they are kept as they can be read; a changed byte would not be noticed"
+    ]
 
 
 def _lack(table: TableRescued) -> str:
@@ -118,31 +120,31 @@ def _lack(table: TableRescued) -> str:
 
 
 _MEANINGS = {
-    "label_events": "labels that people gave are lost; who gave which is listed as far as an index tells",
+    "label_events": "labels are lost; their annotators and items are listed as far as an index has them",
     "annotators": "their labels are kept under names such as lost-3",
-    "completions": "items that labels or verdicts speak of are kept under ids such as lost-17, without gold and model",
+    "completions": "items with labels or verdicts are kept under ids such as lost-17, without gold and model",
     "completion_text": 'their items are kept with their ids and labels; their text is "(lost)"',
-    "questions": "questions of items that are there are kept under ids such as lost-9",
+    "questions": "questions of existing items are kept under ids such as lost-9",
     "question_text": 'their items are kept with their ids and labels; question and reference are "(lost)"',
     "runs": "verdicts of such a run are kept under a run lost-2",
     "verifiers": "verdicts are kept under a verifier lost-2",
     "verdicts": "items without a verdict are judged when the verifier is run again",
-    "verdict_evidence": "these verdicts stand without what they rest on",
-    "responses": "replies that are lost are asked for, and paid for, again",
-    "reviews": "what reviewers decided there is to be decided again",
+    "verdict_evidence": "these verdicts have lost their evidence",
+    "responses": "lost replies are requested, and paid for, again",
+    "reviews": "reviewers' decisions there must be made again",
     "guidelines": "labels still name the version",
-    "sets": "the frozen set is to be frozen anew",
-    "set_items": "the frozen set is not what was frozen: freeze it anew",
-    "set_questions": "the frozen set is not what was frozen: freeze it anew",
+    "sets": "the set must be frozen again",
+    "set_items": "the set differs from what was frozen: freeze it again",
+    "set_questions": "the set differs from what was frozen: freeze it again",
 }
 
 
 def _require_place(path: Path, target: Path) -> None:
     if not path.is_file():
-        what = "it is no file" if path.exists() else "there is no such file"
-        raise StoreError(f"{path}: {what}.", "Name the hurt database.")
+        what = "it is not a file" if path.exists() else "there is no such file"
+        raise StoreError(f"{path}: {what}.", "Name the damaged database.")
     if not path.stat().st_size:
-        raise StoreError(f"{path} is empty.", f"Nothing can be read of it. {go_back(path)}")
+        raise StoreError(f"{path} is empty.", f"Nothing in it is readable. {go_back(path)}")
     if not target.parent.is_dir():
         raise StoreError(f"{target.parent}: there is no such folder.", "Make it first.")
     require_local(target.parent)

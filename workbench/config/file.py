@@ -20,7 +20,7 @@ from workbench.core.inputs import require_input
 
 
 MOST_PARTS = 50
-"""Of a dotted key; the parser's memory grows with their square, and a file of 200 kB could take all there is."""
+"""Maximum parts of a dotted key; the parser's memory grows with their square, so 200 kB could exhaust it."""
 _PART = r"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS},}}")
 
@@ -39,10 +39,10 @@ def loads(text: str) -> dict[str, Any]:
 
 
 FOLDER_VARIABLE = "WORKBENCH_CONFIG_DIR"
-"""Environment variable that puts the user's configuration folder somewhere else."""
+"""Environment variable for another configuration folder of the user."""
 FILE_NAME = "workbench.toml"
 MOST_BYTES = 1_000_000
-"""Larger settings files are refused."""
+"""Maximum bytes of a settings file."""
 
 
 def user_folder() -> Path:
@@ -130,7 +130,7 @@ def read_text(path: Path, most: int = MOST_BYTES) -> str:
 
 def _read_any(path: Path, most: int) -> bytes:
     if path.exists() and not path.is_file():
-        raise UsageError(f"{path} is no file.")
+        raise UsageError(f"{path} is not a file.")
     require_input(path)
     with path.open("rb") as stream:
         content = stream.read(most + 1)

@@ -70,14 +70,16 @@ def price_in(place: str, entry: Any) -> Price:
     if unknown := sorted(entry.keys() - _FIELDS):
         raise UsageError(f"{place}.{unknown[0]} is unknown.", f"Fields: {', '.join(sorted(_FIELDS))}.")
     if missing := sorted({"input", "output", "date"} - entry.keys()):
-        raise UsageError(f"{place}.{missing[0]} is missing.", f"US dollars a million tokens. Example: {_PRICE_EXAMPLE}")
+        raise UsageError(
+            f"{place}.{missing[0]} is missing.", f"US dollars per million tokens. Example: {_PRICE_EXAMPLE}"
+        )
     numbers = {name: _number(f"{place}.{name}", entry[name]) for name in _NUMBERS if name in entry}
     return msgspec.convert({**numbers, "date": _date(f"{place}.date", entry["date"])}, Price)
 
 
 def _number(place: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _HIGHEST:
-        raise UsageError(f"{place} must be a number from 0 to {_HIGHEST:,.0f}.", "US dollars a million tokens.")
+        raise UsageError(f"{place} must be a number from 0 to {_HIGHEST:,.0f}.", "US dollars per million tokens.")
     return float(value)
 
 
@@ -88,5 +90,5 @@ def _date(place: str, value: object) -> str:
         except ValueError:
             value = None
     if type(value) is not date:
-        raise UsageError(f"{place} must be the day it was looked up.", 'Example: date = "2026-11-01"')
+        raise UsageError(f"{place} must be the date of the price.", 'Example: date = "2026-11-01"')
     return value.isoformat()

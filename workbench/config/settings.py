@@ -104,7 +104,7 @@ def _require_bounds(place: str, table: dict[str, Any]) -> None:
     known = {field.name: field for field in fields_of(AnnotationPolicy)}
     for name, value in sorted(table.items()):
         if name not in known:
-            raise UsageError(f"{place}.{name} is no setting.", f"Settings: {', '.join(known)}.")
+            raise UsageError(f"{place}.{name} is not a setting.", f"Settings: {', '.join(known)}.")
         most = known[name].bounds.get("le", inf)
         if isinstance(value, int | float) and not 0 <= value <= most:
             bounds = "must not be negative" if most == inf else "must be between 0 and 1"

@@ -65,14 +65,14 @@ class UnsafeError(UsageError):
 
     def __init__(self) -> None:
         super().__init__(
-            "With limits alone (L1) a solution that tries can read and change your files and open connections.",
-            "workbench doctor DB says why nothing better holds here. If all of this code is yours to trust: "
+            "With limits alone (L1) a malicious solution can read and change your files and open connections.",
+            "workbench doctor DB explains why no better level works here. If you trust all of this code: "
             "workbench verify DB execution --allow-unsafe-execution",
         )
 
 
 UNSAFE: Final = Grant(("unsafe execution",), "solutions are run with limits alone (L1)")
-"""Not shown to be accepted with other things: it is agreed to by a flag of its own."""
+"""Never offered together with other grants: it needs a separate flag."""
 
 
 def interpreter_grant(path: str) -> Grant:
@@ -121,8 +121,8 @@ def accept(database: Path, grants: list[Grant]) -> None:
         _folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(
-            f"{_folder()}, where it is kept what you accept, can't be made: {error.strerror}.",
-            f"Name a folder that can be written in the environment variable {FOLDER_VARIABLE}.",
+            f"{_folder()}, the folder of your accepted grants, can't be created: {error.strerror}.",
+            f"Name a writable folder in the environment variable {FOLDER_VARIABLE}.",
         ) from error
     for grant in grants:
         write_whole(_place(database, grant), f"{os.fspath(database.resolve())!a}\n{grant.text}\n")
@@ -147,7 +147,7 @@ def require_grants(database: Path, grants: list[Grant]) -> None:
     if wanted := missing(database, grants):
         raise NotTrustedError(
             "This project wants to use what you haven't accepted: " + "; ".join(grant.text for grant in wanted) + ".",
-            "If it is as you want it, say so with --trust.",
+            "To accept this, use --trust.",
             tuple(wanted),
         )
 

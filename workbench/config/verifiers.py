@@ -18,39 +18,39 @@ from workbench.config.file import loads, read_settings, read_text, require_table
 from workbench.core.errors import UsageError
 
 NAME = re.compile(r"[\w.+@/-]{1,100}")
-"""What verifiers may be called."""
+"""Valid names of verifiers."""
 TEMPLATE = "template"
-"""The option that names a file with a prompt of the user's own."""
+"""Option: a file with a custom prompt."""
 PUBLISHED = "published"
-"""The option that names a copy of a paper's repository, whose prompt is asked by as it is."""
+"""Option: a copy of a paper's repository, whose prompt is used unchanged."""
 TEMPLATE_VERSION = "template_version"
-"""The option that says which version of one of our own is used."""
+"""Option: the version of a built-in template."""
 SEARCHED = ("reward_tests", "traj_weight")
-"""Options of a search whose usual values have changed: one that was begun goes on with those it has."""
+"""Search options whose defaults have changed: a started search keeps its own values."""
 PUBLISHED_FILES = {True: "prompt/w_ref.txt", False: "prompt/wo_ref.txt"}
-"""Where such a copy has the prompt with the reference answer, and the one without."""
+"""Paths in such a copy of the prompts with and without the reference answer."""
 PROMPTS = "prompts"
-"""The option that names a folder with a file for each role of a search."""
+"""Option: a folder with a file for each role of a search."""
 SUBTASKS = "subtasks"
-"""The option that names a file with a list of subtasks."""
+"""Option: a file with a list of subtasks."""
 OWN_PROMPTS = frozenset({TEMPLATE, PUBLISHED, PROMPTS, SUBTASKS})
-"""The options that name a file or a folder with prompts of the user's."""
+"""Options that name a file or a folder with custom prompts."""
 PROMPT_FOLDERS = frozenset({PUBLISHED, PROMPTS})
-"""Those of them that name a folder."""
+"""Those that name a folder."""
 PRINTED = ".txt"
-"""How a prompt's file ends that is as a paper prints it."""
+"""Suffix of a prompt file as printed in a paper."""
 ROLE_FILES = (PRINTED, ".toml")
-"""How a role's file may end."""
+"""Suffixes of a role's file."""
 EXAMPLES = "examples"
-"""The option that says how many settled items a judge is shown."""
+"""Option: the number of adjudicated items shown to a judge."""
 EXAMPLES_DRAWN = "examples_drawn"
-"""The option that holds which these are, from when a name is bound; nobody gives it by hand."""
+"""Internal option: these items, fixed when a name is bound."""
 MEMBERS = "members"
-"""The option that names the verifiers on a panel."""
+"""Option: the verifiers on a panel."""
 MEMBERS_MADE = "members_made"
-"""The option that holds their kinds and options, as they were when a run was started; nobody gives it by hand."""
+"""Internal option: their kinds and options, as of the start of a run."""
 STAGES_MADE = "stages_made"
-"""The option that holds the same of a stack's stages."""
+"""Internal option: the same for a stack's stages."""
 _OPTION = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _SAMPLING = "sampling"
@@ -166,7 +166,7 @@ def role_files(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.suffix in ROLE_FILES and path.is_file())
     except OSError as error:
-        raise UsageError(f"{folder}: {error.strerror or error}.", "prompts= takes a folder of prompts.") from error
+        raise UsageError(f"{folder}: {error.strerror or error}.", "prompts= needs a folder of prompts.") from error
 
 
 def read_template(path: Path) -> str:
@@ -183,12 +183,12 @@ def read_template(path: Path) -> str:
 
 def _verifier(folder: Path, place: str, name: str, entry: Any) -> NamedVerifier:
     if not NAME.fullmatch(name):
-        raise UsageError(f"{place}.{name!r} is no name for a verifier.", "Up to 100 letters, digits and . _ + @ / -")
+        raise UsageError(f"{place}.{name!r} is not a valid verifier name.", "Up to 100 letters, digits and . _ + @ / -")
     place = f"{place}.{name}"
     fields = dict(require_table(place, entry, _EXAMPLE))
     kind = fields.pop("kind", None)
     if not isinstance(kind, str) or not kind:
-        raise UsageError(f"{place}.kind must name a kind of verifier.", "They are listed by: workbench verifiers DB")
+        raise UsageError(f"{place}.kind must name a kind of verifier.", "List them with: workbench verifiers DB")
     options = options_in(place, fields)
     for option in OWN_PROMPTS & options.keys():
         options[option] = str(inside(folder, f"{place}.{option}", options[option], folder=option in PROMPT_FOLDERS))
@@ -205,7 +205,7 @@ def _require_within(home: Path, place: str, files: Iterable[Path]) -> None:
     for path in files:
         if not path.resolve().is_relative_to(home.resolve()):
             raise UsageError(
-                f"{place}: {path} leads out of the project's folder.", "Templates lie beside the database."
+                f"{place}: {path} leads out of the project's folder.", "Templates must be next to the database."
             )
 
 
@@ -221,7 +221,7 @@ def options_in(place: str, fields: dict[str, Any]) -> dict[str, str]:
     options = {key: _text(f"{place}.{key}", value) for key, value in _flat(place, fields).items()}
     if (variable := options.get("api_key_env")) is not None and not _VARIABLE.fullmatch(variable):
         raise UsageError(
-            f"{place}.api_key_env is no name of an environment variable.",
+            f"{place}.api_key_env is not the name of an environment variable.",
             "Put the key into a variable and write the variable's name here.",
         )
     _require_no_program(place, options)
@@ -236,7 +236,7 @@ def _require_no_program(place: str, options: Mapping[str, object]) -> None:
     """
     if "api_key_command" in options:
         raise UsageError(
-            f"{place}.api_key_command is no option of a project's file: it would start a program of the file's choice.",
+            f"{place}.api_key_command is not allowed in a project's file: it would start a program chosen by the file.",
             "Give it where you start the run: -o api_key_command=…",
         )
 
@@ -249,9 +249,9 @@ def _flat(place: str, fields: dict[str, Any]) -> dict[str, Any]:
     for part in (fields, prompt, sampling):
         for key, value in part.items():
             if not _OPTION.fullmatch(key):
-                raise UsageError(f"{place}.{key!r} is no name of an option.", "Small letters, digits and _.")
+                raise UsageError(f"{place}.{key!r} is not an option name.", "Small letters, digits and _.")
             if key in flat:
-                raise UsageError(f"{place}.{key} is there twice.", f"As {key} and in {_SAMPLING} or prompt: keep one.")
+                raise UsageError(f"{place}.{key} occurs twice.", f"As {key} and in {_SAMPLING} or prompt: keep one.")
             flat[key] = value
     return flat
 
@@ -285,7 +285,9 @@ def inside(home: Path, place: str, name: str, *, folder: bool = False) -> Path:
     except (OSError, ValueError, RuntimeError):
         stays = False
     if not stays:
-        raise UsageError(f"{place}: {name!r} is not inside the project's folder.", "Templates lie beside the database.")
+        raise UsageError(
+            f"{place}: {name!r} is not inside the project's folder.", "Templates must be next to the database."
+        )
     if not (real.is_dir() if folder else real.is_file()):
         what = "folder" if folder else "file"
         raise UsageError(f"{place}: there is no {what} {name!r} in the project's folder.")
@@ -314,7 +316,7 @@ def save_verifier(path: Path, name: str, kind: str, options: Mapping[str, Value]
     from tomlkit.exceptions import TOMLKitError
 
     if not NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a verifier.", "Use up to 100 letters, digits and . _ + @ / -")
+        raise UsageError(f"{name!r} is not a valid verifier name.", "Use up to 100 letters, digits and . _ + @ / -")
     _require_no_program(f"{path}:verifiers.{name}", options)
     try:
         before = read_settings(path)

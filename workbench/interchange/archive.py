@@ -37,7 +37,7 @@ from workbench.labelling.believing import MalformedError
 
 Row = tuple[object, ...]
 LONGEST: Final = 1 << 28
-"""Bytes of a line that is written or read."""
+"""Maximum bytes of a line."""
 _INFINITE = Literal["Inf", "-Inf"]
 _TYPES: Final[dict[ColumnType, Any]] = {
     "INTEGER": int | None,
@@ -85,11 +85,11 @@ def _number(value: object) -> object:
 
 MANIFEST: Final = "manifest.json"
 _BUFFER = 1 << 20
-"""Bytes that are packed at once: a line at a time is slow."""
+"""Bytes packed at once: packing line by line is slow."""
 _UNIX = 3
 """The system by which unpackers read permissions (APPNOTE 6.3.10, 4.4.2)."""
 _READABLE = 0o644 << 16
-"""For everyone: they stand in the upper half of an entry's attributes."""
+"""Readable by everyone; stored in the upper half of an entry's attributes."""
 
 
 class Rows(NamedTuple):
@@ -167,7 +167,7 @@ def write_archive(
     """
     project.database.require_other(path)
     if path.suffix == ".gz":
-        raise UsageError(f"{path}: an archive is packed already.", "Give it a name that ends in .zip.")
+        raise UsageError(f"{path}: an archive is packed already.", "Use a name that ends in .zip.")
     parts = [part for part in PARTS if calls or part.name not in CALLS]
     conditions = archiving.Conditions(checks=checks)
     with project.database.reading() as reader, new_file(path, force=force) as file:
@@ -198,7 +198,7 @@ def _readable(rows: Iterable[Row], names: Sequence[str], database: Path) -> Iter
         try:
             require_event(dict(zip(names, row, strict=True)))
         except ArchiveRefused as error:
-            raise _not_written(database, f"no archive takes the label event in row {row[0]}: {error}") from error
+            raise _not_written(database, f"the label event in row {row[0]} can't be archived: {error}") from error
         yield row
 
 
@@ -206,7 +206,7 @@ def _not_written(database: Path, why: str) -> StoreError:
     name = shlex.quote(str(database))
     return StoreError(
         f"{database}: {why}.",
-        f"What can be done: workbench doctor {name}. A copy of all as it is: workbench backup {name} FILE",
+        f"Repair it with workbench doctor {name}, or copy it as it is: workbench backup {name} FILE",
     )
 
 
@@ -241,7 +241,7 @@ def _left_out(reader: archiving.Connection, *, checks: bool, calls: bool) -> dic
 
 _LARGEST_MANIFEST: Final = 1 << 20
 _SUSPICIOUS: Final = (256 << 20, 300)
-"""Bytes beyond which a member must not be so many times its packed size; rows of verdicts come to about forty."""
+"""Unpacked bytes above which the compression ratio is limited; rows of verdicts reach about forty."""
 _ENCRYPTED: Final = 1
 _ASK: Final = "Get another copy of it."
 _BROKEN: Final = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, UnicodeDecodeError)
@@ -287,7 +287,7 @@ class Archive:
 
     def _manifest(self) -> Manifest:
         if MANIFEST not in self._entries:
-            raise FormatError(f"{self._path}: it has no {MANIFEST}: it is no archive of this program.", _WRITE)
+            raise FormatError(f"{self._path}: it has no {MANIFEST}, so it is not a workbench archive.", _WRITE)
         try:
             with self._file.open(self._entries[MANIFEST]) as entry:
                 document = entry.read(_LARGEST_MANIFEST + 1)
@@ -307,7 +307,7 @@ class Archive:
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise self._damaged(MANIFEST, str(error)) from error
         if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise FormatError(f"{self._path}: {MANIFEST} is not of an archive of this program.", _WRITE)
+            raise FormatError(f"{self._path}: {MANIFEST} is not that of a workbench archive.", _WRITE)
         if isinstance(version := found.get("version"), int) and version > VERSION:
             raise FormatError(
                 f"{self._path}: the archive has version {version}; this program knows up to {VERSION}.",
@@ -325,7 +325,7 @@ class Archive:
             if entry.file_size != member.bytes:
                 raise self._damaged(name, f"it has {entry.file_size} bytes and the manifest says {member.bytes}")
             if member.bytes > _SUSPICIOUS[0] and member.bytes > _SUSPICIOUS[1] * entry.compress_size:
-                raise self._damaged(name, "it would unpack to hundreds of times its size, as no real data does")
+                raise self._damaged(name, "it would unpack to hundreds of times its size, unlike real data")
 
     def _lines(self, name: str, size: int) -> Iterator[bytes]:
         left = size
@@ -355,14 +355,14 @@ def opened_archive(path: Path) -> Iterator[Archive]:
     """
     if path.exists() and not path.is_file():
         # A pipe or a device might never end.
-        raise FormatError(f"{path}: it is no regular file.", "Save the archive as a file.")
+        raise FormatError(f"{path}: it is not a regular file.", "Save the archive as a file.")
     require_input(path)
     try:
         with path.open("rb") as file:
             try:
                 archive = ZipFile(file)
             except _BROKEN as error:
-                raise FormatError(f"{path}: it is no zip file, or it is cut off.", _WRITE) from error
+                raise FormatError(f"{path}: it is not a zip file, or it is truncated.", _WRITE) from error
             with archive:
                 yield Archive(path, archive)
     except OSError as error:
@@ -377,8 +377,10 @@ def _buffered(entry: IO[bytes]) -> io.BufferedReader:
 def _entries(path: Path, file: ZipFile) -> dict[str, ZipInfo]:
     entries = {entry.filename: entry for entry in file.infolist()}
     if len(entries) != len(file.infolist()):
-        raise FormatError(f"{path}: it holds two files of one name.", _ASK)
+        raise FormatError(f"{path}: it contains two files of the same name.", _ASK)
     for entry in entries.values():
         if entry.flag_bits & _ENCRYPTED or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-            raise FormatError(f"{path}: {entry.filename[:100]} is encrypted or packed in a way we don't write.", _ASK)
+            raise FormatError(
+                f"{path}: {entry.filename[:100]} is encrypted or compressed with an unsupported method.", _ASK
+            )
     return entries

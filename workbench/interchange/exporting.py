@@ -70,13 +70,13 @@ ExportFormat = Literal[
 
 _FORMAT_MEANINGS: Final[dict[ExportFormat, str]] = {
     "verifybench": "the released schema, byte for byte",
-    "verifybench-fixed": "the same, its type fields the right way",
-    "jsonl": "everything of each item, a line each",
+    "verifybench-fixed": "the same, with corrected type fields",
+    "jsonl": "everything about each item, one per line",
     "csv": "a table for spreadsheets",
     "parquet": "a table for pandas and the like",
-    "sft": "training file: what verifiers call correct",
+    "sft": "training file: completions that verifiers call correct",
     "pairs": "training file: chosen and rejected (DPO)",
-    "labels": "people's labels, a line each, to be read back",
+    "labels": "labels, one per line, to be read back",
     "label-studio": "items with labels, for Label Studio",
     "argilla": "items with labels, for Argilla",
     "workbench": "an archive of everything, to be restored",
@@ -90,23 +90,23 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     """
 
     file: Annotated[Path, argument("FILE", output="stream")]
-    format: Annotated[ExportFormat | None, option("[default: as the name of FILE says]", meanings=_FORMAT_MEANINGS)] = (
-        None
-    )
-    table: Annotated[Table, option("What to write.")] = "items"
+    format: Annotated[ExportFormat | None, option("[default: by the name of FILE]", meanings=_FORMAT_MEANINGS)] = None
+    table: Annotated[Table, option("The table to write.")] = "items"
     dataset: Annotated[str | None, option("Only this data set.")] = None
     where: Where = ()
     verifiers: Annotated[
         tuple[str, ...],
         option(
-            "Whose verdicts --where verdict=… means; for pairs those that say what is correct (gold without any). "
-            "Repeated: all of them must say so.",
+            "Verifier of --where verdict=…; for pairs, verifier that decides what is correct (gold without "
+            "any). If repeated, all must agree.",
             "--verifier",
             metavar="NAME",
             later=True,
         ),
     ] = ()
-    gold: Annotated[GoldChoice, option("Whose labels; imported gives back the file's own labels and types.")] = "final"
+    gold: Annotated[GoldChoice, option("Source of the labels; imported restores the file's own labels and types.")] = (
+        "final"
+    )
     names: Annotated[bool, option("Write annotators' names instead of pseudonyms.", later=True)] = False
     sighted: Annotated[
         bool,
@@ -121,17 +121,17 @@ class ExportOptions(Options, frozen=True, kw_only=True):
     per_question: Annotated[
         Whole | None,
         option(
-            "For sft: at most N completions of a question, all by default; for pairs: at most N pairs, 1 by default.",
+            "For sft: at most N completions per question, all by default; for pairs: at most N pairs, 1 by default.",
             metavar="N",
             later=True,
         ),
     ] = None
-    seed: Annotated[int, option("For sft and pairs: what --per-question draws by.", later=True)] = 0
+    seed: Annotated[int, option("For sft and pairs: seed of the --per-question draw.", later=True)] = 0
     checks: Annotated[
-        bool, option("For workbench: with the checks; who has the file knows which they are.", later=True)
+        bool, option("For workbench: include the checks; anyone with the file can tell which they are.", later=True)
     ] = False
     without_calls: Annotated[
-        bool, option("For workbench: without requests to model servers and responses.", later=True)
+        bool, option("For workbench: leave out requests to model servers and their responses.", later=True)
     ] = False
     force: Force = False
 
@@ -184,7 +184,7 @@ def format_of(path: Path, table: Table = "items") -> ExportFormat:
     if formats:
         raise UsageError(f"Several formats end in {ending}: say which.", f"--format {' or --format '.join(formats)}")
     raise UsageError(
-        f"The name {path_text(path)} doesn't say a format.", f"Name one with --format: {', '.join(known)}."
+        f"The name {path_text(path)} doesn't imply a format.", f"Name one with --format: {', '.join(known)}."
     )
 
 
@@ -193,7 +193,7 @@ def _chosen(project: Project, options: ExportOptions, format: ExportFormat) -> S
     if verifiers and not selection.asks_for_verdicts:
         if format != "pairs":
             raise UsageError(
-                "--verifier says whose verdicts are meant.", 'Add --where "verdict=correct", or leave it out.'
+                "--verifier needs a condition on verdicts.", 'Add --where "verdict=correct", or leave it out.'
             )
         check_names(project.database.reader(), Selection((Condition("verdict", "=", "correct"),)), verifiers)
     return check_names(project.database.reader(), _with_dataset(project, selection, options.dataset), verifiers)
@@ -406,7 +406,7 @@ def _write(request: Request, line: Callable[[StoredItem], bytes]) -> ExportRepor
 
 
 _Element = Callable[[int, StoredItem, list[LabelLine]], object]
-"""An item as a tool has it, from its number (from 1), itself, and what people say of it."""
+"""Builds a tool's item from its number (from 1), the item, and its labels."""
 
 
 def label_studio(request: Request) -> ExportReport:
@@ -431,8 +431,8 @@ def archive(request: Request) -> ExportReport:
     """
     if request.selection.conditions:
         raise UsageError(
-            "An archive holds all of a database: --where and --dataset don't go with it.",
-            "Other formats write a choice of items.",
+            "An archive contains the whole database: --where and --dataset don't go with it.",
+            "Other formats can write selected items.",
         )
     asked = request.options
     written = write_archive(
@@ -502,7 +502,7 @@ _ENDINGS: Final[dict[str, tuple[ExportFormat, ...]]] = {
     ".jsonl": ("verifybench", "verifybench-fixed", "jsonl", "sft", "pairs", "labels"),
     ".json": ("label-studio", "argilla"),
 }
-"""How a file's name ends -> the formats that it may be of."""
+"""File suffix -> possible formats."""
 FORMATS: Final[tuple[ExportFormat, ...]] = tuple(_WRITERS)
 TABLES: Final[tuple[Table, ...]] = get_args(Table)
 _NOTHING_SAID: Final = {field.name: field.default for field in structs.fields(ExportOptions)}

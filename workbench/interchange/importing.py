@@ -59,14 +59,14 @@ __all__ = [
 
 _LONGEST_NAME = 200
 _FIRST = 3
-"""Rows that a preview shows."""
+"""Maximum rows of a preview."""
 _SHOWN_OF_TEXT = 200
 _MOST_REFUSED, _OF_REFUSED = 10_000, 2_000
-"""Rows in quarantine that are listed, and bytes of each."""
+"""Maximum number of listed rows in quarantine, and bytes of each."""
 _MAY_MISS = ("gold", "model", "source", "type_text", "subtype_text")
 """Fields of an item that a row may leave empty."""
 _LATER = logs.LATER | {UNKNOWN_PROBLEM}
-"""Why rows were refused that can be taken once more is there: their file is read again."""
+"""Reasons of rejection that may disappear once more data is imported: the file is then read again."""
 
 
 def plan_import(
@@ -251,7 +251,7 @@ def _require_in(database: Database | None, name: str) -> None:
     if why is not None:
         raise UsageError(
             f"The data set {name!r} was taken out: {why}.",
-            "Give that one another name to import this one under its own, or take it in again: workbench datasets DB",
+            "Rename it to import this one under its name, or include it again: workbench datasets DB",
         )
 
 
@@ -260,13 +260,13 @@ def _of_problems(plans: Sequence[FilePlan], database: Database | None) -> str:
     found = holding(database.reader(), wanted) if database is not None else []
     if not found:
         raise UsageError(
-            f"{plans[0].path} holds solutions, and no data set holds their problems.",
-            "Import the file of problems first, or both in one call.",
+            f"{plans[0].path} contains solutions, but no data set contains their problems.",
+            "Import the file of problems first, or both in one command.",
         )
     if len(found) > 1:
         raise UsageError(
             f"{plans[0].path}: several data sets hold these problems: {', '.join(found)}.",
-            "Say which one: --dataset NAME",
+            "Name one: --dataset NAME",
         )
     return found[0]
 
@@ -421,7 +421,7 @@ def _row(item: ItemRecord, dataset: str, grade: Grade) -> VerdictRow:
 
 
 def _refusal(item: ItemRecord, grade: Grade) -> Refusal:
-    message = f"the row stands in quarantine, and with it the verdict of {grade.verifier}"
+    message = f"the row is in quarantine, and with it the verdict of {grade.verifier}"
     return Refusal(line=item.line, code="conflict", field="verdict", message=message, raw=b"")
 
 

@@ -44,17 +44,17 @@ from workbench.verifiers.execution.levels import level_of
 from workbench.verifiers.registry import Registry, require_local
 
 PARTITION: Final = 10_000
-"""Rows of a partition."""
+"""Default rows per partition."""
 _BYTES: Final = 64 << 20
-"""Bytes of rows from which on a partition has no more of them."""
+"""Bytes of rows after which a partition is closed."""
 _AHEAD: Final = 128 << 20
-"""Bytes of rows that may stand behind one whose verdict is awaited."""
+"""Maximum bytes of rows held behind one that waits for its verdict."""
 _CHUNK: Final = 64
 _CHUNK_BYTES: Final = 4 << 20
 _ENDINGS: Final = (".jsonl", ".jsonl.gz", ".ndjson", ".parquet")
 _NOTHING: Final[Mapping[bytes, Verdict]] = {}
 _STATE: Final = "_judged.json"
-"""In a folder of judged files: which they are. Readers of such folders leave names with ``_`` alone."""
+"""State file in a folder of judged files. Readers of such folders ignore names with ``_``."""
 
 
 class JudgedFiles(Struct, kw_only=True):
@@ -161,7 +161,7 @@ def judge_files(
 
                 judge_on_cluster(verifier, spec, on, sink.chunks(), sink, has_room=sink.has_room)
         except Halt as halt:
-            raise RunError(halt.message, "What was judged is there: the same command goes on.") from halt
+            raise RunError(halt.message, "Judged rows are stored: the same command continues.") from halt
         sink.finish()
     return report
 
@@ -227,23 +227,25 @@ class _Work:
 
     def of_file(self, source: Path, target: Path) -> Iterator[_FileInProgress]:
         if not target.name.endswith(_ENDINGS):
-            raise FormatError(f"{target} is no name for rows.", f"Names end in {', '.join(_ENDINGS)}.")
+            raise FormatError(f"{target} is not a name for a file of rows.", f"Names end in {', '.join(_ENDINGS)}.")
         if target.is_dir():
             raise FormatError(f"{target} is a folder.", f"Name a file in it: {target / source.name}")
         if target.exists() and target.samefile(source):
-            raise FormatError(f"{target} is what is judged.", "Name another file.")
+            raise FormatError(f"{target} is the input itself.", "Name another file.")
         if target.exists() and not (self._anew or parts_of(target).exists()):
-            raise FormatError(f"{target} exists.", "Use --force to judge its rows anew.")
+            raise FormatError(f"{target} exists.", "Use --force to judge its rows again.")
         return iter([self._target(source, target, lambda _: None)])
 
     def of_folder(self, source: Path, target: Path, report: JudgedFiles) -> Iterator[_FileInProgress]:
         if target.resolve().is_relative_to(source.resolve()):
-            raise FormatError(f"{target} lies in {source}.", "Name a folder elsewhere.")
+            raise FormatError(f"{target} is inside {source}.", "Name a folder elsewhere.")
         there = [path for path in sorted(source.rglob("*")) if _is_seen(path, source)]
         names = [str(path.relative_to(source)) for path in there if path.name.endswith(_ENDINGS)]
         report.left_out = [str(path.relative_to(source)) for path in there if not path.name.endswith(_ENDINGS)]
         if not names:
-            raise FormatError(f"{source} holds no file of rows.", f"Files are told by name: {', '.join(_ENDINGS)}.")
+            raise FormatError(
+                f"{source} contains no file of rows.", f"Files are recognised by their names: {', '.join(_ENDINGS)}."
+            )
         try:
             target.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -266,7 +268,9 @@ class _Work:
                     continue
                 yield found
             elif known.input != _stamp(source / name):
-                raise FormatError(f"{source / name} has changed since it was judged.", "Judge all anew: --force")
+                raise FormatError(
+                    f"{source / name} has changed since it was judged.", "Judge everything again: --force"
+                )
             else:
                 drop(out)
                 report.skipped += 1
@@ -284,7 +288,9 @@ class _Work:
         plan = file.plan
         if (plan.container == "parquet") != (target.suffix == ".parquet"):
             kind = "Parquet" if plan.container == "parquet" else "JSON Lines"
-            raise FormatError(f"{source} is {kind}, and {target.name} says something else.", "Name it accordingly.")
+            raise FormatError(
+                f"{source} is {kind}, but the name {target.name} implies another format.", "Name it accordingly."
+            )
         made_of = {**self._made_of, "input": _stamp(source), "columns": plan.columns}
         parts = Partitions(target, made_of, anew=self._anew)
         self._opened = [*(one for one in self._opened if one.is_open), parts]
@@ -318,11 +324,12 @@ class _FolderState(Struct):
         try:
             found = msgspec.json.decode(path.read_bytes(), type=cls)
         except (OSError, msgspec.MsgspecError) as error:
-            raise FormatError(f"{path} can't be read: {error}.", "Judge all anew: --force") from error
+            raise FormatError(f"{path} can't be read: {error}.", "Judge everything again: --force") from error
         apart = [name for name in made_of if found.made_of.get(name) != made_of[name] and name != "partition"]
         if apart:
             raise UsageError(
-                f"{folder} was judged with another {', '.join(apart)}.", "Name another folder, or judge anew: --force"
+                f"{folder} was judged with another {', '.join(apart)}.",
+                "Name another folder, or judge everything again: --force",
             )
         return found
 

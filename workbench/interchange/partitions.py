@@ -25,9 +25,9 @@ from workbench.data.formats.writing import new_file
 from workbench.interchange.row_files import RowFile, RowVerdict
 
 PARTS: Final = ".parts"
-"""Behind the name of a file whose partitions are being judged: their folder."""
+"""Suffix of the folder of a file's partitions."""
 REFUSED: Final = ".refused.jsonl"
-"""Behind the name of a judged file: the rows that could not be."""
+"""Suffix of the file of rejected rows."""
 
 
 class Partition(Struct, frozen=True, kw_only=True):
@@ -146,7 +146,7 @@ class Partitions:
         except FileNotFoundError:
             return None
         except (OSError, msgspec.MsgspecError) as error:
-            raise FormatError(f"{self.folder / name} can't be read: {error}.", "Begin anew: --force") from error
+            raise FormatError(f"{self.folder / name} can't be read: {error}.", "Start again: --force") from error
 
 
 def parts_of(target: Path) -> Path:
@@ -182,12 +182,13 @@ def _require_same(path: Path, made_of: Mapping[str, object], *, begun: bool) -> 
     try:
         before = msgspec.json.decode(path.read_bytes(), type=dict[str, object])
     except (OSError, msgspec.MsgspecError) as error:
-        raise FormatError(f"{path} can't be read: {error}.", "Begin anew: --force") from error
+        raise FormatError(f"{path} can't be read: {error}.", "Start again: --force") from error
     after = msgspec.json.decode(wanted, type=dict[str, object])
     apart = [name for name in made_of if before.get(name) != after[name]]
     if apart:
         raise UsageError(
-            f"{path.parent} was begun with another {', '.join(apart)}.", "Go on as it was begun, or begin anew: --force"
+            f"{path.parent} was started with another {', '.join(apart)}.",
+            "Continue with the same settings, or start again: --force",
         )
 
 
@@ -195,7 +196,7 @@ def _lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        raise UsageError(f"Another process is at work on {folder}.", "Wait for it, or end it.") from error
+        raise UsageError(f"Another process works on {folder}.", "Wait for it, or stop it.") from error
 
 
 def _refused_line(path: Path, one: Refusal) -> bytes:

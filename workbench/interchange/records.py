@@ -16,7 +16,7 @@ ColumnType = Literal["INTEGER", "REAL", "TEXT", "BLOB"]
 """SQLite's, of a column."""
 FORMAT: Final = "workbench-archive"
 VERSION: Final = 1
-"""Version of how an archive is made, apart from the tables in it (`Manifest.schema`)."""
+"""Version of the archive format, apart from its tables (`Manifest.schema`)."""
 _Count = Annotated[int, Meta(ge=0)]
 
 
@@ -216,7 +216,7 @@ class ExportReport(Struct, frozen=True, kw_only=True):
 
 
 NAMED: Final = 1_000
-"""Items that its report names at most; all are counted."""
+"""Maximum number of items that a report names; all are counted."""
 
 
 class MergedItem(Struct, frozen=True, kw_only=True):

@@ -30,9 +30,9 @@ Cell = str | float | int | None
 ItemReader = Callable[[Iterable[Row]], Iterator[ItemRecord | Refusal]]
 
 COLUMNS: Final[dict[str, Kind]] = {"verdict": "text", "score": "number", "reason": "text"}
-"""What stands beside a row's own columns."""
+"""The columns added to a row."""
 TEST_COLUMNS: Final[dict[str, Kind]] = {"outcomes": "text", "forgeable": "count", "isolation": "text"}
-"""The same where solutions are run: a letter a test, passes that could be forged, the sandbox's level."""
+"""Additional columns for executed solutions: one letter per test, forgeable passes, the sandbox's level."""
 _NOT_RUN: Final[Mapping[str, Execution]] = MappingProxyType({})
 
 

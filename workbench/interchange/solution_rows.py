@@ -21,7 +21,7 @@ from workbench.verifiers.execution.given import COLUMNS, problem_of, tests_colum
 
 _FIELDS: Final = ("completion", "reference")
 _PROBLEMS: Final = 64
-"""Problems kept at hand, as many as rows go on their way together: those of one problem mostly follow one another."""
+"""Number of cached problems, one batch of rows: rows of one problem are mostly adjacent."""
 
 
 def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
@@ -32,7 +32,7 @@ def plan_solutions(path: Path, columns: Mapping[str, str]) -> FilePlan:
         UsageError: ``columns`` names a missing column, or a field that solutions don't have.
     """
     for field in columns.keys() - {*_FIELDS}:
-        raise UsageError(f"{field!r} is no field of solutions.", f"Theirs: {', '.join(_FIELDS)} (the tests).")
+        raise UsageError(f"{field!r} is not a field of solutions.", f"Theirs: {', '.join(_FIELDS)} (the tests).")
     plan, keys = plan_rows(path, columns)
     if plan.format not in ("jsonl", "parquet"):
         return plan
@@ -79,7 +79,7 @@ def _solution(plan: FilePlan, line: int, row: dict[str, Any], raw: bytes) -> Ite
     try:
         completion = said(column, row[column])
     except FieldError as error:
-        raise RefusedError("wrong_type", error.field, f"{error.message} Mend the row.") from error
+        raise RefusedError("wrong_type", error.field, f"{error.message} Fix the row.") from error
     reference = _tests(plan.columns["reference"], row)
     return ItemRecord(
         line=line, raw=raw, question_key="", completion_key="", question="", reference=reference, completion=completion
@@ -94,7 +94,7 @@ def _tests(column: str, row: dict[str, Any]) -> str:
         problem_at_hand(found)
     except FieldError as error:
         code = "wrong_type" if column in row else "missing_field"
-        raise RefusedError(code, column, f"{error.message.replace('[0]', '', 1)} Mend the row.") from error
+        raise RefusedError(code, column, f"{error.message.replace('[0]', '', 1)} Fix the row.") from error
     except UsageError as error:
         raise RefusedError("wrong_type", column, " ".join(filter(None, [error.message, error.hint]))) from error
     return found

@@ -186,11 +186,11 @@ class PairLines:
         if any(condition.field.startswith("verdict:") for condition in self._request.selection.conditions):
             hint = "Leave out --where verdict=…: for pairs --verifier says which are correct and which are not."
         elif not self._judges:
-            hint = "Say whose verdicts decide: --verifier NAME"
+            hint = "Name the verifier that decides: --verifier NAME"
         return UsageError(
             f"No pair can be made by {by}: nothing is written. Of {counted(counts.questions, 'question')} "
-            f"{counts.one_kind} have completions of one kind only, {counts.undecided} none that is called correct or "
-            "incorrect.",
+            f"{counts.one_kind} have only correct or only incorrect completions, {counts.undecided} none "
+            "called either.",
             hint,
         )
 

@@ -12,7 +12,7 @@ from workbench.core.options import TableForm
 from workbench.tables.document import Head, Row, Table
 
 _SHORT = {"ci": "95interval", "interval": "95interval"}
-"""What the heading "95 % interval" may be called as well."""
+"""Alternative names of the heading "95 % interval"."""
 
 
 def chosen(tables: Iterable[Table], form: TableForm) -> Iterator[Table]:

@@ -14,11 +14,11 @@ from msgspec import Struct
 from workbench.core.text.figures import NONE
 
 RowKind = Literal["", "section", "total", "aside"]
-"""A row of the body; one that only names what follows; one over everything; one set apart, such as a baseline's."""
+"""Kinds of rows: body, section title, total, and one set apart, such as a baseline's."""
 
 
 Tone = Literal["", "success", "error", "warning", "accent", "dim", "bold"]
-"""What a cell means in the app, whose theme decides how that looks."""
+"""Meaning of a cell in the app; the theme decides its style."""
 
 
 class Cell(Struct, frozen=True):
@@ -264,7 +264,7 @@ def _spread(line: tuple[Head, ...]) -> Iterator[str]:
 
 
 _LONGEST = 4_000
-"""Characters of any text of a document: more is none of ours, but a name, an id or a line that came in so."""
+"""Maximum characters of a text in a document: longer ones can only be imported names, ids or lines."""
 
 
 def beginning(text: str, most: int) -> str:
@@ -288,9 +288,9 @@ def _cut(characters: int) -> str:
 
 
 MINUS = "−"
-"""The sign of a negative figure."""
+"""The minus sign of a number."""
 _EXACT = 9
-"""Digits of a percentage within which a float stands for the fraction it came from."""
+"""Digits of a percentage within which a float is taken for its original fraction."""
 
 
 def percentage(share: float | None, decimals: int = 1) -> str:

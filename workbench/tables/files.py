@@ -23,7 +23,7 @@ from workbench.tables.table_text import csv_table, harmless, latex_table, plain_
 FORMATS: Final[tuple[TableFormat, ...]] = get_args(TableFormat)
 
 SUFFIXES: Final[dict[TableFormat, str]] = {"text": ".txt", "csv": ".csv", "markdown": ".md", "latex": ".tex"}
-"""How the files of each are called."""
+"""File suffix of each format."""
 
 WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
     "text": plain_table,
@@ -31,7 +31,7 @@ WRITERS: Final[dict[TableFormat, Callable[[Table], str]]] = {
     "markdown": markdown_table,
     "latex": latex_table,
 }
-"""What writes a table as it is shown; where CSV has figures in full it is made of the records instead."""
+"""Writers of a table as shown; CSV with full precision is made of the records instead."""
 
 
 def written(tables: Iterable[Table], form: TableForm) -> str:

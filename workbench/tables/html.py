@@ -42,7 +42,7 @@ from workbench.tables.document import (
 )
 
 _LONG_WORD = 30
-"""Letters of a word that may be broken anywhere to keep a column narrow."""
+"""Letters above which a word may be broken anywhere to keep a column narrow."""
 
 
 def html(document: Document) -> str:
@@ -175,7 +175,7 @@ def _(block: Group) -> Markup:
 
 
 Child = str | Markup
-"""Markup stands as it is, any other text as text."""
+"""Markup is kept, any other text is escaped."""
 
 
 def element(name: str, *children: Child, **attributes: str | float | None) -> Markup:
@@ -213,17 +213,17 @@ def lines(data: str) -> Markup:
 _LETTER = 6.6
 """Width of a letter, in units of the drawing: plots are written in 12 of them."""
 _LONGEST = 44
-"""Letters of a label beyond which it is cut; the whole of it stands in the table."""
+"""Maximum letters of a label; the table has the full text."""
 _ROW = 22
 _TOP, _BOTTOM = 10, 30
 _AXIS = 420
 _FIGURE = 52
-"""Room for a figure behind its interval."""
+"""Room for a number after its interval."""
 _SIDE, _MARGIN = 320, 52
 _APART = 14
-"""How near two dots may be to have labels of their own."""
+"""Minimum distance of two dots with separate labels."""
 _SHORT = 8
-"""Labels up to so many letters stand beside their dots; where one is longer, all are numbered and listed."""
+"""Maximum letters of labels next to dots; if one is longer, all are numbered and listed."""
 
 
 class _Axis(Struct, frozen=True):

@@ -43,14 +43,14 @@ _NO_DATE: Final[dict[PictureFormat, dict[str, Any]]] = {
     "png": {"Software": None},
 }
 _LONGEST = 48
-"""Letters of a name beyond which it is cut."""
+"""Maximum letters of a name."""
 _ROW = 0.24
 _WIDTH = 4.2
-"""Inches of a row, and of an axis."""
+"""Height of a row and of an axis, in inches."""
 _MARKERS = "os^Dv<>ph*X"
 _DASHES: Final[tuple[Any, ...]] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 _DARK = 0.55
-"""From what shade on letters stand white."""
+"""Shade from which letters are white."""
 
 
 class Coefficients(Struct, frozen=True, kw_only=True):
@@ -101,7 +101,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise UsageError("Figures are drawn by matplotlib, which is not installed.", HINT) from None
+        raise UsageError("Figures need matplotlib, which is not installed.", HINT) from None
 
 
 def picture(drawn: Picture, formats: Iterable[PictureFormat]) -> dict[PictureFormat, bytes]:

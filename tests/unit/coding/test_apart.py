@@ -1,4 +1,4 @@
-"""Single tests that people set apart: in no figure from then on, and back in all when that is taken back."""
+"""Single tests that people set apart: in no figure from then on, and back in all when that is retracted."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_the_command_line_sets_apart_lists_and_takes_back(
     number = ("code", "exclude", path, "own/clip", "5")
     assert call(*number, "--reason", WHY, "--by", "ines")[:2] == (
         0,
-        "test 5 of base, own/clip: is set apart: no figure counts it\n",
+        "test 5 of base, own/clip: is set apart: no metric counts it\n",
     )
     assert (clip(project).passing, clip(project).judged) == (2, 6)
     assert WHY in call("code", "exclude", path, "--list")[1]

@@ -79,9 +79,9 @@ def test_without_a_file_or_an_entry_there_is_none(tmp_path: Path) -> None:
         ("[verifiers.bad]\nkind = 'k'\nbase_url = ['http://a,http://b']", "verifiers.bad.base_url"),
         ("[verifiers.bad]\nkind = 'k'\nmodel = { a = 1 }", "verifiers.bad.model"),
         ("[verifiers.bad]\nkind = 'k'\nsampling = 3", "verifiers.bad.sampling"),
-        ("[verifiers.bad]\nkind = 'k'\nseed = 1\nsampling = { seed = 2 }", "verifiers.bad.seed is there twice"),
-        ("[verifiers.bad]\nkind = 'k'\nprompt = 'a'\ntemplate = 'b'", "verifiers.bad.template is there twice"),
-        ("[verifiers.bad]\nkind = 'k'\n'OH no' = 1", "no name of an option"),
+        ("[verifiers.bad]\nkind = 'k'\nseed = 1\nsampling = { seed = 2 }", "verifiers.bad.seed occurs twice"),
+        ("[verifiers.bad]\nkind = 'k'\nprompt = 'a'\ntemplate = 'b'", "verifiers.bad.template occurs twice"),
+        ("[verifiers.bad]\nkind = 'k'\n'OH no' = 1", "not an option name"),
     ],
 )
 def test_a_wrong_entry_is_named_by_its_field(tmp_path: Path, entry: str, part: str) -> None:

@@ -111,9 +111,9 @@ def test_one_after_the_other_is_the_same(project: Project, tmp_path: Path) -> No
 
 def test_solutions_alone_need_the_data_set_of_their_problems(project: Project, tmp_path: Path) -> None:
     solutions = write(tmp_path / "s.jsonl", [solution(1)])
-    with pytest.raises(UsageError, match="no data set holds their problems"):
+    with pytest.raises(UsageError, match="no data set contains their problems"):
         bring(project, solutions)
-    with pytest.raises(UsageError, match="no data set holds their problems"):
+    with pytest.raises(UsageError, match="no data set contains their problems"):
         preview_import(None, plan_import([solutions]))
     problems = write(tmp_path / "one.jsonl", [problem(1)])
     bring(project, problems)

@@ -283,10 +283,10 @@ def test_other_work_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.Monk
         ("verifier, version, options", {"kind": "exact"}),
         ("columns", {"columns": {"reference": "question", "question": "answer"}}),
     ):
-        with pytest.raises(UsageError, match=f"was begun with another {words}"):
+        with pytest.raises(UsageError, match=f"was started with another {words}"):
             judge(source, target, **said)
     lines(source, rows(22))
-    with pytest.raises(UsageError, match="was begun with another input"):
+    with pytest.raises(UsageError, match="was started with another input"):
         judge(source, target)
     assert judge(source, target, force=True).rows == 22
     assert len(read(target)) == 22
@@ -330,7 +330,7 @@ def test_of_a_folder_the_rest_is_judged_and_what_is_not_is_said(tmp_path: Path) 
         assert [why for why in report["unread"] if "b.jsonl: it is packed with xz. Unpack it, or use gzip." in why]
     assert [len(read(tmp_path / "out" / name)) for name in ("a.jsonl", "c.jsonl")] == [3, 2]
     said = CliRunner().invoke(root, ["judge-file", str(tmp_path / "in"), str(tmp_path / "out")]).output
-    assert "2 files left out, by name no rows: notes.txt and rows.csv" in said
+    assert "2 files left out, since their names don't look like rows: notes.txt and rows.csv" in said
     assert "not read: " in said
     lines(tmp_path / "in" / "b.jsonl", rows(1, 5))
     assert judge(tmp_path / "in", tmp_path / "out").files == 1, "once it can be read it is judged"
@@ -351,8 +351,8 @@ def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
     ("make", "words"),
     [
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "out.parquet"), "is JSON Lines"),
-        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "in.jsonl"), "is what is judged"),
-        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "p.db"), "is no name for rows"),
+        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "in.jsonl"), "is the input itself"),
+        (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "p.db"), "is not a name for a file of rows"),
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), lines(folder / "out.jsonl", [])), "exists"),
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "d.jsonl"), "is a folder"),
         (lambda folder: (lines(folder / "i" / "in.jsonl", rows(1)).parent, folder / "i" / "o"), "lies in"),

@@ -216,7 +216,7 @@ def test_passes_that_could_be_forged_and_solutions_that_did_not_run_are_counted(
         root, ["judge-file", str(source), str(target), "--verifier", "execution", "--force", "--workers", "2"]
     )
     assert done.exit_code == 0, done.output
-    assert f"kept in at {report.isolation} (" in done.output
+    assert f"isolated at level {report.isolation} (" in done.output
     assert "of the correct ones 3 with passes that could be forged (forgeable > 0)" in done.output
     assert "not run: 2 harness_killed and 1 no_runner" in done.output
 
@@ -260,7 +260,7 @@ def test_what_was_begun_at_another_level_is_not_gone_on_with(tmp_path: Path, mon
         judge(source, target)
     monkeypatch.setattr(partitions.Partitions, "join", join)
     monkeypatch.setattr(judging_files, "level_of", lambda *_, **__: "L2")
-    with pytest.raises(UsageError, match="was begun with another isolation"):
+    with pytest.raises(UsageError, match="was started with another isolation"):
         judge(source, target)
 
 
@@ -317,7 +317,7 @@ def test_files_without_solutions_or_tests_are_told(tmp_path: Path) -> None:
         ({"completion": "x", "answer": "1"}, "no column holds the tests", {}),
         ({"text": "x", "tests": SUITE}, "no column holds the completion", {}),
         ({"completion": "x", "tests": SUITE}, "there is no column 'unit'", {"reference": "unit"}),
-        ({"completion": "x", "tests": SUITE}, "'question' is no field of solutions", {"question": "tests"}),
+        ({"completion": "x", "tests": SUITE}, "'question' is not a field of solutions", {"question": "tests"}),
     ):
         with pytest.raises((FormatError, UsageError), match=said):
             judge(lines(tmp_path / "in.jsonl", [row]), out, columns=columns)

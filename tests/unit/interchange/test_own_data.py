@@ -449,7 +449,7 @@ def test_who_lacks_a_column_is_told_which_it_may_be(tmp_path: Path) -> None:
         imported()
     assert "--map question=COLUMN --map reference=Expected --map 'completion=Model'\"'\"'s output'?" in str(found.value)
     maps = ("question=Task (en)", "reference=Expected", "completion=Model's output")
-    meant = "no column was taken for gold. Did you mean --map 'gold=human says' --verdict grader=grader?"
+    meant = "no column was found for gold. Did you mean --map 'gold=human says' --verdict grader=grader?"
     assert meant in imported(*maps)
     assert "Did you mean" not in imported(*maps, "gold=human says")
 
@@ -475,7 +475,7 @@ def test_columns_of_types_and_names_are_told_by_their_values(tmp_path: Path) -> 
     rows = [[f"{n}?", "2", "It is 2.", "yes", f"m{n % 2}", "B4 - Set", f"{n % 2}", "A"] for n in range(6)]
     file = table(tmp_path, rows, ["question", "reference", "completion", "gold", "llm", "kind", "judge llm", "letter"])
     said = CliRunner().invoke(root, ["import", str(tmp_path / "new.db"), str(file)], catch_exceptions=False).output
-    assert "no column was taken for model, subtype. Did you mean --map model=llm --map subtype=kind?" in said
+    assert "no column was found for model, subtype. Did you mean --map model=llm --map subtype=kind?" in said
     maps = ["--map", "model=llm", "--map", "subtype=kind"]
     said = CliRunner().invoke(root, ["import", str(tmp_path / "two.db"), str(file), *maps]).output
     assert "Did you mean" not in said

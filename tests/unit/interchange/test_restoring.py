@@ -305,7 +305,7 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path, changed: dic
         with project.database.write() as connection:
             (given,) = events.every(connection)
             events.append(connection, structs.replace(given, **{"uuid": events.new_uuid()} | changed))
-        with pytest.raises(StoreError, match=f"no archive takes the label event in row 2: {why}"):
+        with pytest.raises(StoreError, match=f"the label event in row 2 can't be archived: {why}"):
             write_archive(project, tmp_path / "a.zip")
     assert not (tmp_path / "a.zip").exists()
 
@@ -320,7 +320,7 @@ def test_who_takes_back_what_is_not_theirs_is_not_written(tmp_path: Path, person
         with project.database.write() as connection:
             given, other = events.every(connection)
             events.append(connection, structs.replace(other, uuid=events.new_uuid(), supersedes=given.uuid))
-        with pytest.raises(StoreError, match="row 3 takes back what somebody else said, or of another item"):
+        with pytest.raises(StoreError, match="row 3 retracts another person's event, or one on another item"):
             write_archive(project, tmp_path / "a.zip")
     assert not (tmp_path / "a.zip").exists()
 
@@ -396,7 +396,7 @@ def test_two_files_of_one_name_are_refused(archive: Path, tmp_path: Path) -> Non
     with pytest.warns(UserWarning, match="Duplicate name"), ZipFile(path, "a") as file:
         file.writestr("models.jsonl", b"")
 
-    with pytest.raises(FormatError, match="two files of one name"):
+    with pytest.raises(FormatError, match="two files of the same name"):
         restore(path, tmp_path / "new.db")
 
 

@@ -128,14 +128,14 @@ def test_it_means_the_same_wherever_items_are_chosen(project: Project, tmp_path:
     [
         ({"where": ("verdict=yes",), "verifiers": ("a",)}, "no verdict"),
         ({"where": ("verdict=correct",), "verifiers": ("zz",)}, "No verifier 'zz'"),
-        ({"verifiers": ("a",)}, "whose verdicts"),
+        ({"verifiers": ("a",)}, "needs a condition on verdicts"),
         ({"format": "csv", "system": "x"}, "--system means nothing for csv"),
         ({"format": "pairs", "system": "x"}, "--system means nothing for pairs"),
         ({"format": "sft", "sighted": True}, "--sighted means nothing for sft"),
         ({"format": "sft", "checks": True}, "--checks means nothing for sft"),
         ({"format": "sft", "without_calls": True}, "--without-calls means nothing for sft"),
         ({"format": "sft", "table": "labels"}, "--format csv or --format parquet"),
-        ({"format": "workbench", "where": ("gold=correct",)}, "all of a database"),
+        ({"format": "workbench", "where": ("gold=correct",)}, "the whole database"),
     ],
 )
 def test_what_makes_no_sense_is_refused(judged: Project, tmp_path: Path, asked: Any, message: str) -> None:
@@ -257,7 +257,7 @@ def test_a_question_with_both_kinds_makes_a_pair(tmp_path: Path) -> None:
     }
     assert written(project, tmp_path, "pairs")[0] == lines
     assert len(written(project, tmp_path, "pairs", per_question=9)[0]) == 7
-    with pytest.raises(UsageError, match="6 have completions of one kind only") as refused:
+    with pytest.raises(UsageError, match="6 have only correct or only incorrect completions") as refused:
         written(project, tmp_path, "pairs", where=("gold=correct",))
     assert "--verifier NAME" in refused.value.hint
 

@@ -102,8 +102,8 @@ def test_what_a_file_is_believed_is_said(project: Project, tmp_path: Path) -> No
     path.write_text("".join(json.dumps(one) + "\n" for one in lines))
     ran = CliRunner().invoke(root, ["labels", str(project.path), "import", str(path)])
     assert ran.exit_code == 0
-    assert "taken as said by: amira 1, ben 1, dora 1 (adjudication 1, label 2)" in ran.output
-    assert "not known here before: dora" in ran.output
+    assert "accepted for: amira 1, ben 1, dora 1 (adjudication 1, label 2)" in ran.output
+    assert "new here: dora" in ran.output
     again = import_labels(project, path)
     assert (again.people, again.kinds, again.new_people) == ({}, {}, [])
 

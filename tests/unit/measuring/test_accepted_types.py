@@ -32,7 +32,7 @@ def test_they_are_neither_labelled_nor_settled_and_the_numbers_add_up(tmp_path: 
     cy = next(person for person in counts.people if person.name == "cy")
     assert (cy.done, cy.settled, cy.accepted) == (0, 1, 1)
     assert adjudication.settled() == 1
-    assert "1 settled, 1 accepted" in str(person_line(cy, 100))
+    assert "1 resolved, 1 accepted" in str(person_line(cy, 100))
     assert (counts.states["labelled"], counts.accepted) == (6, 2)
     assert (counts.shown_states["labelled"], counts.shown_states["accepted"]) == (4, 2)
     assert sum(counts.shown_states.values()) == counts.items == 6

@@ -264,7 +264,7 @@ def test_models_of_the_settings_file_want_trust_once(project: Project, server: S
         (["m"], {"base_url": "http://x/v1", "temperature": "hot"}, "temperature"),
         (["wrong"], {}, "[models.wrong]: there is no option 'rpm'"),
         (["text"], {}, "models.text must be a table"),
-        (["key"], {}, "models.key.api_key_env is no name"),
+        (["key"], {}, "models.key.api_key_env is not the name"),
     ],
 )
 def test_wrong_models(project: Project, names: list[str], options: dict[str, str], words: str) -> None:

@@ -119,7 +119,7 @@ def test_who_has_no_room_is_asked_again_and_what_was_not_asked_is_no_answer(
     waited: list[float] = []
     monkeypatch.setattr(time, "sleep", waited.append)
     said = {"id": 7, "reward": 1.0, "verdict": "correct", "score": None, "reason": None, "rule": None, "ms": 0.1}
-    answers = [Scripted(503, body={"error": "Too many items wait."}), Scripted(body={"items": [said]})]
+    answers = [Scripted(503, body={"error": "Too many items are waiting."}), Scripted(body={"items": [said]})]
     with (
         scripted(lambda _: answers.pop(0)) as server,
         RewardClient(f"http://127.0.0.1:{server.port}/behind/") as client,

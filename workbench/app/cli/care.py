@@ -31,8 +31,8 @@ class BackupOptions(Options, frozen=True, kw_only=True):
 def backup_command(options: BackupOptions) -> Output:
     """Write a checked copy of the database, even while people work on it.
 
-    Copying the file by hand can miss what stands in its write-ahead log; this doesn't. Go back to a copy with
-    workbench restore.
+    Copying the file by hand can miss data in its write-ahead log; this command doesn't. To return to a copy: workbench
+    restore
     """
     if options.discard and not options.force:
         raise click.UsageError("--discard is about what --force replaces: give both.")
@@ -57,20 +57,20 @@ class RestoreOptions(Options, frozen=True, kw_only=True):
 def restore_command(options: RestoreOptions) -> Output:
     """Restore a backup, or create a new database from an archive (export --format workbench).
 
-    A backup takes the place of what stands at DB, which is kept beside it under another name, with its log; nobody may
-    have DB open. The file is checked first and never changed. To go on with a file that was copied over the database
-    by hand, name DB twice.
+    A backup replaces the file at DB, which is kept next to it under another name, with its log. DB must not be open
+    anywhere. The file is checked first and never changed. To continue with a file that was copied over the database by
+    hand, name DB twice.
 
-    An archive needs a name where nothing stands yet. Items, labels, verdicts, sets and figures are those of the
-    database that it was written from. What is of an older version is brought up to date. Verifiers of an archive may
-    name servers and templates: they are used only once you accept them here.
+    An archive needs a new file name. Items, labels, verdicts, sets and metrics are those of the original database. Data
+    of an older version is migrated. Verifiers of an archive may name servers and templates: they are used only after
+    you accept them here.
     """
     from workbench.care.backups import restore_backup
 
     with showing_progress():
         report = restore_backup(options.file, Path(options.database))
     if report.kept:
-        say(f"What stood there is kept: {', '.join(report.kept)}")
+        say(f"The replaced file is kept: {', '.join(report.kept)}")
     if report.left_out:
         say("The archive was written without: " + ", ".join(f"{n} {what}" for what, n in report.left_out.items()))
     rows = report.rows
@@ -90,7 +90,7 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
     repairing: Annotated[
         bool,
         option(
-            "First make anew what follows from the rest: indexes, item states, columns. What was there is kept.",
+            "First rebuild what can be derived: indexes, item states, columns. The original file is kept.",
             "--repair",
         ),
     ] = False
@@ -106,8 +106,8 @@ class DoctorOptions(Options, frozen=True, kw_only=True):
 def doctor_command(options: DoctorOptions) -> Output:
     """Check the database, this machine and the sandbox on it; exit 1 if something is wrong.
 
-    The database is only read: page by page, table by table, texts against their hashes, states against label events.
-    Where rows are lost nothing is repaired (exit 3): workbench rescue writes out what can be read.
+    The database is only read: page by page, table by table, texts against their hashes, states against label events. If
+    rows are lost, nothing is repaired (exit 3): workbench rescue recovers what can be read.
     """
     from workbench.care.backups import diagnosis, node_sandboxes, sandbox
     from workbench.care.doctor import repair
@@ -116,10 +116,10 @@ def doctor_command(options: DoctorOptions) -> Output:
     with showing_progress():
         if options.repairing:
             repaired = repair(path)
-            for line in repaired.done or ["There is nothing that can be made anew."]:
+            for line in repaired.done or ["There is nothing to rebuild."]:
                 say(line)
             for place in repaired.kept:
-                say(f"What was there before: {place}")
+                say(f"Original file: {place}")
         findings = [*diagnosis(path), *sandbox()]
         if options.cluster is not None:
             findings += node_sandboxes(options.cluster)
@@ -140,10 +140,10 @@ def _show(database: str, findings: list[Finding]) -> None:
 def _advise(database: str, findings: list[Finding]) -> None:
     database = shlex.quote(database)
     if names := _named(findings, "rescue"):
-        say(f"Hurt, and nowhere else in the file: {names}. Go back to a backup (workbench restore {database} BACKUP),")
-        say(f"or write out all that can be read: workbench rescue {database} NEW.db")
+        say(f"Damaged and stored nowhere else: {names}. Restore a backup (workbench restore {database} BACKUP),")
+        say(f"or recover what can be read: workbench rescue {database} NEW.db")
     elif names := _named(findings, "repair"):
-        say(f"Can be made anew, and nothing is lost: {names}: workbench doctor {database} --repair")
+        say(f"Can be rebuilt without loss: {names}: workbench doctor {database} --repair")
 
 
 def _named(findings: list[Finding], remedy: str) -> str:
@@ -162,8 +162,8 @@ class RescueOptions(Options, frozen=True, kw_only=True):
 def rescue_command(options: RescueOptions) -> Output:
     """Recover everything readable of a damaged database into a new one, labels first.
 
-    DB is read and never written; OUT is a whole database that can be worked on. What is missing is said table by
-    table, and the exit code is 3 then. A label is kept also where the text of its item is lost.
+    DB is read and never written; OUT is a complete, usable database. Missing rows are reported by table, and the exit
+    code is then 3. A label is kept even if the text of its item is lost.
     """
     from workbench.care.rescuing import rescue
 
@@ -194,11 +194,11 @@ def _show_rescued(found: Rescued) -> None:
 def _lacking(missing: int | None, stand_ins: int, dropped: int) -> str:
     told = []
     if missing is None:
-        told.append("some missing, nobody can tell how many")
+        told.append("an unknown number missing")
     elif missing:
         told.append(f"{missing:,} missing")
     if stand_ins:
-        told.append(f"{stand_ins:,} stand for lost ones")
+        told.append(f"{stand_ins:,} are placeholders for lost ones")
     if dropped:
-        told.append(f"{dropped:,} dropped, as what they belong to is lost")
+        told.append(f"{dropped:,} dropped because their parent rows are lost")
     return "".join(f"; {words}" for words in told)

@@ -34,14 +34,14 @@ class CostOptions(Options, frozen=True, kw_only=True):
     verifiers: Verifiers = ()
     against: Annotated[
         Literal["dollars", "tokens", "seconds", "calls"] | None,
-        option("What the leading ones take least of; dollars where all prices are known, else tokens, by default."),
+        option("Cost to minimise; by default dollars if all prices are known, else tokens."),
     ] = None
     basis: Basis = Basis()
     form: TableForm = TableForm()
     figures: Annotated[
         Path | None,
         option(
-            "Draw accuracy against it there, as SVG, PDF and PNG (needs the extra figures).",
+            "Write plots of accuracy against it to this folder, as SVG, PDF and PNG (needs the extra figures).",
             metavar="FOLDER",
             output="file",
             folder=True,
@@ -54,9 +54,9 @@ class CostOptions(Options, frozen=True, kw_only=True):
 def cost_command(project: Project, options: CostOptions) -> Output:
     """Show the cost of verdicts next to their accuracy: calls, tokens, seconds and dollars per item.
 
-    Each verifier is counted as if nothing had been stored before, so that one whose replies were shared is not cheaper
-    for it. Tokens are those that were written, thoughts included; those of simulated executions and of tests that were
-    written stand apart. ● leads: no other is as accurate for less, or more accurate for as much.
+    Each verifier is counted as if nothing had been stored before, so that shared replies make none cheaper. Tokens are
+    generated tokens, including thoughts; those of simulated executions and of written tests are listed separately. ● is
+    on the frontier: no other is as accurate for less, or more accurate for the same.
     """
     from workbench.measuring.costs import cost_text, costs
 
@@ -98,8 +98,9 @@ class BestOfOptions(Options, frozen=True, kw_only=True):
 def best_of_command(project: Project, options: BestOfOptions) -> Output:
     """Let verifiers pick one of n completions: how often is it correct?
 
-    By score where a verifier gives scores, else by verdict, beside a random pick and the best one possible (pass@n).
-    Only questions with at least n completions count, each alike; --protocol says what becomes of undecided verdicts.
+    By score if a verifier gives scores, else by verdict, compared with a random pick and the best possible one
+    (pass@n). Only questions with at least n completions count, all equally; --protocol says how abstentions are
+    counted.
     """
     from workbench.measuring.selecting import best_of, best_of_text
 
@@ -123,11 +124,11 @@ class ValidityOptions(Options, frozen=True, kw_only=True):
 
 @verb
 def validity_command(project: Project, options: ValidityOptions) -> Output:
-    """Check what verdicts follow besides correctness: length, authorship, form, chance.
+    """Check what verdicts depend on besides correctness: length, authorship, form, chance.
 
     Differences are taken between completions of equal gold and answer type, with intervals clustered by question: gold
-    itself goes with length and form, so that without this one would measure the data. Flip rates need several samples
-    or runs; judges that chose the data are named (workbench selected-by).
+    itself correlates with length and form, so that otherwise one would measure the data. Flip rates need several
+    samples or runs; judges that selected the data are named (workbench selected-by).
     """
     from workbench.measuring.validity import validity, validity_text
 
@@ -143,13 +144,13 @@ class EstimateOptions(Options, frozen=True, kw_only=True):
     predictors: Annotated[
         tuple[str, ...],
         option(
-            "A verifier whose verdicts predict gold (repeatable); all others that have run if none.",
+            "A verifier whose verdicts predict gold (repeatable); by default all others that have run.",
             "--predictor",
             metavar="NAME",
         ),
     ] = ()
     by: Annotated[
-        str | None, option("By group and stratified by it, as in: workbench accuracy.", metavar="FIELD[,FIELD]")
+        str | None, option("By group, and stratified by it, as in: workbench accuracy.", metavar="FIELD[,FIELD]")
     ] = None
     basis: Basis = Basis()
 
@@ -158,9 +159,9 @@ class EstimateOptions(Options, frozen=True, kw_only=True):
 def estimate_command(project: Project, options: EstimateOptions) -> Output:
     """Estimate a verifier's accuracy on all items it has judged when few of them have gold.
 
-    What other verifiers say of all items is corrected by how far they are off on the labelled ones
-    (prediction-powered inference). The estimate stands beside that from labels alone, with the number of labels it
-    saves. Labelled items are taken for a random sample; --by gives each group's labels the weight of its items.
+    Other verifiers' verdicts on all items are corrected by their errors on the labelled ones (prediction-powered
+    inference). The estimate is shown next to that from labels alone, with the number of labels it saves. Labelled items
+    are assumed to be a random sample; --by gives each group's labels the weight of its items.
     """
     from workbench.measuring.estimating import estimate, estimate_text
 
@@ -188,8 +189,8 @@ class CorrelateOptions(Options, frozen=True, kw_only=True):
 def correlate_command(project: Project, options: CorrelateOptions) -> Output:
     """Show how far a verifier's scores follow the gold labels: Kendall, Pearson and Spearman.
 
-    Each over all items, and as the mean of the questions' own coefficients with how many questions have one: a
-    question whose scores or labels are all the same has none.
+    Each over all items, and as the mean of the questions' own coefficients, with the number of questions that have one:
+    a question whose scores or labels are all the same has none.
     """
     from workbench.measuring.scores import correlate
 
@@ -247,11 +248,11 @@ def pairs_command(project: Project, options: PairsOptions) -> Output:
 
 class CalibrateOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument("VERIFIER")]
-    folds: Annotated[int, option("Parts of the questions.", ge=2, le=1_000)] = 5
+    folds: Annotated[int, option("Number of folds of the questions.", ge=2, le=1_000)] = 5
     figures: Annotated[
         Path | None,
         option(
-            "Write reliability plots there, each as SVG, PDF and PNG (needs the extra figures).",
+            "Write reliability plots to this folder, each as SVG, PDF and PNG (needs the extra figures).",
             metavar="FOLDER",
             output="file",
             folder=True,
@@ -266,9 +267,9 @@ class CalibrateOptions(Options, frozen=True, kw_only=True):
 def calibrate_command(project: Project, options: CalibrateOptions) -> Output:
     """Show how well a verifier's scores predict correctness, raw and calibrated against gold.
 
-    Its verdicts, its scores, and its scores after Platt's sigmoid and after isotonic regression stand side by side:
-    AUROC, pairwise accuracy, the expected calibration error (ECE) with its interval, Brier score. Maps are fitted on
-    four fifths of the questions and judged on the rest, in turn (--folds).
+    Compares its verdicts, its scores, and its scores after Platt's sigmoid and after isotonic regression: AUROC,
+    pairwise accuracy, the expected calibration error (ECE) with its interval, Brier score. Maps are fitted on four
+    fifths of the questions and evaluated on the rest, in turn (--folds).
     """
     from workbench.measuring.calibrating import calibrate, calibration_text, write_calibration_plots
 
@@ -291,12 +292,15 @@ class DownstreamOptions(Options, frozen=True, kw_only=True):
     )
     scored_by: Annotated[
         str | None,
-        option("Whose verdicts say which completions of the models named are correct; else gold.", metavar="VERIFIER"),
+        option(
+            "Verifier whose verdicts decide which completions of the models are correct; gold by default.",
+            metavar="VERIFIER",
+        ),
     ] = None
     figures: Annotated[
         Path | None,
         option(
-            "Write curves of scores by step there, each as SVG, PDF and PNG (needs the extra figures).",
+            "Write curves of scores by step to this folder, each as SVG, PDF and PNG (needs the extra figures).",
             metavar="FOLDER",
             output="file",
             folder=True,
@@ -311,9 +315,9 @@ def downstream_command(project: Project, options: DownstreamOptions) -> Output:
     """Show how verifiers' accuracy relates to the scores of models trained with them.
 
     FILE holds JSON lines, or CSV with these columns: "verifier", "benchmark", "score", optionally "step", "seed" and
-    "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. A
-    line with "verifier" and "model" has the mean accuracy of that model's completions here, by data set, for its scores
-    (avg@k). Exit code 3: some lines were refused.
+    "n" (items of the benchmark). Verifiers are compared at the training steps they all have; seeds are averaged. A line
+    with "verifier" and "model" has the mean accuracy of that model's completions here, by data set, for its scores
+    (avg@k). Exit code 3: some lines were rejected.
     """
     from workbench.measuring.downstream import downstream, downstream_text
     from workbench.measuring.training_steps import write_step_curves

@@ -35,12 +35,12 @@ if TYPE_CHECKING:
 
 
 AFTER_S = 2.0
-"""What is done sooner says nothing."""
+"""Seconds before a step shows progress."""
 _ANEW_S = 0.2
 _SPARSELY_S = 10.0
 _CLEAR = "\r\x1b[K"
 _OWN_LINE = threading.Event()
-"""Set while a command shows a line of its own."""
+"""Set while a command shows its own progress line."""
 
 
 @contextmanager
@@ -135,7 +135,7 @@ class NumberRange(click.FloatRange):
         """
         number: float = super().convert(value, param, ctx)
         if isnan(number):
-            self.fail(f"{value!r} is no number.", param, ctx)
+            self.fail(f"{value!r} is not a number.", param, ctx)
         return number
 
 
@@ -153,7 +153,7 @@ class WholeRange(click.IntRange):
         """
         number: int = super().convert(value, param, ctx)
         if number > LARGEST:
-            self.fail(f"{value} is too large a number.", param, ctx)
+            self.fail(f"{value} is too large.", param, ctx)
         return number
 
 
@@ -183,11 +183,11 @@ def _require_items(project: Project, selection: Selection, verifiers: Sequence[s
 
 
 REFUSED_SOME = 3
-"""Exit code: done, but some rows, lines or items were refused."""
+"""Exit code: done, but some rows, lines or items were rejected."""
 INTERRUPTED = 130
 """Exit code: ended by Ctrl-C."""
 SHOWN = 20
-"""Entries of a list that are spelled out on stderr."""
+"""Number of list entries printed on stderr."""
 _CONTROLS = re.compile("[\x7f-\x9f]")
 
 
@@ -383,11 +383,11 @@ def follow(project: Project, info: RunInfo, database: str) -> RunInfo:
             return wait(project, info.run, shown_run(line))
     except KeyboardInterrupt:
         click.echo(err=True)
-        say(f"Run {info.run} goes on in the background.")
+        say(f"Run {info.run} continues in the background.")
         runs = f"workbench runs {shlex.quote(database)}"
         say(f"  Watch it: {runs}   Cancel it: {runs} cancel {info.run}")
         if run_costs(project, run_info(project, info.run)).batches:
-            say(f"  Its batch stays with the provider, also without this machine; then: {runs} resume {info.run}")
+            say(f"  Its batch stays with the provider even if this machine is off; then: {runs} resume {info.run}")
         sys.exit(INTERRUPTED)
 
 
@@ -406,7 +406,7 @@ def shown_run(line: Callable[[str], None] | None = None) -> Callable[[RunInfo], 
         if line is not None:
             line(_words(now))
         elif now.waiting != told and now.waiting is not None:
-            say(f"  Run {now.run} is {now.waiting}. It goes on by itself then; nothing is lost.")
+            say(f"  Run {now.run} is {now.waiting}. It then continues by itself; nothing is lost.")
         told = now.waiting
 
     return show
@@ -492,7 +492,7 @@ def token_of(variable: str | None) -> str | None:
     token = os.environ.get(variable, "")
     if len(token) < _LEAST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         raise UsageError(
-            f"{variable} holds no token of {_LEAST_TOKEN} or more letters and digits.",
+            f"{variable} must hold a token of at least {_LEAST_TOKEN} letters and digits.",
             f'Make one: export {variable}="$(openssl rand -hex 24)"',
         )
     return token

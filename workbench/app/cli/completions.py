@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 class CompleteOptions(Options, frozen=True, kw_only=True):
     plan: Annotated[Path | None, argument(exists=True)] = None
-    set_: Annotated[str | None, option("The set of questions, where the plan names none.", metavar="NAME")] = None
+    set_: Annotated[str | None, option("The set of questions, if the plan names none.", metavar="NAME")] = None
     dataset: Annotated[str | None, option("All questions of a data set instead.", metavar="NAME")] = None
     models: Annotated[
         tuple[str, ...], option("Only this model of the plan (repeatable).", "--model", metavar="NAME")
@@ -45,8 +45,8 @@ class CompleteOptions(Options, frozen=True, kw_only=True):
         int,
         option("Without a plan: completions of each question.", "-n", "--samples", ge=1, le=1000, shows_default=False),
     ] = 1
-    dry_run: Annotated[bool, option("Only say what it will take; nothing is asked.")] = False
-    retry_errors: Annotated[bool, option("Ask again for what failed for good.")] = False
+    dry_run: Annotated[bool, option("Only estimate the cost; nothing is sent.")] = False
+    retry_errors: Annotated[bool, option("Ask again for completions that failed permanently.")] = False
     trust: Trust = False
 
 
@@ -54,8 +54,8 @@ class CompleteOptions(Options, frozen=True, kw_only=True):
 def complete_command(project: Project, options: CompleteOptions) -> Output:
     """Have models write completions of a set's questions, and add them to the data set.
 
-    PLAN is a TOML file with any number of models (docs/building.md). All are asked at a time, each at its own pace.
-    The same command goes on after a kill: what was answered is never asked again.
+    PLAN is a TOML file with any number of models (docs/building.md). All are asked in parallel, each at its own pace.
+    After a kill the same command continues; answered requests are never repeated.
     """
     wanted = _plan(project, options)
     if options.dry_run:
@@ -95,7 +95,7 @@ def _completed(project: Project, plan: CompletionPlan, options: CompleteOptions)
                 lambda yes: complete(project, plan, again=options.retry_errors, trust=yes, watch=watch), options.trust
             )
     except KeyboardInterrupt:
-        say("Stopped. What was answered is stored; the same command goes on from there.")
+        say("Stopped. All replies are stored; the same command continues from there.")
         sys.exit(INTERRUPTED)
 
 
@@ -112,7 +112,7 @@ def _drawing(plan: CompletionPlan) -> Iterator[Watch | None]:
         told += [f"{failed:,} failed"] if failed else []
         told += [f"last: {at_work[0]}"] if len(at_work) == 1 and len(plan.models) > 1 else []
         if at_work and None not in awaited:
-            told.append(f"stopping when {counted(sum(filter(None, awaited)), 'call')} in flight is over")
+            told.append(f"stopping once {counted(sum(filter(None, awaited)), 'call')} in flight is finished")
         return ", ".join(told)
 
     with one_line() as line:
@@ -134,7 +134,7 @@ def _show_planned(report: CompletionsPlanned) -> None:
     show(f"All {counted(total.models, 'model')}: {', '.join(words)}")
     if report.max_cost is not None:
         show(f"  At most {dollars(report.max_cost)} will be spent.")
-    say("  Estimates: a token for 4 bytes of a request; replies as long as they were up to now, else 1,000 tokens.")
+    say("  Estimates: one token per 4 bytes of a request; replies as long as previous ones, else 1,000 tokens.")
     if report.missing:
         say(f"  Not complete: {', '.join(report.missing)}")
 
@@ -160,7 +160,7 @@ def _tokens(found: Expected) -> str:
 def _money(found: Expected | None, unpriced: int) -> str:
     if found is None:
         return "cost unknown"
-    unknown = f", without {counted(unpriced, 'model')} of unknown price" if unpriced else ""
+    unknown = f", without {counted(unpriced, 'model')} with unknown price" if unpriced else ""
     most = NONE if found.most is None else dollars(found.most)
     return f"{dollars(found.usual)} (at most {most}){unknown}"
 
@@ -184,7 +184,7 @@ def _show_written(report: CompletionsWritten) -> None:
         say(f"  Warning: {warning}")
     if report.missing:
         say(f"  Not complete: {', '.join(report.missing)}.")
-        say("  The same command goes on; --retry-errors asks again for what failed for good.")
+        say("  The same command continues; --retry-errors repeats calls that failed permanently.")
 
 
 def _written_words(one: ModelWritten) -> Iterator[str]:

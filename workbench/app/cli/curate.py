@@ -88,7 +88,7 @@ class CurateStatusOptions(Options, frozen=True, kw_only=True):
 def status_command(project: Project, options: CurateStatusOptions) -> Output:
     """Count the pool by source: licence, exclusions, types, draws.
 
-    A question's type is what people say, else what its file says, else what a model proposes.
+    A question's type is the annotators', else the file's, else a model's proposal.
     """
     from workbench.benchmarks.curating.types import pool_status
 
@@ -100,11 +100,14 @@ def _show(status: PoolStatus) -> None:
     click.echo(listed(_SOURCES, (*status.sources, status.total)))
     show()
     show(f"Out: {counted(status.total.excluded)}")
-    show(f"Types said by: {counted(status.total.origins)}")
+    show(f"Origin of types: {counted(status.total.origins)}")
     for name, n in status.total.drawn.items():
         show(f"Drawn for {name}: {n:,}")
     if status.stale:
-        say(f"{status.stale:,} duplicates of a question that is out itself: see workbench curate DB duplicates --undo")
+        say(
+            f"{status.stale:,} duplicates of a question that is itself excluded: see workbench curate DB "
+            "duplicates --undo"
+        )
 
 
 def _of_type(letter: str) -> Column[SourceStatus]:
@@ -130,9 +133,7 @@ _SOURCES: Columns[SourceStatus] = (
 class CurateLicenceOptions(Options, frozen=True, kw_only=True):
     source: Annotated[str | None, argument()] = None
     licence: Annotated[str | None, argument()] = None
-    as_published: Annotated[
-        bool, option("Give VerifyBench's sources the licences of its table 7, where they have none.")
-    ] = False
+    as_published: Annotated[bool, option("Give VerifyBench's sources without a licence those of its table 7.")] = False
 
 
 @verb(within=True)
@@ -164,16 +165,16 @@ class CurateExcludeOptions(Options, frozen=True, kw_only=True):
     reason: Annotated[
         str | None,
         option(
-            "Why they are out: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+            "Reason: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
             choices=tuple(EXCLUSION_REASONS),
         ),
     ] = None
-    note: Annotated[str, option("What else there is to say; needed with --reason other.", metavar="TEXT")] = ""
+    note: Annotated[str, option("A note; required with --reason other.", metavar="TEXT")] = ""
     by: By = BY
-    candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with why.")] = False
-    accept: Annotated[bool, option("With --candidates: take out what is listed, each for its reason.")] = False
-    listing: Annotated[bool, option("List every question that is out: why, and who said so.", "--list")] = False
-    undo: Annotated[bool, option("Take questions in again: those named, or all with that --reason.")] = False
+    candidates: Annotated[bool, option("List questions that a rule or a model finds unsuitable, with reasons.")] = False
+    accept: Annotated[bool, option("With --candidates: exclude the listed questions, each for its reason.")] = False
+    listing: Annotated[bool, option("List every excluded question, with reason and author.", "--list")] = False
+    undo: Annotated[bool, option("Include questions again: those named, or all with that --reason.")] = False
 
 
 @verb(within=True)
@@ -186,7 +187,7 @@ def exclude_command(project: Project, options: CurateExcludeOptions) -> Output:
 
     workbench curate DB exclude q3 q7 --reason unanswerable --by amira
 
-    They are never drawn, and stay in the database. Items of them are taken out of tables with: workbench exclude
+    They are never drawn, and stay in the database. To exclude their items from tables: workbench exclude
     """
     _check(options)
     scope = options.scope
@@ -225,7 +226,7 @@ def _check(options: CurateExcludeOptions) -> None:
     if options.ids and (options.candidates or options.listing):
         raise UsageError("--candidates and --list name questions themselves.", "Leave the ids out.")
     if not (options.candidates or options.listing or options.undo or (options.ids and options.reason)):
-        raise UsageError("Say which questions, and why they go out.", "Write: ID… --reason CODE, or --candidates")
+        raise UsageError("Name the questions and the reason.", "Write: ID… --reason CODE, or --candidates")
 
 
 def _out_lines(found: Sequence[OutQuestion]) -> Iterator[str]:
@@ -249,7 +250,8 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
     threshold: Annotated[
         float | None,
         option(
-            "Alike from this share of common shingles on (else: above this cosine).  [default: 0.7; embeddings: 0.9]",
+            "Minimum share of common shingles, or minimum cosine for embeddings, of duplicates.  [default: 0.7; "
+            "embeddings: 0.9]",
             gt=0,
             le=1,
         ),
@@ -271,9 +273,9 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
             exists=True,
         ),
     ] = None
-    pairs: Annotated[bool, option("List every duplicate with the question that stays.")] = False
-    dry_run: Annotated[bool, option("Show what would go out, and write nothing.")] = False
-    undo: Annotated[bool, option("Take all duplicates in again.")] = False
+    pairs: Annotated[bool, option("List every duplicate with the question that is kept.")] = False
+    dry_run: Annotated[bool, option("Show what would be excluded, and write nothing.")] = False
+    undo: Annotated[bool, option("Include all duplicates again.")] = False
     by: By = BY
     trust: Trust = False
 
@@ -282,10 +284,10 @@ class CurateDuplicatesOptions(Options, frozen=True, kw_only=True):
 def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Output:
     """Find duplicate questions, within a source and across sources, and exclude them.
 
-    Spaces, case, punctuation and LaTeX's layout don't matter; numbers, operators and variables do: questions of one
-    template with other numbers all stay, and so do those that differ in other words, unless their reference answers
-    are the same and telling. Of those that are alike the one stays of which most is known, then the first
-    by data set and id. Nothing is deleted; --undo takes them in again.
+    Spaces, case, punctuation and LaTeX layout don't matter; numbers, operators and variables do: questions of one
+    template with other numbers are all kept, and so are those that differ in other words, unless their reference
+    answers are equal and distinctive. Of duplicates the one with the most metadata is kept, then the first by data set
+    and id. Nothing is deleted; --undo includes them again.
     """
     if sum(1 for one in (options.model, options.local, options.file) if one is not None) > 1:
         raise UsageError("Give one of --model, --local and --embeddings.")
@@ -294,7 +296,7 @@ def duplicates_command(project: Project, options: CurateDuplicatesOptions) -> Ou
     scope = options.scope
     if options.undo:
         restored = take_in_again(project, scope, by=options.by)
-        return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are in again"])
+        return Output({"restored": restored}, lambda _: [f"{restored:,} duplicates are included again"])
     with drawing("requests") as watch:
 
         def find(trusted: bool) -> DuplicatesReport:
@@ -353,26 +355,26 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
         str | None, option("Ask this model: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
     ] = None
     settings: ModelSettings = NONE_GIVEN
-    name: Annotated[str | None, option("What the proposals are called.  [default: the model's name]")] = None
+    name: Annotated[str | None, option("Name of the proposals.  [default: the model's name]")] = None
     template: Annotated[
         Path | None,
-        option("Ask by your copy of a published prompt: a text with {question} and {answer}.", metavar="FILE"),
+        option("Use your copy of a published prompt: a text with {question} and {answer}.", metavar="FILE"),
     ] = None
-    untyped: Annotated[bool, option("Ask only about questions whose type nobody says.")] = False
+    untyped: Annotated[bool, option("Ask only about questions without a type.")] = False
     said: Annotated[
         tuple[str, ...],
-        option("Say a question's type, such as q7=A1 (repeatable).", "--set", metavar="QUESTION=SUBTYPE"),
+        option("Set a question's type, such as q7=A1 (repeatable).", "--set", metavar="QUESTION=SUBTYPE"),
     ] = ()
     accept: Annotated[
         Literal["people", "model"] | None,
         option(
-            "Let types count everywhere: what one person alone said (people), or the newest proposals where nobody "
-            "said anything (model).  [people]",
+            "Let types count everywhere: one annotator's (people), or the newest proposals for questions "
+            "without any (model).  [people]",
             bare="people",
         ),
     ] = None
     by: By = BY
-    listing: Annotated[bool, option("Print the newest proposals, one JSON line a question.", "--list")] = False
+    listing: Annotated[bool, option("Print the newest proposals, one JSON line per question.", "--list")] = False
     trust: Trust = False
 
 
@@ -380,11 +382,11 @@ class CurateTypesOptions(Options, frozen=True, kw_only=True):
 def types_command(project: Project, options: CurateTypesOptions) -> Output | None:
     """Have a model propose answer types, set types yourself, accept proposals, or list them.
 
-    A type counts, in accuracy as everywhere, when the file came with it or people settled it: two agree, or a third
-    decides. What one person alone said and what a model proposed stands apart; it serves draws without --confirmed,
-    and counts elsewhere after --accept. A proposal is no label: annotators don't see it. Whole files of people's types
-    come in with: workbench labels DB import FILE, a line {"question_id": …, "annotator": …, "answer_subtype": "A1"}.
-    Questions that a model finds without a type are listed by: workbench curate DB exclude --candidates
+    A type counts, in accuracy and elsewhere, if it came with the file or was agreed: two annotators agree, or a third
+    decides. One annotator's type and a model's proposal are kept separately; they are used by draws without
+    --confirmed, and count elsewhere after --accept. A proposal is not a label: annotators don't see it. To import a
+    file of annotators' types: workbench labels DB import FILE, one line per type {"question_id": …, "annotator": …,
+    "answer_subtype": "A1"}. To list questions for which a model finds no type: workbench curate DB exclude --candidates
     """
     if sum((options.model is not None, bool(options.said), options.listing, options.accept is not None)) > 1:
         raise UsageError("Give one of --model, --set, --accept and --list.")
@@ -433,7 +435,7 @@ def _propose(project: Project, model: str, options: CurateTypesOptions, scope: S
             options.trust,
         )
     say_calls(project, report.run)
-    failed = f"  {report.failed:,} calls failed for good; the same command tries them again."
+    failed = f"  {report.failed:,} calls failed permanently; the same command tries them again."
     return Output(
         report,
         _proposed_lines,
@@ -443,7 +445,7 @@ def _propose(project: Project, model: str, options: CurateTypesOptions, scope: S
 
 
 def _proposed_lines(report: TypesProposed) -> Iterator[str]:
-    yield f"{report.asked:,} questions asked about ({report.name}, run {report.run})"
+    yield f"{report.asked:,} questions sent ({report.name}, run {report.run})"
     yield f"proposed: {counted(report.proposed)}"
     yield f"none of the four types: {counted(report.outside)}; unreadable: {report.unreadable:,}"
 
@@ -466,7 +468,7 @@ def _print_types(report: TypesReport) -> None:
     counts = {word: count for word, count in report.origins.items() if word in COUNTING}
     apart = {word: count for word, count in report.origins.items() if word not in COUNTING}
     show(f"{report.questions:,} questions; the types of {report.counting:,} count: {counted(counts)}")
-    show(f"of the others: {counted(apart)}")
+    show(f"others: {counted(apart)}")
     if report.alone:
         instead = "" if report.origins.get("one person") else " instead of their file"
         show(f"To let what one person said of {report.alone:,} count{instead}: workbench curate DB types --accept")
@@ -477,7 +479,7 @@ def _print_types(report: TypesReport) -> None:
         subtype = NONE if one.accuracy is None else percent(one.accuracy)
         letter = NONE if one.type_accuracy is None else percent(one.type_accuracy)
         share = f"{letter} of {one.compared:,} by type"
-        show(f"  as people or files say: {subtype} of {one.subtyped:,} by subtype, {share}")
+        show(f"  as annotators or files: {subtype} of {one.subtyped:,} by subtype, {share}")
 
 
 # -- ``workbench curate DB draw --per-type N``
@@ -487,14 +489,14 @@ def _print_types(report: TypesReport) -> None:
 def draw_command(project: Project, options: DrawOptions) -> Output:
     """Draw a fixed number of questions per type, and freeze them as a set; use it with --where set=NAME.
 
-    Questions that are out are never drawn, and no type is filled from another one: what is missing is reported.
-    More questions in the pool change a draw only as far as they must. The same call again gives the same set.
+    Excluded questions are never drawn, and no type is filled from another one: a shortfall is reported. Adding
+    questions to the pool changes a draw as little as possible. The same command gives the same set.
     """
     from workbench.benchmarks.curating.drawing import draw
 
     report = draw(project, options)
     more = (
-        f"types said by: {counted(report.origins)}; without a type: {counted(report.untyped)}",
+        f"origin of types: {counted(report.origins)}; without a type: {counted(report.untyped)}",
         f"sources: {counted(report.sources)}",
     )
     return built(report, dry_run=options.dry_run, more=more)

@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from workbench.labelling.excluded import CandidateItem
 
 
-_ANEW = " Stored rows stay as they are: a new database or --dataset takes them anew."
+_ANEW = " Stored rows stay as they are: use a new database or --dataset to import them again."
 _SHOWN = 60
 """Characters of a text in a preview."""
 
@@ -76,12 +76,12 @@ class ImportOptions(Options, frozen=True, kw_only=True):
     database: Database
     files: Annotated[tuple[Path, ...], argument("FILE…", exists=True)]
     format: Annotated[str, option(choices=["auto", *FORMATS])] = "auto"
-    dataset: Annotated[str | None, option("Name of the data set [default: as the file says, else its name].")] = None
+    dataset: Annotated[str | None, option("Name of the data set [default: as in the file, else its name].")] = None
     maps: Annotated[
         tuple[str, ...],
         option(
-            "Take our FIELD from their COLUMN, such as question=prompt or completion=choices.0.message.content; "
-            "FIELD= leaves it out (repeatable).",
+            "Read FIELD from COLUMN, such as question=prompt or completion=choices.0.message.content; FIELD= "
+            "leaves it out (repeatable).",
             "--map",
             metavar="FIELD=COLUMN",
         ),
@@ -89,22 +89,20 @@ class ImportOptions(Options, frozen=True, kw_only=True):
     verdicts: Annotated[
         tuple[str, ...],
         option(
-            "Take COLUMN as the verdicts of a verifier NAME: true, false, yes, no, 1, 0, correct, incorrect, abstain, "
+            "Read COLUMN as the verdicts of verifier NAME: true, false, yes, no, 1, 0, correct, incorrect, abstain, "
             "or scores (repeatable).",
             "--verdict",
             metavar="NAME=COLUMN",
         ),
     ] = ()
-    source: Annotated[str | None, option("Where rows are from that name no source.", metavar="DOMAIN/NAME")] = None
-    licence: Annotated[str | None, option("Their source's licence, where rows name none.", metavar="NAME")] = None
-    keep_equal: Annotated[
-        bool, option("Rows without ids that say the same are items of their own, as samples are.")
-    ] = False
+    source: Annotated[str | None, option("Source of rows that name none.", metavar="DOMAIN/NAME")] = None
+    licence: Annotated[str | None, option("Licence of the source, for rows that name none.", metavar="NAME")] = None
+    keep_equal: Annotated[bool, option("Keep equal rows without ids as separate items, as for samples.")] = False
     max_line: MaxLine = DEFAULT_MAX_LINE
-    run_version: Annotated[str, option("Of the graders of a log: another version is another run.", metavar="TEXT")] = (
-        "1"
-    )
-    dry_run: Annotated[bool, option("Show what would be taken and what refused; write nothing.")] = False
+    run_version: Annotated[
+        str, option("Version of the graders in a log: another version is another run.", metavar="TEXT")
+    ] = "1"
+    dry_run: Annotated[bool, option("Show accepted and rejected rows; write nothing.")] = False
 
 
 @verb
@@ -112,19 +110,21 @@ def import_command(options: ImportOptions) -> Output:
     """Read question / reference / completion tuples, or problems and solutions of code, from files.
 
     Formats: released VerifyBench JSON lines, other JSON lines, JSON, CSV, TSV, XLSX, Parquet, Label Studio's JSON and
-    Argilla's records (their labels come with: workbench labels DB import FILE), and gzip of these. - is standard input.
-    A row may have a list of completions. Of a workbook the sheet with the data is read, as it shows its cells.
+    Argilla's records (import their labels with: workbench labels DB import FILE), and gzip of these. - is standard
+    input. A row may have a list of completions. In a workbook the sheet with the data is read, with cells as displayed.
     Questions with a reference answer and no completion are a pool of questions (docs/curation.md).
-    Files of code are told by their keys: our own problems and solutions, HumanEval, HumanEval-X, MBPP, EvalPlus,
-    APPS, TACO, CodeContests, Codeforces, SYNTHETIC-1 and -2, BigCodeBench, LiveCodeBench, Scoring-Verifiers,
-    EvolveCoder, evolved suites, samples (docs/code-formats.md). Problems are read before solutions; solutions alone
-    go to the data set that holds their problems.
-    Logs of evaluations and trainings are told by their content: lm-evaluation-harness's samples and Inspect's logs
-    (docs/import.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
-    completions (docs/formats.md). What their own graders said is imported as verdicts.
 
-    Importing a file twice changes nothing. Rows that can't be taken stand in quarantine, with the reason; the exit
-    code is 3 then. Types that come with all questions are trusted; --map type= --map subtype= leaves them to people.
+    Files of code are recognised by their keys: our own problems and solutions, HumanEval, HumanEval-X, MBPP, EvalPlus,
+    APPS, TACO, CodeContests, Codeforces, SYNTHETIC-1 and -2, BigCodeBench, LiveCodeBench, Scoring-Verifiers,
+    EvolveCoder, evolved suites, samples (docs/code-formats.md). Problems are read before solutions; solutions alone go
+    to the data set that holds their problems.
+
+    Logs of evaluations and trainings are recognised by their content: lm-evaluation-harness's samples and Inspect's
+    logs (docs/import.md), OpenAI evals and batches, RewardBench, xVerify, CompassVerifier, TRL's and verl's
+    completions (docs/formats.md). Results of their own graders are imported as verdicts.
+
+    Importing a file twice changes nothing. Rejected rows are in quarantine, with the reason; the exit code is then 3.
+    If all questions have types, they are trusted; --map type= --map subtype= leaves them to annotators.
     """
     columns = parse_map(options.maps)
     plans = plan_import(
@@ -161,9 +161,9 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     if report.repeated:
         equal = "equals" if report.repeated == 1 else "equal"
         show(f"{counted(report.repeated, 'row')} without ids {equal} another row of the file: equal rows are one item.")
-        show("Samples are to count one by one: --keep-equal, or --map completion_id=COLUMN where they have ids.")
+        show("To count samples one by one: --keep-equal, or --map completion_id=COLUMN where they have ids.")
     if report.mended:
-        show(f"{report.mended} rows that were refused earlier are taken now, and have left quarantine.")
+        show(f"{report.mended} previously rejected rows are now accepted, and have left quarantine.")
     columns = ", ".join(f"{field}={column}" for field, column in report.mapping.items() if field != column)
     if columns:
         show(f"Columns: {columns}")
@@ -187,14 +187,14 @@ def _print(report: ImportReport, plans: list[FilePlan], dry_run: bool) -> None:
     for line in column_lines(report.verdict_columns or []):
         show(line)
     if report.swapped_types:
-        show("The two type fields were the wrong way round, as in the released file; taken the right way.")
+        show("The two type fields were swapped, as in the released file, and have been corrected.")
     for code, number in report.reasons.items():
         show(f"  {code}: {number}")
     if report.code:
         show(f"  {report.code.words}")
     if report.broken:
         many = counted(report.broken, "broken test")
-        show(f"  {many} set apart: they say nothing of any solution, and count for nobody")
+        show(f"  {many} set apart: they say nothing about any solution, and never count")
     if not report.read:
         say("Nothing was imported: no row was found in " + ", ".join(str(plan.path) for plan in plans) + ".")
     for file in report.files or []:
@@ -232,7 +232,7 @@ def _say_guesses(plan: FilePlan, anew: str) -> None:
     if meant := look.words_for(plan.columns, graders):
         fields = ", ".join(look.guesses(plan.columns, graders)) or ("" if "gold" in plan.columns else "gold")
         if fields:
-            say(f"{plan.path}: no column was taken for {fields}. Did you mean {meant}?{anew}")
+            say(f"{plan.path}: no column was found for {fields}. Did you mean {meant}?{anew}")
         else:
             say(f"{plan.path}: a grader's verdicts were not imported. To measure the grader, import again with {meant}")
 
@@ -257,17 +257,17 @@ def export_command(project: Project, options: ExportOptions) -> Output:
     FILE may be -, standard output; then --format says the format. Else the name does where it can: .csv, .parquet, .zip
     (an archive). Several formats end in .jsonl or .json: name one with --format.
 
-    verifybench is the released schema: an imported file comes back byte for byte, with people's labels where there
-    are some (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv,
-    parquet and jsonl hold everything. label-studio and argilla write items with people's labels as those tools read
-    them; import and labels import read them back. labels writes what labels export does, of the chosen items.
+    verifybench is the released schema: an imported file comes back byte for byte, with annotators' labels if there are
+    any (--gold imported leaves them out). verifybench-fixed has the two type fields the right way round. csv, parquet
+    and jsonl hold everything. label-studio and argilla write items with annotators' labels in the formats of those
+    tools; import and labels import read them back. labels writes the same as labels export, for the selected items.
 
-    sft and pairs are for training: conversations, as with --where verdict=correct (only completions that verifiers
-    call correct), and a correct beside an incorrect completion of the same question, by gold or, with --verifier NAME,
-    by its verdicts. workbench is an archive of everything that workbench restore makes an equal database of: keep it
-    as you keep the database.
+    sft and pairs are for training: conversations, as with --where verdict=correct (only completions that verifiers call
+    correct), and a correct with an incorrect completion of the same question, by gold or, with --verifier NAME, by its
+    verdicts. workbench is an archive of everything, which workbench restore turns into an equal database: protect it
+    like the database.
 
-    CSV cells are data: a spreadsheet may take one that begins with =, +, - or @ for a formula.
+    CSV cells are data: a spreadsheet may read a cell that begins with =, +, - or @ as a formula.
     """
     report = export(project, options)
     _say_left_out(report, options.gold)
@@ -286,7 +286,7 @@ def _say_left_out(report: ExportReport, gold: GoldChoice) -> None:
         for what, number in report.archive.left_out.items():
             say(f"Left out: {number} {what}.")
         if "checks" in report.archive.left_out:
-            say("  Without them it is not all of the database: --checks takes them along.")
+            say("  Without them the archive is incomplete: --checks includes them.")
 
 
 def _say_sft(report: SftReport) -> None:
@@ -300,8 +300,8 @@ def _say_sft(report: SftReport) -> None:
     )
     if wrong := report.gold["incorrect"]:
         say(
-            f"{wrong:,} of the {sum(report.gold.values()):,} written are incorrect by gold: --where gold=correct takes "
-            "none of these."
+            f"{wrong:,} of the {sum(report.gold.values()):,} written are incorrect by gold: --where gold=correct "
+            "leaves these out."
         )
 
 
@@ -309,11 +309,11 @@ def _say_pairs(report: PairsReport) -> None:
     by = f"the verdicts of {' and '.join(report.verifiers)}" if report.verifiers else "gold"
     say(
         f"{report.paired} of {report.questions} questions make pairs by {by}: at most {report.per_question} each "
-        f"(--per-question), drawn by seed {report.seed} of {report.possible:,} possible ones; {report.one_kind} have "
-        f"completions of one kind only, {report.undecided} none that is called correct or incorrect"
+        f"(--per-question), drawn by seed {report.seed} of {report.possible:,} possible ones; {report.one_kind} "
+        f"have only correct or only incorrect completions, {report.undecided} have none called either"
     )
     if report.both:
-        say(f"{counted(report.both, 'text')} left out: called correct once and incorrect once.")
+        say(f"{counted(report.both, 'text')} left out: called both correct and incorrect.")
 
 
 # -- ``workbench status DB``
@@ -323,7 +323,7 @@ def _say_pairs(report: PairsReport) -> None:
 def status_command(project: Project) -> Output:
     """Count items, questions, states, people's progress and runs, and list open tasks.
 
-    The sentences below the counts are those of the app's Home, the most pressing first, each with its command.
+    The sentences below the counts are those of the app's Home, most urgent first, each with its command.
     """
     from workbench.measuring.briefing import briefed
 
@@ -337,14 +337,14 @@ def _lines(database: str, counts: Status) -> Iterator[str]:
     for state, number in counts.shown_states.items():
         yield f"  {state:<11}{number:>9}"
     if counts.checks:
-        yield f"  {counts.checks} of them are checks, which are part of no benchmark"
+        yield f"  {counts.checks} of them are checks, which belong to no benchmark"
     for person in counts.people:
         away = f"{person.away} in a bundle, " if person.away else ""
         work = f"{'paused, ' * person.paused}{person.done} labelled, {person.left} left"
         work += f", {counted(person.types_left, 'type')} left" if person.types_left else ""
-        settled = f", {person.settled} settled" if person.settled else ""
+        settled = f", {person.settled} resolved" if person.settled else ""
         settled += f", {person.accepted} types accepted" if person.accepted else ""
-        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to settle{settled}"
+        yield f"  {person.name}: {work}, {away}{person.conflicts} conflicts to resolve{settled}"
     if counts.flags:
         yield f"  {counted(counts.flags, 'flag')} to answer: workbench flags {database}"
     if counts.quarantined:
@@ -367,22 +367,22 @@ class ExcludeOptions(Options, frozen=True, kw_only=True):
     reason: Annotated[
         str | None,
         option(
-            "Why nobody could judge them: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
+            "Why they can't be judged: " + "; ".join(f"{code}: {text}" for code, text in EXCLUSION_REASONS.items()),
             choices=tuple(EXCLUSION_REASONS),
         ),
     ] = None
-    note: Annotated[str, option("What else there is to say; needed with --reason other.", metavar="TEXT")] = ""
+    note: Annotated[str, option("A note; required with --reason other.", metavar="TEXT")] = ""
     by: By = BY
-    undo: Annotated[bool, option("Lift what coordinators have excluded.")] = False
-    listing: Annotated[bool, option("List every excluded item: why, and who said so.", "--list")] = False
-    candidates: Annotated[bool, option("List items that a rule takes for unsuitable, each with why.")] = False
+    undo: Annotated[bool, option("Include items that coordinators have excluded.")] = False
+    listing: Annotated[bool, option("List every excluded item, with reason and author.", "--list")] = False
+    candidates: Annotated[bool, option("List items that a rule finds unsuitable, each with the reason.")] = False
 
 
 @verb
 def exclude_command(project: Project, options: ExcludeOptions) -> Output:
     """Exclude items from every table, or list candidates.
 
-    Items leave the benchmark when two people call them unsuitable, when the third person does, or here.
+    Items leave the benchmark when two annotators call them unsuitable, when the third person does, or by this command.
 
     workbench exclude DB --candidates
 
@@ -424,15 +424,17 @@ def _candidate_lines(found: Sequence[CandidateItem]) -> Iterator[str]:
 class SelectedByOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "add", "remove"], argument()] = "list"
     names: Annotated[tuple[str, ...], argument()] = ()
-    dataset: Annotated[str | None, option("The data set they chose; needed to add and remove.", metavar="NAME")] = None
+    dataset: Annotated[
+        str | None, option("The data set they selected; required to add and remove.", metavar="NAME")
+    ] = None
 
 
 @verb
 def selected_by_command(project: Project, options: SelectedByOptions) -> Output:
     """Name the judges whose verdicts selected the items of a data set, by verifier or model.
 
-    Where items were kept because judges differed, those judges' accuracy says little of them elsewhere: every table
-    marks them.
+    If items were selected because judges disagreed, those judges' accuracy on them says little about other data: every
+    table marks them.
     """
     from workbench.measuring import notes
 
@@ -457,8 +459,8 @@ def _judge_lines(found: dict[str, list[str]]) -> list[str]:
 
 
 class TypesOptions(Options, frozen=True, kw_only=True):
-    verifier: Annotated[str, option("Whose suggestions (a verifier of kind answer-type).", metavar="NAME")]
-    questions: Annotated[bool, option("Print the suggestions, one JSON line a question.")] = False
+    verifier: Annotated[str, option("The verifier of the suggestions (kind answer-type).", metavar="NAME")]
+    questions: Annotated[bool, option("Print the suggestions, one JSON line per question.")] = False
 
 
 @verb

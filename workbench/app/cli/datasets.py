@@ -21,7 +21,7 @@ _NAMES: Final = {"list": "", "rename": "NAME NEW_NAME", "exclude": "NAME --reaso
 class DatasetsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "rename", "exclude", "restore"], argument()] = "list"
     names: Annotated[tuple[str, ...], argument("[NAME] [NEW_NAME]")] = ()
-    reason: Annotated[str, option("Why the data set is taken out.", metavar="TEXT")] = ""
+    reason: Annotated[str, option("Why the data set is excluded.", metavar="TEXT")] = ""
     by: By = BY
 
 
@@ -35,9 +35,9 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
 
     workbench datasets DB restore problems-wrong
 
-    Nothing is deleted: of a data set that is out every item is excluded, with who did it and why, and figures, runs'
-    tables and lists of code problems leave it out. Items that were excluded before stay so when it comes back. Its
-    name can be given to a corrected file once it has another one. While a run is going on it none of this is done.
+    Nothing is deleted: every item of an excluded data set is excluded, with author and reason, and metrics, runs'
+    tables and lists of code problems leave it out. Items that were excluded before stay excluded when it is restored.
+    Rename it to use its name for a corrected file. None of this is possible while a run works on it.
     """
     if len(options.names) != len(_NAMES[options.verb].split(" --")[0].split()):
         raise UsageError(f"Write: workbench datasets DB {options.verb} {_NAMES[options.verb]}".rstrip())
@@ -61,8 +61,8 @@ def datasets_command(project: Project, options: DatasetsOptions) -> Output:
 
 def _said(options: DatasetsOptions, done: DatasetChanged) -> str:
     if options.verb == "rename":
-        return f"{options.names[0]} is called {done.dataset} from now on"
-    where = "out of every table" if options.verb == "exclude" else "in again"
+        return f"{options.names[0]} is now called {done.dataset}"
+    where = "excluded from every table" if options.verb == "exclude" else "included again"
     return f"{done.dataset}: {counted(done.items, 'item')} and {counted(done.questions, 'question')} {where}"
 
 

@@ -34,30 +34,30 @@ class DisagreementsOptions(Options, frozen=True, kw_only=True):
     verifiers: Annotated[
         tuple[str, ...],
         option(
-            "Whose verdicts, by their newest complete runs (repeat it); by default all, but for always-incorrect.",
+            "Verifiers whose newest complete runs are used (repeatable); by default all but always-incorrect.",
             "--verifier",
             metavar="NAME",
         ),
     ] = ()
-    k: Annotated[Whole | None, option("Of a split: K against the others (default: half, 2 of 5).", metavar="K")] = None
+    k: Annotated[Whole | None, option("For split: K against the others (default: half, 2 of 5).", metavar="K")] = None
     where: Where = ()
-    limit: Annotated[Whole, option("At most so many items.")] = 50
+    limit: Annotated[Whole, option("Maximum number of items.")] = 50
     gold: Gold = "final"
-    unreviewed: Annotated[bool, option("Leave out what has been reviewed, unless its gold changed since.")] = False
+    unreviewed: Annotated[bool, option("Leave out reviewed items, unless their gold has changed since.")] = False
 
 
 @verb
 def disagreements_command(project: Project, options: DisagreementsOptions) -> Output:
     """List items on which verifiers, gold or annotators disagree, the most suspicious first, each with the reason.
 
-    
+    \b
     verifier-gold  a verdict differs from gold
-    verifiers      verdicts differ from each other
+    verifiers      verdicts disagree
     split          K verifiers against all the others
     exact-label    the final answers are equal, but gold says incorrect
-    suspect-gold   items that the verifiers judge alike have the other label
+    suspect-gold   items on which the verifiers agree have the other label
     flips          a verifier contradicts itself
-    annotators     people disagree
+    annotators     annotators disagree
 
     Decide with: workbench review DB confirm | send-back | error ID…
     """
@@ -91,7 +91,7 @@ def _show(row: Disagreement, *, final: bool) -> None:
     _wrapped(row.why, _INDENT)
     for review in row.reviews:
         about = f" of {review.verifier}: {review.category}" if review.kind == "error" else ""
-        since = f"; gold said {review.gold} then" if final and review.gold != row.gold else ""
+        since = f"; gold was {review.gold} then" if final and review.gold != row.gold else ""
         _wrapped(
             f"{review.kind}{about}, by {review.reviewer}{since}{f': {review.note}' if review.note else ''}", _INDENT
         )
@@ -114,17 +114,15 @@ class ReviewOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Verb, argument()] = "list"
     words: Annotated[tuple[str, ...], argument("[ID… | UUID… | FILE]")] = ()
     verifier: Annotated[
-        str | None, option("Whose verdict is an error; with errors and list: only this one.", metavar="NAME")
+        str | None, option("The verifier in error; with errors and list: only this one.", metavar="NAME")
     ] = None
-    category: Annotated[ErrorCategory | None, option("What kind of error it is.")] = None
-    note: Annotated[str, option("A note; why people are to look again; which other error.", metavar="TEXT")] = ""
-    queue: Annotated[Queue | None, option("Where the items were met.")] = None
-    dataset: Annotated[str | None, option("The data set the ids are of, where several have them.", metavar="NAME")] = (
-        None
-    )
-    question: Annotated[str | None, option("The question the ids are of, where several have them.", metavar="ID")] = (
-        None
-    )
+    category: Annotated[ErrorCategory | None, option("Kind of error.")] = None
+    note: Annotated[
+        str, option("A note; the reason for labelling again; the kind of another error.", metavar="TEXT")
+    ] = ""
+    queue: Annotated[Queue | None, option("The queue of the items.")] = None
+    dataset: Annotated[str | None, option("The data set of the ids, if several contain them.", metavar="NAME")] = None
+    question: Annotated[str | None, option("The question of the ids, if several contain them.", metavar="ID")] = None
     per: Annotated[Literal["type", "subtype"] | None, option("Count errors by answer type or subtype.")] = None
     by: By = BY
     force: Force = False
@@ -134,17 +132,17 @@ class ReviewOptions(Options, frozen=True, kw_only=True):
 def review_command(project: Project, options: ReviewOptions, as_json: bool) -> Output | None:
     """Decide disagreements between verifiers, gold or annotators, and count verifiers' errors by kind.
 
-    
-    confirm ID…    gold is right as it stands
-    send-back ID…  people label the item anew; --note says why
+    \b
+    confirm ID…    gold is right
+    send-back ID…  the item is labelled again; --note says why
     error ID…      the verdict of --verifier is an error of --category
-    undo UUID…     take decisions back
+    undo UUID…     retract decisions
     list           all decisions in force, each with its uuid
     errors         marked errors of each verifier, by kind
     export FILE    write all decisions as JSON lines; import FILE reads them
 
-    An id is a completion's. What can't be decided is left out and listed (exit code 3). A decision is on record
-    with its maker; merge does not carry decisions from one database to another, export and import do.
+    An id is a completion's. Items that can't be decided are left out and listed (exit code 3). A decision is recorded
+    with its author; merge does not copy decisions from one database to another, export and import do.
 
     workbench review DB error c17 c21 --verifier rules --category equivalence
     """
@@ -180,11 +178,11 @@ def _check(options: ReviewOptions) -> None:
         needs = {"undo": " UUID…", "export": " FILE", "import": " FILE"}.get(verb, " ID…" if verb in _DECISIONS else "")
         raise UsageError(f"Write: workbench review DB {verb}{needs}")
     if verb == "error" and not (options.verifier and options.category):
-        raise UsageError("Whose error is it, and of what kind?", "Write: --verifier NAME --category KIND")
+        raise UsageError("The verifier or the kind of error is missing.", "Write: --verifier NAME --category KIND")
     if options.category == "other" and not options.note.strip():
-        raise UsageError("Another kind of error needs a note that says which.", "Write: --note TEXT")
+        raise UsageError("Another kind of error needs a note that describes it.", "Write: --note TEXT")
     if verb == "send-back" and not options.note.strip():
-        raise UsageError("Sending items back needs a note that says why.", "Write: --note TEXT")
+        raise UsageError("Sending items back needs a note with the reason.", "Write: --note TEXT")
     if options.category and verb != "error":
         raise UsageError("--category goes with error.")
 
@@ -222,7 +220,7 @@ def _decision(project: Project, options: ReviewOptions) -> Callable[[int], Revie
     verifier, category = str(options.verifier), cast("ErrorCategory", options.category)
     run = judges_of(project, (verifier,))[0].run
     if run is None:
-        raise UsageError(f"{verifier} has no run: it gave no verdict that could be an error.")
+        raise UsageError(f"{verifier} has no run: it has no verdict that could be an error.")
     return lambda item: deciding.mark_error(project, item, run, category, by=by, queue=queue, note=note)
 
 
@@ -242,7 +240,7 @@ def _show_errors(counts: Sequence[ErrorCount], per: str | None) -> None:
         click.echo(aligned([("verifier", per or "items", "kind", "of marked"), *lines], left=(0, 1, 2)))
     outdated = sum({(row.verifier, row.group): row.outdated for row in counts}.values())
     if outdated:
-        say(f"{outdated} more marks are not counted: gold has come to agree with the verdict since.")
+        say(f"{outdated} more marks are not counted: gold now agrees with the verdict.")
     if not counts:
         say("No error has been marked yet.")
 

@@ -41,8 +41,8 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     by: Annotated[
         str | None,
         option(
-            f"Break down by one of {', '.join(GROUPS)} (reason: the verifier's own), column:NAME (a column that was "
-            "kept), or by several crossed; the row over all items is always there.",
+            f"Break down by one of {', '.join(GROUPS)} (reason: the verifier's own), column:NAME (a kept "
+            "column), or by several crossed; the row over all items is always shown.",
             metavar="FIELD[,FIELD]",
         ),
     ] = None
@@ -53,27 +53,27 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
     prevalence: Annotated[
         float | None,
         option(
-            "Say also how accurate each would be where this share of completions is correct, and who is ahead where.",
+            "Also estimate each one's accuracy if this share of completions were correct, and which is best where.",
             metavar="SHARE",
         ),
     ] = None
     accept_rate: Annotated[
         float | None,
         option(
-            "Say also which share of completions is correct where a verifier accepts this share (Rogan and Gladen).",
+            "Also estimate the share of correct completions if a verifier accepts this share (Rogan and Gladen).",
             metavar="SHARE",
         ),
     ] = None
     label_noise: Annotated[
-        bool, option("Say also how accurate each is against labels without error, by how often people err.")
+        bool, option("Also estimate each one's accuracy against error-free labels, by the annotators' error rate.")
     ] = False
     seed: Annotated[int, option("The same seed, the same p-values.", ge=0)] = SEED
     sort: Annotated[
         Literal["name", "accuracy", "balanced_accuracy", "mcc", "fpr", "fnr", "coverage", "auroc"] | None,
-        option("Order verifiers by name, or the best first by this figure of all items; baselines stay last."),
+        option("Sort verifiers by name, or best first by this metric over all items; baselines stay last."),
     ] = None
     form: TableForm = TableForm()
-    long: Annotated[bool, option("Every figure, a row a verifier, instead of accuracy by answer type.")] = False
+    long: Annotated[bool, option("Every metric, one row per verifier, instead of accuracy by answer type.")] = False
     as_csv: Annotated[bool, option("The same as --format csv.", "--csv")] = False
 
 
@@ -81,16 +81,16 @@ class AccuracyOptions(Options, frozen=True, kw_only=True):
 def accuracy_command(project: Project, options: AccuracyOptions, as_json: bool) -> Output:
     """Show how accurate verifiers are, with intervals clustered by question.
 
-    First comes a table of verifiers by answer type, and what it says. With --by or --long every figure is shown, a row
-    a verifier and group.
+    By default a table of verifiers by answer type and its findings are shown. With --by or --long every metric is
+    shown, one row per verifier and group.
 
-    Accuracy alone misleads where most rows are incorrect: read it beside MCC, balanced accuracy, both error rates and
-    the baselines, which need no run: always-incorrect, always-correct, and majority-by-type, which says of each type
-    what is most frequent in the very gold it is measured on.
+    Accuracy alone misleads if most rows are incorrect: read it with MCC, balanced accuracy, both error rates and the
+    baselines, which need no run: always-incorrect, always-correct, and majority-by-type, which gives each type the most
+    frequent label of the same gold it is measured on.
 
     A group has a delta, its accuracy less that of its type (subtypes) or of all items (other groups), a p-value of the
     permutation test by question, and a q-value over all cells of the table (Benjamini and Hochberg), of subtypes within
-    types that stand out (Benjamini and Bogomolov). Micro is the mean over items, macro the unweighted mean over groups.
+    significant types (Benjamini and Bogomolov). Micro is the mean over items, macro the unweighted mean over groups.
 
     Intervals are Wilson's of as many items as there would be without clusters, with Student's t; Clopper and Pearson's
     where few questions are wrong, or right; those of balanced accuracy and MCC are put together from both classes' (Zou
@@ -130,14 +130,14 @@ class TablesOptions(Options, frozen=True, kw_only=True):
     ] = ()
     sets: Annotated[
         tuple[str, ...],
-        option("A column of a frozen set, behind those of data sets (repeatable).", "--set", metavar="NAME"),
+        option("Add a column for a frozen set, after those of data sets (repeatable).", "--set", metavar="NAME"),
     ] = ()
     where: Where = ()
     verifiers: Verifiers = ()
     given: Annotated[
         tuple[str, ...],
         option(
-            "Table 3: A with and B without the reference (repeatable); judges that differ in that alone are found.",
+            "Table 3: A with and B without the reference (repeatable); by default judges that differ in that alone.",
             "--pair",
             metavar="A=B",
         ),
@@ -145,7 +145,7 @@ class TablesOptions(Options, frozen=True, kw_only=True):
     elsewhere: Annotated[
         Path | None,
         option(
-            "Table 4: scores on other benchmarks as columns; a line has verifier, benchmark and score, from 0 to 1.",
+            "Table 4: scores on other benchmarks as columns; each line has verifier, benchmark and score, from 0 to 1.",
             metavar="FILE",
         ),
     ] = None
@@ -158,9 +158,9 @@ class TablesOptions(Options, frozen=True, kw_only=True):
 def tables_command(project: Project, options: TablesOptions) -> Output:
     """Show the tables of the VerifyBench paper for this project's data sets, or frozen sets, and verifiers.
 
-    1 counts; 2 accuracy by answer type and its average over items; 3 judges with and without the reference answer;
-    4 pairs of completions, for verifiers that give scores; 5 answer subtypes, set against their types. Undecided
-    rows count as wrong here unless --protocol says otherwise: so did the paper's.
+    1 counts; 2 accuracy by answer type and its average over items; 3 judges with and without the reference answer; 4
+    pairs of completions, for verifiers that give scores; 5 answer subtypes, compared with their types. Abstentions
+    count as wrong here, as in the paper, unless --protocol says otherwise.
     """
     from workbench.measuring.downstream import scores_elsewhere
     from workbench.measuring.paper import PaperFigures, paper_tables, tables_text
@@ -188,12 +188,12 @@ def tables_command(project: Project, options: TablesOptions) -> Output:
 class ReportOptions(Options, frozen=True, kw_only=True):
     file: Annotated[
         Path | None,
-        option("Where to write it; - is standard output.", "-o", "--output", metavar="FILE", output="stream"),
+        option("File to write; - is standard output.", "-o", "--output", metavar="FILE", output="stream"),
     ] = None
     figures: Annotated[
         Path | None,
         option(
-            "Write its plots there, each as SVG, PDF and PNG (needs the extra figures).",
+            "Write its plots to this folder, each as SVG, PDF and PNG (needs the extra figures).",
             metavar="FOLDER",
             output="file",
             folder=True,
@@ -201,12 +201,12 @@ class ReportOptions(Options, frozen=True, kw_only=True):
     ] = None
     format: Annotated[
         Literal["html", "markdown"] | None,
-        option("By default what the file's name says: .md is Markdown, all else HTML."),
+        option("By default from the file's name: .md is Markdown, all else HTML."),
     ] = None
     verifiers: Verifiers = ()
     basis: Basis = Basis()
     examples: Annotated[
-        int, option("Examples of each kind of error of each verifier, at most.", metavar="N", ge=0, le=50)
+        int, option("Maximum number of examples of each kind of error of each verifier.", metavar="N", ge=0, le=50)
     ] = 3
     force: Force = False
 
@@ -215,19 +215,21 @@ class ReportOptions(Options, frozen=True, kw_only=True):
 def report_command(project: Project, options: ReportOptions) -> Output:
     """Write one self-contained page: data card, tables, plots, confusion matrices, comparisons, examples, methods.
 
-    The page needs no network and no script, and runs nothing of what the data holds. It shows questions, final
-    answers and the ends of completions as examples; --examples 0 leaves them out. Apart from its date the same
-    database gives the same bytes.
+    The page needs no network and no script, and executes nothing from the data. It shows questions, final answers and
+    the ends of completions as examples; --examples 0 leaves them out. Apart from its date the same database gives the
+    same bytes.
 
-    --figures writes its plots for a paper, with the report or without one: they can be read without colour, and the
-    same database gives the same bytes there, too.
+    --figures writes its plots for a paper, with or without the report: they are readable without colour, and the same
+    database gives the same bytes.
     """
     from workbench.coding.reporting import code_sections
     from workbench.measuring.report.gathering import write_report
 
     file = options.file
     if file is None and options.figures is None:
-        raise UsageError("Where to?", "Write: workbench report DB -o report.html, or --figures FOLDER, or both.")
+        raise UsageError(
+            "No file is named.", "Write: workbench report DB -o report.html, or --figures FOLDER, or both."
+        )
     done = write_report(
         project,
         file,
@@ -254,19 +256,19 @@ def report_command(project: Project, options: ReportOptions) -> Output:
 
 class CompareOptions(Options, frozen=True, kw_only=True):
     verifiers: Annotated[tuple[str, ...], argument("[VERIFIER]...")] = ()
-    everyone: Annotated[bool, option("All that can be compared, with each other.", "--all")] = False
+    everyone: Annotated[bool, option("Compare all verifiers with each other.", "--all")] = False
     against: Annotated[str | None, option("Compare each with this one instead of with each other.", metavar="NAME")] = (
         None
     )
-    errors: Annotated[bool, option("Show how far verifiers agree and err together; without names all of them.")] = False
+    errors: Annotated[bool, option("Show agreement and joint errors of verifiers; without names, of all.")] = False
     by: Annotated[
-        str | None, option("Of two: count wins and losses by type, subtype, domain …", metavar="FIELD[,FIELD]")
+        str | None, option("For two: count wins and losses by type, subtype, domain …", metavar="FIELD[,FIELD]")
     ] = None
     basis: Basis = Basis()
     examples: Annotated[
         int,
         option(
-            "Of two: name up to N items that both, only A, only B and neither judge rightly.",
+            "For two: name up to N items that both, only A, only B and neither judge correctly.",
             metavar="N",
             ge=0,
             le=1_000,
@@ -280,10 +282,9 @@ class CompareOptions(Options, frozen=True, kw_only=True):
 def compare_command(project: Project, options: CompareOptions) -> Output:
     """Compare verifiers on the items both of a pair have a verdict for.
 
-    Two are set against each other: who is right where, both tests, and the differences with their intervals. McNemar's
-    exact test takes items as independent; intervals and the permutation test go by question, since completions of one
-    question are right and wrong together. Of more than two every pair is tested, and p-values are adjusted for how many
-    tests that makes.
+    For two: paired counts, both tests, and the differences with their intervals. McNemar's exact test treats items as
+    independent; intervals and the permutation test are clustered by question, since completions of one question are
+    right or wrong together. For more than two every pair is tested, and p-values are adjusted for the number of tests.
     """
     from workbench.measuring import comparing, family
     from workbench.measuring.comparing_tables import comparison_as
@@ -311,13 +312,13 @@ def _kind(options: CompareOptions) -> str:
     """
     several = options.everyone or options.against
     if options.everyone and options.verifiers:
-        raise click.UsageError("Name verifiers, or take --all; not both.")
+        raise click.UsageError("Name verifiers, or use --all; not both.")
     if options.errors and several:
-        raise click.UsageError("--errors takes all verifiers, or those named: --all and --against go without it.")
+        raise click.UsageError("--errors uses all verifiers, or those named: --all and --against go without it.")
     if options.errors:
         return "errors"
     if several or len(options.verifiers) > 2:
         return "family"
     if len(options.verifiers) < 2:
-        raise click.UsageError("Name two verifiers or more, or take --all.")
+        raise click.UsageError("Name two or more verifiers, or use --all.")
     return "pair"

@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 
 _NAMED = 5
-"""Files that are named, of those that were left out."""
+"""Number of left-out files that are named."""
 
 
 class JudgeFileOptions(Options, frozen=True, kw_only=True):
     source: Annotated[Path, argument("IN", exists=True, folder=True)]
     target: Annotated[Path, argument("OUT", output="file", folder=True)]
-    verifier: Annotated[str, option("One that works with texts alone, or execution.", metavar="NAME")] = "rules"
+    verifier: Annotated[str, option("A verifier that needs texts only, or execution.", metavar="NAME")] = "rules"
     settings: VerifierSettings = NONE_GIVEN
     maps: Annotated[
         tuple[str, ...],
         option(
-            "Take our FIELD from their COLUMN, such as completion=response (repeatable).",
+            "Read FIELD from COLUMN, such as completion=response (repeatable).",
             "--map",
             metavar="FIELD=COLUMN",
         ),
     ] = ()
-    prefix: Annotated[str, option("Before the names of the new columns, such as rules_.", metavar="TEXT")] = ""
-    partition: Annotated[int, option("Rows of a partition.", ge=1, le=10_000_000)] = 10_000
+    prefix: Annotated[str, option("Prefix of the names of the new columns, such as rules_.", metavar="TEXT")] = ""
+    partition: Annotated[int, option("Rows per partition.", ge=1, le=10_000_000)] = 10_000
     workers: Workers = None
     on: OnCluster = None
     force: Force = False
@@ -44,18 +44,18 @@ class JudgeFileOptions(Options, frozen=True, kw_only=True):
 def judge_file_command(options: JudgeFileOptions) -> Output:
     """Judge the rows of a file, or of a folder of files, without a database.
 
-    IN is JSON Lines or Parquet, or a folder of such files; OUT has every row of it with the columns verdict, score and
-    reason beside its own. The verdicts are those of `workbench verify` over the same rows. Memory stays the same at any
-    number of rows.
+    IN is JSON Lines or Parquet, or a folder of such files; OUT has all its rows with the additional columns verdict,
+    score and reason. The verdicts are those of `workbench verify` over the same rows. Memory is constant for any number
+    of rows.
 
     With --verifier execution a row's completion is run in the sandbox, against the tests in its column tests,
-    ground_truth, reward_model, input_output or test_list (--map reference=COLUMN names another one), and has the
-    columns outcomes (a letter a test), forgeable (passes on the sandbox's own word) and isolation (its level) too.
-    With --on the nodes of a Ray cluster judge, to the same bytes.
+    ground_truth, reward_model, input_output or test_list (--map reference=COLUMN names another one). Additional columns
+    are outcomes (one letter per test), forgeable (passes that only the sandboxed process reports) and isolation (its
+    level). With --on the nodes of a Ray cluster judge, with identical output.
 
-    What was broken off is gone on with by the same command: it judges only partitions that are not there, and of a
-    folder only files that are not. Rows that can't be judged stand in _OUT.refused.jsonl, with file, line, field and
-    why; the exit code is 3 then, as it is where a file of a folder can't be read: the others are judged.
+    After an interruption the same command continues: it judges only missing partitions, and missing files of a folder.
+    Rejected rows are in _OUT.refused.jsonl, with file, line, field and reason; the exit code is then 3, as if a file of
+    a folder can't be read: the others are judged.
     """
     from workbench.interchange.importing import parse_map
     from workbench.interchange.judging_files import judge_files
@@ -81,7 +81,7 @@ def _lines(done: JudgedFiles) -> Iterator[str]:
     said = ", ".join(f"{number:,} {word}" for word, number in sorted(done.verdicts.items())) or "none"
     yield f"{done.output}: {counted(done.rows, 'row')} by {done.verifier} {done.version}: {said}"
     if done.isolation is not None:
-        yield f"  kept in at {done.isolation} ({LEVELS[done.isolation]})"
+        yield f"  isolated at level {done.isolation} ({LEVELS[done.isolation]})"
     if done.forgeable:
         yield f"  of the correct ones {done.forgeable:,} with passes that could be forged (forgeable > 0)"
     if done.errors:
@@ -97,4 +97,4 @@ def _lines(done: JudgedFiles) -> Iterator[str]:
     if done.left_out:
         more = len(done.left_out) - _NAMED
         names = listed([*done.left_out[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])
-        yield f"  {counted(len(done.left_out), 'file')} left out, by name no rows: {names}"
+        yield f"  {counted(len(done.left_out), 'file')} left out, since their names don't look like rows: {names}"

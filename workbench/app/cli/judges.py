@@ -99,7 +99,7 @@ def _lines(servers: Sequence[CheckedServer]) -> Iterator[str]:
 
 class PreviewOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[str, argument()]
-    item: Annotated[str, option("The completion to be judged.", metavar="COMPLETION_ID")]
+    item: Annotated[str, option("The completion to judge.", metavar="COMPLETION_ID")]
     settings: VerifierSettings = NONE_GIVEN
 
 
@@ -107,7 +107,7 @@ class PreviewOptions(Options, frozen=True, kw_only=True):
 def preview_command(project: Project, options: PreviewOptions) -> Output:
     """Show the exact requests a judge would send about an item; nothing is sent.
 
-    Where a later request rests on what a model has yet to say, a stand-in ⟨…⟩ holds its place.
+    Where a later request depends on a reply, a placeholder ⟨…⟩ replaces it.
     """
     calls = preview_calls(project, options.verifier, options.settings, options.item)
     return Output(calls, lambda found: chain.from_iterable(map(_call_lines, found)))
@@ -116,7 +116,7 @@ def preview_command(project: Project, options: PreviewOptions) -> Output:
 def _call_lines(call: PreviewedCall) -> Iterator[str]:
     yield f"{call.step} ({call.role}): POST {call.url}"
     if not call.exact:
-        yield "  With stand-ins for what a model has yet to say."
+        yield "  With placeholders for replies."
     for note in call.notes:
         yield f"  {note}"
     for line in call.lines():
@@ -137,10 +137,10 @@ class ParseOptions(Options, frozen=True, kw_only=True):
 def parse_command(options: ParseOptions) -> None:
     """Parse recorded judge outputs again: each line is printed with a verdict.
 
-    FILE has JSON lines with the judge's reply in "raw", gzip or not; - is standard input. Added to each line are
-    verdict (correct, incorrect, abstain), score (ICE-Score's number or null) and label (CompassVerifier's A, B, C or
-    null). @1 reads as the upstream project does, @2 strictly; of a reply whose "finish_reason" says that it was
-    cut short, @2 reads a labelled verdict alone. Exit code 3: some lines were refused.
+    FILE has JSON lines with the judge's reply in "raw", optionally gzip; - is standard input. Each line gains verdict
+    (correct, incorrect, abstain), score (ICE-Score's number or null) and label (CompassVerifier's A, B, C or null). @1
+    parses like the upstream project, @2 strictly; in a reply whose "finish_reason" says that it was cut off, @2 accepts
+    only a labelled verdict. Exit code 3: some lines were rejected.
     """
     piped = str(options.file) == "-"
     place = "standard input" if piped else options.file
@@ -170,7 +170,7 @@ class ThresholdOptions(Options, frozen=True, kw_only=True):
     ] = ()
     method: Annotated[
         Literal["accuracy", "youden"],
-        option("What to maximise: the share of right verdicts, or the true-positive minus the false-positive rate."),
+        option("The criterion: the share of right verdicts, or the true-positive minus the false-positive rate."),
     ] = "accuracy"
     save: Annotated[
         str | None, option("Start a run of this name with the threshold; stored replies are reused.", metavar="NAME")
@@ -183,7 +183,7 @@ class ThresholdOptions(Options, frozen=True, kw_only=True):
 def threshold_command(project: Project, options: ThresholdOptions) -> Output:
     """Fit the threshold that turns a verifier's scores into verdicts: correct if the score reaches it.
 
-    Figures on the items it was fitted on flatter it: fit on one part with --on and read the row of the rest.
+    Metrics on the items it was fitted on are too optimistic: fit on one part with --on and read the row of the rest.
     """
     from msgspec import structs
 
@@ -210,19 +210,22 @@ def threshold_command(project: Project, options: ThresholdOptions) -> Output:
 class SweepOptions(Options, frozen=True, kw_only=True):
     database: Database
     judge: Annotated[str, argument("JUDGE")]
-    vary: Annotated[tuple[str, ...], option("Settings to try; repeat for others.", metavar="OPTION=VALUE,VALUE")]
-    grid: Annotated[bool, option("Try all combinations; else each option by itself.")] = False
+    vary: Annotated[
+        tuple[str, ...], option("An option with the values to try (repeatable).", metavar="OPTION=VALUE,VALUE")
+    ]
+    grid: Annotated[bool, option("Try all combinations; by default each option alone.")] = False
     settings: VerifierSettings = NONE_GIVEN
     protocol: Protocol = None
     gold: Gold = "final"
     where: Where = ()
     limit: FirstItems = None
-    detach: Annotated[bool, option("Start it and return; the same command later shows what it has come to.")] = False
+    detach: Annotated[bool, option("Start it and return; the same command later shows the result.")] = False
     trust: Trust = False
     figures: Annotated[
         Path | None,
         option(
-            "Draw accuracy by each setting that is a number there, as SVG, PDF and PNG (needs the extra figures).",
+            "Write plots of accuracy by each numeric setting to this folder, as SVG, PDF and PNG (needs the "
+            "extra figures).",
             metavar="FOLDER",
             output="file",
             folder=True,
@@ -235,7 +238,7 @@ class SweepOptions(Options, frozen=True, kw_only=True):
 def sweep_command(project: Project, options: SweepOptions) -> Output:
     """Run a judge under many settings and show how accuracy and tokens change with them.
 
-    Each point is a run with a name of its own (JUDGE/depth-3), and all share their replies. Run it again to go on.
+    Each point is a separate run (JUDGE/depth-3), and all share their replies. The same command continues.
     """
     from workbench.measuring.studies import start_sweep, sweep_estimate, sweep_points, sweep_report, sweep_text
 
@@ -244,7 +247,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
     expected = sweep_estimate(project, options.judge, points, chosen, selection)
     if expected is not None and expected.calls:
         say(estimate_words(expected))
-        say("  That is each point by itself; what points have in common is asked once.")
+        say("  This is each point alone; calls that points share are made once.")
     started = trusting(lambda yes: start_sweep(project, options.judge, points, chosen, selection, yes), options.trust)
     if not options.detach:
         for info in started:
@@ -260,9 +263,7 @@ def sweep_command(project: Project, options: SweepOptions) -> Output:
         say(f"{click.format_filename(options.figures)}: {counted(len(drawn), 'file')}")
     if options.detach or all(point.state == "complete" for point in report.points):
         return Output(report, sweep_text)
-    return Output(
-        report, sweep_text, after=["Some points are not complete; the same command goes on with them."], code=1
-    )
+    return Output(report, sweep_text, after=["Some points are incomplete; the same command continues them."], code=1)
 
 
 def _varied(texts: tuple[str, ...]) -> dict[str, list[str]]:
@@ -290,7 +291,7 @@ class PairwiseOptions(Options, frozen=True, kw_only=True):
 def pairwise_command(project: Project, options: PairwiseOptions) -> Output:
     """Have a model decide which of two completions of a question is better, in both orders (-o base_url=… -o model=…).
 
-    A win counts only in both. Each completion's score is its share of wins. Run it again to go on.
+    A win counts only in both. Each completion's score is its share of wins. The same command continues.
     """
     from workbench.measuring.pairwise import pairwise_report, pairwise_text, start_pairwise
 
@@ -319,7 +320,7 @@ class DuelOptions(Options, frozen=True, kw_only=True):
 def duel_command(project: Project, options: DuelOptions) -> Output:
     """Have a model compare, blind, the reasoning of two judges on the items both have judged.
 
-    It is asked in both orders (-o base_url=… -o model=…); a win counts only in both. Run it again to go on.
+    It compares in both orders (-o base_url=… -o model=…); a win counts only in both. The same command continues.
     """
     from workbench.measuring.studies import duel_report, duel_text, start_duel
 
@@ -340,7 +341,7 @@ def _unended(ended: RunInfo, database: str) -> _Unended:
     if ended.state == "complete":
         return {}
     why = ended.message or f"Run {ended.run} is {ended.state}."
-    return {"after": [why, f"  Go on with it: workbench runs {shlex.quote(database)} resume {ended.run}"], "code": 1}
+    return {"after": [why, f"  Continue it: workbench runs {shlex.quote(database)} resume {ended.run}"], "code": 1}
 
 
 # -- ``workbench probe DB VERIFIER``
@@ -356,18 +357,18 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
     families: Annotated[
         tuple[str, ...], option("Only this family of probes (repeatable).", "--family", metavar="P1…P22")
     ] = ()
-    limit: Annotated[Whole, option("Questions to try them on.")] = 100
+    limit: Annotated[Whole, option("Number of questions to try them on.")] = 100
     seed: Annotated[int, option("The same seed, the same probes.", ge=0)] = 0
     where: Where = ()
     workers: Workers = None
     accepted: Annotated[
-        bool, option("Run nothing: list what it accepted the last time, with its evidence (JSON lines with --json).")
+        bool, option("Run nothing: list what it accepted last time, with the evidence (JSON lines with --json).")
     ] = False
     at: Annotated[
         str | None,
-        option("Have this reward server judge, which serves the verifier, as trainers ask it.", metavar="URL"),
+        option("Use this reward server, which serves the verifier, in the same way as trainers do.", metavar="URL"),
     ] = None
-    token_env: Annotated[str | None, option("Variable with the token that it wants.", metavar="NAME")] = None
+    token_env: Annotated[str | None, option("Environment variable with its token.", metavar="NAME")] = None
     trust: Trust = False
 
 
@@ -375,8 +376,8 @@ class ProbeOptions(Options, frozen=True, kw_only=True):
 def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Output | None:
     """Attack a verifier (`rules` by default): how often does it accept a completion without an answer?
 
-    Crafted completions of the data's questions are judged beside right ones. They never become items: gold and accuracy
-    stay as they are. A judge's replies are stored, so trying it again asks nothing twice.
+    Crafted completions of the data's questions are judged along with right ones. They never become items: gold and
+    accuracy don't change. A judge's replies are stored, so repeating it asks nothing twice.
     """
     from workbench.measuring.studies import probe_text
     from workbench.runs.probes import plan, run
@@ -410,7 +411,7 @@ def probe_command(project: Project, options: ProbeOptions, as_json: bool) -> Out
         with one_line() as line:
             report = judged(watch=_telling(planned.probes + planned.companions, line))
     except KeyboardInterrupt:
-        kept = "What servers answered is stored; the same command goes on from there." if planned.calls else ""
+        kept = "All replies are stored; the same command continues from there." if planned.calls else ""
         say(f"Stopped. {kept}".rstrip())
         sys.exit(INTERRUPTED)
     return Output(report, probe_text)
@@ -421,7 +422,7 @@ def _telling(total: int, line: Callable[[str], None] | None) -> Watch:
 
     def watch(done: int, awaited: int | None) -> None:
         nonlocal told
-        waits = f"stopping when {counted(awaited or 0, 'call')} in flight have ended; Ctrl-C ends it at once"
+        waits = f"stopping once {counted(awaited or 0, 'call')} in flight have ended; Ctrl-C ends it at once"
         if line is not None:
             line(f"{done:,} of {total:,}" + ("" if awaited is None else f", {waits}"))
         elif awaited is not None and not told:
@@ -435,7 +436,7 @@ def _announce(planned: ProbingPlan) -> None:
     probes, companions = counted(planned.probes, "probe"), counted(planned.companions, "companion")
     say(f"{probes} and {companions} on {counted(len(planned.rows), 'question')}.")
     if planned.calls is not None:
-        say(f"  About {counted(planned.calls, 'call')} to model servers; stored replies are not asked for again.")
+        say(f"  About {counted(planned.calls, 'call')} to model servers; stored replies are reused.")
 
 
 def _list(project: Project, verifier: str, families: tuple[str, ...], as_json: bool) -> None:

@@ -42,29 +42,29 @@ class LabelsOptions(Options, frozen=True, kw_only=True):
     verdicts: Annotated[
         str | None,
         option(
-            "Import what verifier NAME says, correct or incorrect, as decisions of that name, in place of a file: "
-            "with execution the tests are gold.",
+            "Instead of a file, import the verdicts of verifier NAME as decisions by that name: with execution "
+            "the tests are gold.",
             metavar="NAME",
         ),
     ] = None
     history: Annotated[bool, option("Export every event, not only the labels in force.")] = False
     force: Annotated[bool, option("Replace an existing file on export.")] = False
-    only: Annotated[
-        str | None, option("Import only what NAME said while labelling; refuse all else in the file.", metavar="NAME")
-    ] = None
+    only: Annotated[str | None, option("Import only NAME's labels; reject all else in the file.", metavar="NAME")] = (
+        None
+    )
 
 
 @verb(to_stdout=ToStdout("file", when=lambda options: options.verb == "export"))
 def labels_command(project: Project, options: LabelsOptions) -> Output:
     """Import labels, or export them as JSON lines, or as CSV if the file's name ends in .csv.
 
-    A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally
-    with dataset, question_id, reason, answer_subtype ("A1"), note, round, unsure, tags, created_at, uuid, revision;
-    adjudications carry "role": "adjudicator". A table (CSV, TSV, XLSX) has these as columns, or one column a person,
+    A line: {"completion_id": …, "annotator": …, "verdict": "correct" | "incorrect" | "unsuitable"}, optionally with
+    dataset, question_id, reason, answer_subtype ("A1"), note, round, unsure, tags, created_at, uuid, revision;
+    adjudications carry "role": "adjudicator". A table (CSV, TSV, XLSX) has these as columns, or one column per person,
     whose cells say correct, incorrect, unsuitable: REASON or A1.
 
-    Importing a file twice changes nothing. A file is believed for everybody it names, and it is said for whom and what;
-    --only believes one person, and no decisions. Exit code 3: some lines were refused.
+    Importing a file twice changes nothing. A file is trusted for everybody it names, and the people and kinds are
+    reported; --only trusts one person, and no decisions. Exit code 3: some lines were rejected.
     """
     file = options.file
     if options.verdicts is not None:
@@ -97,13 +97,13 @@ def _take_verdicts(project: Project, options: LabelsOptions, verifier: str) -> O
 def _lines(report: LabelsImported) -> Iterator[str]:
     yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused"
     if report.imported:
-        yield f"taken as said by: {_counted(report.people)} ({_counted(report.kinds)})"
+        yield f"accepted for: {_counted(report.people)} ({_counted(report.kinds)})"
     if report.new_people:
-        yield f"not known here before: {', '.join(report.new_people)}"
+        yield f"new here: {', '.join(report.new_people)}"
     if report.columns:
-        yield f"Columns that are people: {', '.join(report.columns)}"
+        yield f"Columns of people: {', '.join(report.columns)}"
     if report.ignored:
-        yield f"Columns that are not read: {', '.join(report.ignored)}"
+        yield f"Ignored columns: {', '.join(report.ignored)}"
     if report.missing:
         yield f"Without a label: {_counted(report.missing)}"
     if report.contradicting:
@@ -119,7 +119,7 @@ def _counted(counts: dict[str, int]) -> str:
 
 class ConflictsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "settle", "undo"], argument()] = "list"
-    person: Annotated[str, option("Whose conflicts: those this person may settle.", "--as", metavar="NAME")]
+    person: Annotated[str, option("The person at work: only conflicts they may resolve.", "--as", metavar="NAME")]
     name: Annotated[
         str | None, option("Conflicts of this kind, such as correct/incorrect or A1/A7.", "--class", metavar="CLASS")
     ] = None
@@ -130,22 +130,21 @@ class ConflictsOptions(Options, frozen=True, kw_only=True):
             metavar="FIELD=VALUE",
         ),
     ] = ()
-    verdict: Annotated[Literal["correct", "incorrect", "unsuitable"] | None, option("Settle so.")] = None
-    reason: Annotated[str | None, option("Why unsuitable: proof, open_ended, bad_reference, …", metavar="REASON")] = (
-        None
-    )
-    subtype: Annotated[str | None, option("Settle the answer type so, such as A7.", metavar="CODE")] = None
-    note: Annotated[str, option("A note on every decision.")] = ""
+    verdict: Annotated[Literal["correct", "incorrect", "unsuitable"] | None, option("The decision.")] = None
+    reason: Annotated[
+        str | None, option("Why it is unsuitable: proof, open_ended, bad_reference, …", metavar="REASON")
+    ] = None
+    subtype: Annotated[str | None, option("The answer type to decide, such as A7.", metavar="CODE")] = None
+    note: Annotated[str, option("A note for every decision.")] = ""
 
 
 @verb
 def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
     """List conflicts by kind, and resolve many similar ones at once.
 
-    list shows how many there are of each kind, and with --class the items with both sides, without names. settle
-    decides all of one kind, or those that --where picks; what has changed
-    meanwhile or is not this person's to settle is left out and listed (exit code 3). undo takes the last decision
-    back, on however many it was taken.
+    list shows the number of each kind, and with --class the items with both sides, without names. settle decides all of
+    one kind, or those that --where selects; conflicts that have changed since or that this person may not resolve are
+    left out and listed (exit code 3). undo retracts the last decision, on all its items.
 
     workbench conflicts DB --as chen
 
@@ -156,11 +155,13 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
 
     ruling = Ruling(verdict=options.verdict, reason=options.reason, subtype=options.subtype, note=options.note)
     if options.verb != "settle" and ruling != Ruling():
-        raise UsageError("A decision is given to settle.", "Write: workbench conflicts DB settle --as NAME --class …")
+        raise UsageError(
+            "A decision needs the verb settle.", "Write: workbench conflicts DB settle --as NAME --class …"
+        )
     session = ConflictClasses(project, options.person)
     if options.verb == "undo":
         count = session.undo()
-        return Output({"undone": count}, lambda _: [f"{count} decisions taken back"])
+        return Output({"undone": count}, lambda _: [f"{count} decisions retracted"])
     if options.verb == "settle":
         return _settle(session, options, ruling)
     return _list(session, options)
@@ -169,7 +170,7 @@ def conflicts_command(project: Project, options: ConflictsOptions) -> Output:
 def _list(session: ConflictClasses, options: ConflictsOptions) -> Output:
     name = options.name
     if options.where and name is None:
-        raise UsageError("--where picks items of a kind.", "Name the kind, too: --class correct/incorrect")
+        raise UsageError("--where selects items of a kind.", "Name the kind, too: --class correct/incorrect")
     classes = session.classes()
     items: list[ClassRow] = []
     if name is not None:
@@ -189,7 +190,7 @@ def _kind_lines(classes: Sequence[ConflictClass], person: str) -> Iterator[str]:
     for kind in classes:
         yield f"{kind.count:>7,}  {kind.name}"
     if not classes:
-        yield f"There is no conflict for {person} to settle."
+        yield f"There is no conflict that {person} may resolve."
 
 
 def _item_lines(items: Sequence[ClassRow]) -> Iterator[str]:
@@ -212,7 +213,7 @@ def _settle(session: ConflictClasses, options: ConflictsOptions, ruling: Ruling)
     done: Settled = session.settle(opened, chosen, ruling)
     return Output(
         done,
-        lambda found: [f"{found.settled} settled, {len(found.left_out)} left out"],
+        lambda found: [f"{found.settled} resolved, {len(found.left_out)} left out"],
         after=[f"{left.completion_id}: {left.why}" for left in done.left_out],
         code=REFUSED_SOME if done.left_out else 0,
     )
@@ -239,13 +240,13 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
     ] = None
     by: Annotated[
         Literal["type", "subtype", "domain", "source", "dataset"] | None,
-        option("Break down by this; the figures over all items are always there."),
+        option("Break down by this; the metrics over all items are always shown."),
     ] = None
-    coarse: Annotated[bool, option("With --task type: the letter of the type is enough.")] = False
-    round: Annotated[Round, option("Of reopened items, labels of this round count.")] = "first"
-    level: Annotated[Level, option("How values relate; verdicts and types are nominal.")] = "nominal"
+    coarse: Annotated[bool, option("With --task type: compare only the letter of the type.")] = False
+    round: Annotated[Round, option("For reopened items, labels of this round count.")] = "first"
+    level: Annotated[Level, option("The level of measurement; verdicts and types are nominal.")] = "nominal"
     order: Annotated[
-        str | None, option("Values of --level ordinal, lowest first, where they are no numbers.", metavar="A,B,C")
+        str | None, option("Values of --level ordinal, lowest first, unless they are numbers.", metavar="A,B,C")
     ] = None
 
 
@@ -253,9 +254,9 @@ class AgreementOptions(Options, frozen=True, kw_only=True):
 def agreement_command(options: AgreementOptions) -> Output:
     """Show annotator agreement: percent, kappa, alpha, AC1, with intervals and prevalence.
 
-    Of a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and
-    checks do not. What a reopening led to counts with --round latest only. Of a file, any ratings: values are text or
-    numbers. Exit code 3: some lines were refused.
+    In a database, first-pass blind labels in force count, "unsuitable" as a category; adjudications, repeats and checks
+    do not. Labels after a reopening count only with --round latest. A file may hold any ratings: values are text or
+    numbers. Exit code 3: some lines were rejected.
     """
     if (options.database is None) == (options.file is None):
         raise click.UsageError("Name a database, or a file with --from.")
@@ -295,11 +296,11 @@ def _of_file(file: Path, options: AgreementOptions) -> Output:
 
 class BundleOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path | None, argument(output="file")] = None
-    annotator: Annotated[str, option("Whose items: one person's.", "--for", metavar="NAME")]
-    recall: Annotated[bool, option("Write nothing: free what the person has taken along and not brought back.")] = False
+    annotator: Annotated[str, option("The person who gets the items.", "--for", metavar="NAME")]
+    recall: Annotated[bool, option("Write nothing: release the person's items that have not been returned.")] = False
     where: Where = ()
     limit: Annotated[Whole, option("At most so many items.")] = 200
-    days: Annotated[int, option("How long the items wait for the person.", ge=1, le=365)] = 14
+    days: Annotated[int, option("Days for which the items are reserved.", ge=1, le=365)] = 14
     force: Force = False
 
 
@@ -307,9 +308,9 @@ class BundleOptions(Options, frozen=True, kw_only=True):
 def bundle_command(project: Project, options: BundleOptions) -> Output:
     """Write a person's next items into a small database of its own, to be labelled anywhere.
 
-    It holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. There:
-    workbench open FILE --as NAME. When it comes back: workbench merge DB FILE. Until then, for --days, nobody else
-    is given the items, unless they are recalled: workbench bundle DB --for NAME --recall.
+    It holds texts, the guidelines and the assignment: no gold, models, verdicts or labels of others. To
+    label it: workbench open FILE --as NAME. When it is returned: workbench merge DB FILE. Until then, for --days, the
+    items are reserved, unless they are recalled: workbench bundle DB --for NAME --recall.
     """
     from workbench.labelling.bundling import bundle, recall
 
@@ -317,7 +318,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
         raise UsageError("Write: workbench bundle DB FILE --for NAME, or --for NAME --recall without FILE.")
     if options.file is None:
         freed = recall(project, options.annotator)
-        said = f"{counted(freed, 'item')} free again. What {options.annotator} labels there still merges."
+        said = f"{counted(freed, 'item')} released. Labels by {options.annotator} can still be merged."
         return Output({"recalled": freed}, lambda _: [said])
     done = bundle(
         project,
@@ -333,7 +334,7 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
         lambda done: [
             f"{done.written} items for {done.annotator}, {done.types} of them with the answer type, "
             f"written to {done.file}",
-            f"They wait for {done.annotator} until {minute(done.until)} UTC.",
+            f"They are reserved for {done.annotator} until {minute(done.until)} UTC.",
         ],
     )
 
@@ -343,26 +344,24 @@ def bundle_command(project: Project, options: BundleOptions) -> Output:
 
 class MergeOptions(Options, frozen=True, kw_only=True):
     others: Annotated[tuple[Path, ...], argument("OTHER…")]
-    whole: Annotated[bool, option("Believe all that the files say of anybody: a colleague's database, no bundle.")] = (
-        False
-    )
-    runs: Annotated[bool, option("Take verdicts and outcomes of tests instead, such as of a --shard.")] = False
+    whole: Annotated[bool, option("Trust the files for everybody: a colleague's database, not a bundle.")] = False
+    runs: Annotated[bool, option("Merge verdicts and outcomes of tests instead, such as of a --shard.")] = False
 
 
 @verb
 def merge_command(project: Project, options: MergeOptions) -> Output:
     """Merge the labels of returned bundles, or with --whole of other databases; those files stay unchanged.
 
-    A bundle is believed its person, on its items, since it was made. Everything else in it is refused, named and
-    counted, and the exit code is 3 then. --whole believes a file whatever it says of anybody, and says what that is.
+    A bundle is trusted for its person, on its items, since it was made. Everything else in it is rejected, named and
+    counted, and the exit code is then 3. --whole trusts a file for everybody, and reports what it contains.
 
     The order doesn't matter, and merging a file twice changes nothing. Labels are matched to items by their ids and
-    texts, and to people by name. Labels more than an item was assigned to people are kept, listed, and counted in
+    texts, and to people by name. Labels beyond an item's assigned number of annotators are kept, listed, and counted in
     agreement.
 
-    With --runs it takes what other machines have judged of the same items, such as their shares (verify --shard), where
-    verifier, settings, version, texts and tests are the same. A verdict that says something else than the one here is
-    named, and that one stays.
+    With --runs it merges verdicts of other machines on the same items, such as their shares (verify --shard), if
+    verifier, settings, version, texts and tests are the same. A verdict that differs from the one here is named, and
+    the one here is kept.
     """
     if options.runs:
         return _merged_runs(project, options)
@@ -384,7 +383,7 @@ def _merged_runs(project: Project, options: MergeOptions) -> Output:
 
 
 def _tell(file: Path, trusted: Trusted) -> None:
-    say(f"{file} is believed as a whole: {_trusted(trusted)}.")
+    say(f"{file} is trusted as a whole: {_trusted(trusted)}.")
 
 
 def _trusted(trusted: Trusted) -> str:
@@ -392,7 +391,7 @@ def _trusted(trusted: Trusted) -> str:
         return "nothing in it is new"
     parts = [f"{_counts(trusted.people)} ({_counts(trusted.kinds)})"]
     if trusted.coordinators:
-        parts.append(f"coordinators that are new here: {', '.join(trusted.coordinators)}")
+        parts.append(f"new coordinators: {', '.join(trusted.coordinators)}")
     if trusted.guidelines:
         parts.append(f"guidelines: {trusted.guidelines} versions")
     return "; ".join(parts)
@@ -410,9 +409,9 @@ def _print(reports: Sequence[Merged]) -> None:
 def _print_one(report: Merged) -> None:
     refused = sum(row.events for row in report.refused)
     if report.not_believed:
-        show(f"{report.file}: nothing was taken: {report.not_believed}")
+        show(f"{report.file}: nothing was merged: {report.not_believed}")
     else:
-        show(f"{report.file}: {report.events_new} new events, {report.unchanged} here already, {refused} refused")
+        show(f"{report.file}: {report.events_new} new events, {report.unchanged} here already, {refused} rejected")
     if report.bundle is not None:
         made = minute(report.bundle.made_at)
         show(f"  bundle of {report.bundle.annotator}, made {made}, {report.bundle.items} items")
@@ -428,7 +427,7 @@ def _print_one(report: Merged) -> None:
         "labelled by one person in two places, the newest counts", [(row, row.annotator) for row in report.heads]
     )
     _list_rows("labels beyond the overlap, kept", [(row, row.annotator) for row in report.surplus])
-    _list_rows("settled before, now open again", [(row, "") for row in report.reopened])
+    _list_rows("resolved before, now open again", [(row, "") for row in report.reopened])
     _print_refused(report)
 
 
@@ -437,11 +436,11 @@ def _print_refused(report: Merged) -> None:
     for row in report.refused:
         groups[row.annotator, row.kind, row.field] += row.events
     for (name, kind, field), number in groups.most_common(SHOWN):
-        say(f"{report.file}: refused {number:,} × {kind or 'row'} of {name or 'nobody known'}: {field}")
+        say(f"{report.file}: rejected {number:,} × {kind or 'row'} of {name or 'nobody known'}: {field}")
     if len(groups) > SHOWN:
         say(f"… and {len(groups) - SHOWN:,} more; --json has them all.")
     if any(row.field == "bundle" for row in report.refused):
-        say("To believe all that it says of anybody: workbench merge DB FILE --whole")
+        say("To trust it for everybody: workbench merge DB FILE --whole")
     if not report.not_believed:
         say_some([f"{report.file}: {row.what}: {row.field}: {row.message}" for row in report.refused])
 

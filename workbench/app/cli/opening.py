@@ -41,7 +41,7 @@ class DemoOptions(Options, frozen=True, kw_only=True):
 def demo_command(options: DemoOptions, as_json: bool) -> Output | None:
     """Load the sample data into DB, run the rule verifiers, and open the app on it.
 
-    Without a terminal the accuracy of each by answer type is printed instead, and what to do next; with --json the
+    Without a terminal the accuracy of each by answer type and the next steps are printed instead; with --json the
     accuracy table by answer subtype.
     """
     from workbench.app.demo import VERIFIERS
@@ -84,8 +84,8 @@ def _demo_text(database: str, report: AccuracyReport) -> str:
 
     name = shlex.quote(database)
     then = (
-        f"See why, item by item:     workbench open {name}",
-        f"Every figure by subtype:   workbench accuracy {name} --by subtype",
+        f"The reasons, by item:       workbench open {name}",
+        f"Every metric by subtype:    workbench accuracy {name} --by subtype",
         "The same for your data:    workbench import p.db FILE, then workbench verify p.db",
     )
     shown = plain_table(structs.replace(overview(report), notes=()))
@@ -107,7 +107,7 @@ class OpenOptions(Options, frozen=True, kw_only=True):
     screen: Annotated[
         str,
         option(
-            "Begin on this screen, such as annotate; with --as also work, where theirs is.",
+            "The first screen, such as annotate; with --as also work: where their work is.",
             "--at",
             metavar="SCREEN",
             shows_default=False,
@@ -120,12 +120,11 @@ def open_command(options: OpenOptions) -> None:
     """Open the app on a database; without one a screen offers recent databases, those of this folder, a new one and
     the demo.
 
-    `workbench DB` is short for `workbench open DB`. With ITEM, a completion's id, a question's, or the end of either,
-    it begins there.
+    `workbench DB` is short for `workbench open DB`. ITEM is the first item: the id of a completion or question, or the
+    end of an id.
 
-    With --as it is an annotator's app: own queue, conflicts to settle, own history. Without it, it is the
-    coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not
-    blind.
+    With --as it is an annotator's app: their queue, conflicts to resolve, their history. Without it, it is the
+    coordinator's: looks at an item's gold, verdicts and labels are recorded, and labels given in it count as not blind.
     """
     # Under another driver of Textual (`workbench serve`) the app draws elsewhere.
     served = "TEXTUAL_DRIVER" in os.environ
@@ -133,12 +132,13 @@ def open_command(options: OpenOptions) -> None:
     if options.database is None:
         if not terminal or served:
             raise UsageError(
-                "Which database?", "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…"
+                "No database is named.",
+                "Write: workbench open DB. New here? workbench demo, or workbench import DB FILE…",
             )
         _go_on(_begun(_chosen(options.annotator), options.screen))
         return
     if options.item is not None and options.annotator is not None:
-        raise UsageError("Items are the coordinator's to look at.", "Leave --as out, or the item.")
+        raise UsageError("Only the coordinator can open an item.", "Leave --as out, or the item.")
     if not terminal:
         raise UsageError("The app needs a terminal.", "In scripts use the commands: workbench --help")
     _go_on(_opened(options, is_remembered=not served))

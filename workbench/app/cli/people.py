@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 class AnnotatorsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["add", "list", "pause", "remove", "resume"], argument()] = "list"
     names: Annotated[tuple[str, ...], argument(), Meta(description=f"Who: {PEOPLE}.")] = ()
-    why: Annotated[str, option("Why somebody is paused; only the coordinator sees it.", metavar="TEXT")] = ""
+    why: Annotated[str, option("Why the person is paused; only the coordinator sees it.", metavar="TEXT")] = ""
 
 
 @verb
@@ -60,9 +60,9 @@ def annotators_command(project: Project, options: AnnotatorsOptions) -> Output:
 
     workbench annotators DB resume ben
 
-    Whoever is paused gets no items and is told that the coordinator would like to speak with them; nothing of theirs
-    is deleted. People are also paused by themselves when they are too often wrong on checks. Who has said nothing can
-    be removed, such as a name with a slip in it; what was meant for them is left to others.
+    A paused annotator gets no items and is told that the coordinator would like to speak with them; their labels are
+    kept. Annotators are also paused automatically when they are too often wrong on checks. Annotators without labels
+    can be removed, such as a misspelt name; their assigned items go to others.
     """
     from workbench.labelling import people
 
@@ -100,20 +100,29 @@ class AssignOptions(Options, frozen=True, kw_only=True):
     ]
     per_item: Annotated[int, option("How many people label each item; labels given earlier count.")] = 2
     adjudicator: Annotated[
-        str | None, option("Who settles conflicts of these items; without it, any third person.", metavar="D")
+        str | None, option("People who resolve conflicts on these items; by default any third person.", metavar="D")
     ] = None
     cap: Annotated[
         str | None,
-        option("The most items a person does of this batch; a number alone holds for everybody.", metavar="A=50,B=20"),
+        option(
+            "Maximum number of items per person in this batch; a number alone applies to everybody.",
+            metavar="A=50,B=20",
+        ),
     ] = None
     where: Where = ()
-    order: Annotated[OrderName, option("What comes first; annotators never see it.")] = "random"
-    verifiers: Annotated[tuple[str, ...], option("Whose verdicts decide the order.", "--verifier", metavar="NAME")] = ()
-    per_subtype: Annotated[Whole | None, option("At most so many items of an answer subtype.", metavar="K")] = None
+    order: Annotated[OrderName, option("Which items come first; annotators don't see the order.")] = "random"
+    verifiers: Annotated[
+        tuple[str, ...], option("Verifiers whose verdicts decide the order.", "--verifier", metavar="NAME")
+    ] = ()
+    per_subtype: Annotated[Whole | None, option("Maximum number of items per answer subtype.", metavar="K")] = None
     limit: Drawn = None
     seed: Seed = 0
-    final_too: Annotated[bool, option("Also items whose label is final already; else they are left out.")] = False
-    dry_run: Annotated[bool, option("Only say what would be opened, and on what; write nothing.")] = False
+    final_too: Annotated[bool, option("Include items whose label is already final; by default they are left out.")] = (
+        False
+    )
+    dry_run: Annotated[bool, option("Only show which slots would be opened, and on which items; write nothing.")] = (
+        False
+    )
 
 
 @verb
@@ -121,15 +130,16 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
     """Open label slots on items; a slot belongs to whoever claims it.
 
     Every item is labelled by exactly --per-item different people, in a random order that is the same for all. Every
-    combination of people is meant for equally many items of each source; what is meant for somebody who does not
-    come is left to the others in the end.
+    combination of people is assigned equally many items of each source; items assigned to somebody who does not come go
+    to the others in the end.
 
-    --limit N draws the items by chance, spread evenly over their questions, each equally likely: labels of them speak
-    for all items (workbench estimate, plan). The same --seed draws the same ones, and a larger N adds to them.
+    --limit N draws items at random, spread evenly over their questions, each equally likely: their labels are
+    representative of all items (workbench estimate, plan). The same --seed draws the same ones, and a larger N adds to
+    them.
 
-    With --order disagreement those items come first on which the verifiers' newest complete runs are split most
-    evenly, with --order uncertainty those of which they are least sure; --per-subtype and --limit keep the first ones.
-    Labels of them are no random sample; estimate and plan say so.
+    With --order disagreement those items come first on which the verifiers' newest complete runs are split most evenly,
+    with --order uncertainty those of which they are least sure; --per-subtype and --limit keep the first ones. Their
+    labels are not a random sample; estimate and plan say so.
 
     Labels given earlier count: items whose label is final already are left out (--final-too has them labelled as
     well), other labels fill slots of their items, and all of it is counted; --dry-run says it beforehand. Items
@@ -169,7 +179,7 @@ def assign_command(project: Project, options: AssignOptions) -> Output:
         dry_run=options.dry_run,
     )
     if done.beyond_caps:
-        say(f"{done.beyond_caps} slots are meant for nobody: the caps leave too few labels.")
+        say(f"{done.beyond_caps} slots are assigned to nobody: the caps allow too few labels.")
     return Output(done, _lines, after=["Nothing was written (--dry-run)."] if options.dry_run else ())
 
 
@@ -183,7 +193,7 @@ def _lines(done: Assigned) -> Iterator[str]:
         yield f"{done.assigned:,} slots opened on items{_types(done)}."
         if done.filled:
             left = done.assigned - done.filled
-            yield f"Labels given earlier fill {done.filled:,} of them at once; {left:,} are open."
+            yield f"Earlier labels fill {done.filled:,} of them; {left:,} are open."
     yield from filter(None, [earlier_text(done)])
     if done.joined:
         yield f"{done.joined} added to batches with open slots on these items."
@@ -192,7 +202,7 @@ def _lines(done: Assigned) -> Iterator[str]:
 def _types(done: Assigned) -> str:
     asked, given = done.type_slots - done.types_given, done.types_given
     for_asked = f", {asked:,} for the answer types of their questions" if asked else ""
-    for_given = f", {given:,} for answer types, which came with the data: nobody is asked for them" if given else ""
+    for_given = f", {given:,} for answer types, which came with the data and are not asked for" if given else ""
     return for_asked + for_given
 
 
@@ -218,11 +228,11 @@ def _is_number(text: str) -> bool:
 class ChecksOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["add", "import", "list", "remove", "report"], argument()] = "list"
     file: Annotated[Path | None, argument()] = None
-    source: Annotated[
-        Literal["imported", "people"], option("Where the known answer of added items comes from.", "--from")
-    ] = "imported"
+    source: Annotated[Literal["imported", "people"], option("Source of the known answer of added items.", "--from")] = (
+        "imported"
+    )
     where: Where = ()
-    limit: Annotated[Whole | None, option("At most so many items; add draws them by chance.")] = None
+    limit: Annotated[Whole | None, option("Maximum number of items; add draws them at random.")] = None
     seed: Seed = 0
 
 
@@ -239,10 +249,10 @@ def checks_command(project: Project, options: ChecksOptions) -> Output:
     With --limit N items are added that were drawn at random, spread over their questions: people are then seen on all
     kinds of items. The same --seed draws the same ones.
 
-    They leave the benchmark: no gold, no overlap, no state. A line to import: {"completion_id": …, "verdict":
-    "correct" | "incorrect" | "unsuitable"}, optionally with dataset and question_id. An item that people have labelled
-    or are to label can't become a check, unless they have settled it and it is added --from people. Rate, threshold
-    and minimum stand in workbench.toml under [annotation]. Exit code 3: some items or lines were refused.
+    Checks leave the benchmark: no gold, no overlap, no state. A line to import: {"completion_id": …, "verdict":
+    "correct" | "incorrect" | "unsuitable"}, optionally with dataset and question_id. An item that is labelled or
+    assigned can't become a check, unless its label is final and it is added --from people. Rate, threshold and minimum
+    are in workbench.toml under [annotation]. Exit code 3: some items or lines were rejected.
     """
     from workbench.labelling import checks
 
@@ -271,7 +281,7 @@ def _check_lines(listed: Sequence[CheckInfo]) -> Iterator[str]:
 
 def _show_scores(scores: Sequence[CheckScore]) -> None:
     if not scores:
-        say("Nobody has answered a check.")
+        say("No check has been answered yet.")
     for score in scores:
         paused = f"\tpaused{f': {score.why}' if score.why else ''}" if score.paused else ""
         show(f"{score.annotator}\t{score.right} of {score.n} right\t{_checks_share(score)}{paused}")
@@ -281,7 +291,7 @@ def _checks_share(score: CheckScore) -> str:
     if score.accuracy is None:
         return "–"
     if score.lo is None or score.hi is None:
-        return f"{score.accuracy:.1%} (too few questions to say how sure)"
+        return f"{score.accuracy:.1%} (too few questions for an interval)"
     return f"{score.accuracy:.1%} [{score.lo:.1%}, {score.hi:.1%}]"
 
 
@@ -298,7 +308,7 @@ def _changed(report: ChecksChanged, file: Path | None = None) -> Output:
 def _changed_lines(report: ChecksChanged) -> Iterator[str]:
     yield f"{report.added} added, {report.unchanged} unchanged, {report.refused} refused"
     if report.seed is not None:
-        yield f"Drawn by chance of {report.chosen_from:,}, spread over their questions (seed {report.seed})."
+        yield f"Drawn at random from {report.chosen_from:,}, spread over their questions (seed {report.seed})."
 
 
 def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:
@@ -311,11 +321,11 @@ def _reason(refusal: dict[str, object], file: Path | None, word: str) -> str:
 
 
 class PlanOptions(Options, frozen=True, kw_only=True):
-    within: Annotated[float, option("Half the width wanted of an interval.", metavar="X")] = 0.05
-    by: Annotated[Literal["subtype", "type"], option("The groups.")] = "subtype"
-    verifier: Annotated[
-        str | None, option("Whose accuracy is to be known; else that of all that have run.", metavar="NAME")
-    ] = None
+    within: Annotated[float, option("Target half-width of the intervals.", metavar="X")] = 0.05
+    by: Annotated[Literal["subtype", "type"], option("Property to group by.")] = "subtype"
+    verifier: Annotated[str | None, option("Verifiers to plan for; by default all that have run.", metavar="NAME")] = (
+        None
+    )
     per_item: Annotated[int, option("How many people label each item; labels given earlier count.")] = 2
     gold: Gold = "final"
     where: Where = ()
@@ -326,7 +336,7 @@ def plan_command(project: Project, options: PlanOptions) -> Output:
     """Show how many more labels it takes to know accuracy to ± --within in each group.
 
     The intervals are those of `workbench accuracy`: Wilson's, with the design effect of completions that share a
-    question. The accuracy expected is the centre of the present interval; where there is no gold yet it is 0.5.
+    question. The expected accuracy is the centre of the current interval, or 0.5 if there is no gold yet.
     """
     from workbench.measuring.planning import plan, plan_text
 
@@ -348,7 +358,9 @@ def plan_command(project: Project, options: PlanOptions) -> Output:
 class ReopenOptions(Options, frozen=True, kw_only=True):
     where: Where = ()
     limit: Limit = None
-    reason: Annotated[str, option("Why people must look again; it stays in the history.", metavar="TEXT")]
+    reason: Annotated[
+        str, option("Why the items must be labelled again; the reason stays in the history.", metavar="TEXT")
+    ]
     by: By = BY
     task: Annotated[
         Literal["correctness", "type", "both"],
@@ -360,7 +372,7 @@ class ReopenOptions(Options, frozen=True, kw_only=True):
 def reopen_command(project: Project, options: ReopenOptions) -> Output:
     """Have items labelled anew: a new round begins, and earlier labels no longer count.
 
-    Nothing is lost: the labels stay in the history. The slots open again for as many people as before.
+    Nothing is lost: the labels stay in the history. The same number of slots is opened again.
 
     workbench reopen DB --where completion_id=c17 --reason "the reference was corrected"
     """
@@ -392,8 +404,8 @@ class GuidelinesOptions(Options, frozen=True, kw_only=True):
 def guidelines_command(project: Project, options: GuidelinesOptions) -> Output:
     """Show the annotation guidelines, or put a new version in force.
 
-    Whoever is at work is told of a new version at once. Every label names the newest version its maker has read; no
-    version is ever changed. `versions` says who has read which in the app.
+    Annotators at work are notified of a new version at once. Every label names the newest version its author has read;
+    versions never change. `versions` shows who has read which in the app.
 
     workbench guidelines DB
 
@@ -434,7 +446,7 @@ class FlagsOptions(Options, frozen=True, kw_only=True):
     what: Annotated[tuple[str, ...], argument("[COMPLETION_ID TEXT]")] = ()
     every: Annotated[bool, option("List answered flags too.", "--all")] = False
     where: Where = ()
-    dataset: Annotated[str | None, option("Tells two items with one id apart.", metavar="NAME")] = None
+    dataset: Annotated[str | None, option("Distinguishes two items with the same id.", metavar="NAME")] = None
     by: By = BY
 
 
@@ -446,8 +458,8 @@ def flags_command(project: Project, options: FlagsOptions) -> Output:
 
     workbench flags DB answer c17 "Round to three digits: see the guidelines." --by dora
 
-    The answer comes back to whoever flagged the item, and to nobody else who labels. Browse and every --where know
-    flagged=open, answered or none.
+    Of the annotators only the one who flagged the item gets the answer. Browse and every --where know flagged=open,
+    answered or none.
     """
     from workbench.labelling import coordinating
 
@@ -469,7 +481,7 @@ def _show(found: Sequence[Flag], every: bool) -> None:
     for flag in found:
         show("\t".join(_cells(flag)))
     if not found:
-        say("No flag waits for an answer." if not every else "Nothing is flagged.")
+        say("No flag is unanswered." if not every else "Nothing is flagged.")
 
 
 def _cells(flag: Flag) -> list[str]:
@@ -483,10 +495,10 @@ def _cells(flag: Flag) -> list[str]:
 
 class HistoryOptions(Options, frozen=True, kw_only=True):
     item: Annotated[
-        str | None, option("Only what was said of this item and of its question's type.", metavar="COMPLETION_ID")
+        str | None, option("Only events of this item and of its question's type.", metavar="COMPLETION_ID")
     ] = None
-    annotator: Annotated[str | None, option("Only what this person did.", metavar="NAME")] = None
-    lines: Annotated[bool, option("One JSON line an event, as `workbench labels DB import` takes them.")] = False
+    annotator: Annotated[str | None, option("Only events of this person.", metavar="NAME")] = None
+    lines: Annotated[bool, option("One JSON line per event, as `workbench labels DB import` reads them.")] = False
 
 
 @verb

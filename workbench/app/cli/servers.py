@@ -39,10 +39,10 @@ class ServeOptions(Options, frozen=True, kw_only=True):
     host: Annotated[str, option("Address to listen on.")] = "127.0.0.1"
     annotators: Annotated[
         tuple[str, ...],
-        option(f"Whom to print links for: {PEOPLE}; everyone by default.", metavar="A,B,C", read=people_in),
+        option(f"People to print links for: {PEOPLE}; everyone by default.", metavar="A,B,C", read=people_in),
     ] = ()
-    max_sessions: Annotated[int, option("How many may work at once.", ge=1, le=1000)] = 16
-    public_url: Annotated[str, option("What browsers see, where a proxy is before.", metavar="URL")] = ""
+    max_sessions: Annotated[int, option("Maximum number of people at work.", ge=1, le=1000)] = 16
+    public_url: Annotated[str, option("Public URL, if a proxy is in front of the server.", metavar="URL")] = ""
     link: Annotated[
         str | None, option("Print one more link for a person, and end; a server may run.", metavar="NAME")
     ] = None
@@ -55,13 +55,12 @@ class ServeOptions(Options, frozen=True, kw_only=True):
 def serve_command(project: Project, options: ServeOptions, as_json: bool) -> None:
     """Serve the app to annotators in a browser, until Ctrl-C.
 
-    Each person gets a link. It works once, within 7 days, and leaves a cookie with which that browser is let in for
-    30 days. Whoever loses theirs gets another: workbench serve DB --link NAME (with the --port and --public-url of the
-    server).
+    Each person gets a link. It works once, within 7 days, and sets a cookie that admits that browser for 30 days. To
+    replace a lost link: workbench serve DB --link NAME (with the --port and --public-url of the server).
 
-    People see what `workbench open DB --as NAME` shows, and begin where their work is: on Annotate or, whoever settles
-    conflicts, on these. Each has one window: another one they open takes over. A closed window loses nothing, and
-    opens again at the same item.
+    People see what `workbench open DB --as NAME` shows, and begin at their work: Annotate or, for adjudicators, the
+    conflicts. Each person has one window; opening another one takes over. Closing a window loses nothing; it reopens at
+    the same item.
     """
     from workbench.app.web.serve.addresses import Address
     from workbench.app.web.serve.addresses import public_url as checked
@@ -90,7 +89,7 @@ def _people(project: Project, annotators: Sequence[str]) -> list[str]:
     else:
         names = rulings.at_work(project)
     if not names:
-        raise UsageError("There is nobody to serve.", "Add people: workbench annotators DB add NAME…")
+        raise UsageError("There are no people to serve.", "Add people: workbench annotators DB add NAME…")
     return names
 
 
@@ -101,7 +100,7 @@ def _revoke(project: Project, name: str, as_json: bool) -> None:
     if as_json:
         print_json({"revoked": count})
     else:
-        say(f"{name}: {count} links and logins ended. A server that runs closes their window within seconds.")
+        say(f"{name}: {count} links and logins ended. A running server closes their window within seconds.")
 
 
 def _print_links(project: Project, address: Address, names: Sequence[str], as_json: bool) -> None:
@@ -147,25 +146,27 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     hosts: Annotated[
         tuple[str, ...],
         option(
-            "Another name under which requests may ask for this server, such as a proxy's (repeatable).",
+            "Another host name for this server, such as a proxy's (repeatable).",
             "--allow-host",
             metavar="NAME",
         ),
     ] = ()
     workers: Annotated[
-        int | None, option("Worker processes of each that serves; all cores but one by default.", ge=1, le=256)
+        int | None, option("Worker processes per server process; all cores but one by default.", ge=1, le=256)
     ] = None
     processes: Annotated[
         int | None,
         option(
-            "Processes that serve on the port; by default one a core, four at most, where one isn't all.", ge=1, le=256
+            "Server processes on the port; by default one per core, at most four, if more than one is possible.",
+            ge=1,
+            le=256,
         ),
     ] = None
     on: OnCluster = None
     timeout: Annotated[
         float | None,
         option(
-            "What an item may take in a worker or on model servers; as in a run by default.",
+            "Time limit of an item in a worker or on model servers; by default as in a run.",
             metavar="SECONDS",
             gt=0,
             le=3600,
@@ -174,16 +175,18 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     queue: Annotated[
         int | None,
         option(
-            "Items that may wait, and items of one request; by default only their size counts.", ge=1, le=10_000_000
+            "Maximum number of waiting items, and of items in one request; by default only their size is limited.",
+            ge=1,
+            le=10_000_000,
         ),
     ] = None
     max_body: Annotated[
-        int, option("Largest request taken.", metavar="BYTES", ge=1_024, le=1 << 30, shows_default=True)
+        int, option("Maximum size of a request.", metavar="BYTES", ge=1_024, le=1 << 30, shows_default=True)
     ] = 128 << 20
     in_flight: Annotated[
         int,
         option(
-            "Requests that came and aren't answered, all together; beyond that they get a 503.",
+            "Maximum total size of unanswered requests; beyond it requests get a 503.",
             metavar="BYTES",
             ge=1_024,
             le=1 << 33,
@@ -193,28 +196,32 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
     undecided: Annotated[
         float | None, option("Reward of an abstention or an error; none (null) by default.", metavar="REWARD")
     ] = None
-    own_score: Annotated[bool, option("Give the verifier's own score where it has one.")] = False
+    own_score: Annotated[bool, option("Return the verifier's own score if it has one.")] = False
     pay: Annotated[
-        Pay, option("What tests pay with execution: 1 for all, their share, or it by difficulty.", shows_default=True)
+        Pay,
+        option(
+            "Test reward with execution: 1 if all pass, their share, or the share weighted by difficulty.",
+            shows_default=True,
+        ),
     ] = "all"
-    forgeable: Annotated[Forgeable, option("What passes that a program could forge are worth.", shows_default=True)] = (
-        "pays"
-    )
-    timeouts: Annotated[Timeouts, option("What is wrong for nothing but its time.", shows_default=True)] = "wrong"
-    token_env: Annotated[str | None, option("Variable with the token that requests must bring.", metavar="NAME")] = None
+    forgeable: Annotated[Forgeable, option("Reward of passes that a program could forge.", shows_default=True)] = "pays"
+    timeouts: Annotated[
+        Timeouts, option("Reward of a solution that is wrong only because of its time.", shows_default=True)
+    ] = "wrong"
+    token_env: Annotated[
+        str | None, option("Environment variable with the token that requests must send.", metavar="NAME")
+    ] = None
     audit: Annotated[
         Path | None,
         option(
-            "A project in which a share of what is judged lands: see workbench training.",
+            "A project that receives a share of the judged items: see workbench training.",
             metavar="DB",
             output="file",
         ),
     ] = None
-    audit_share: Annotated[float, option("That share, in the mean.", gt=0, le=1, shows_default=True)] = 0.01
-    audit_seed: Annotated[int, option("What is taken follows from it.", ge=0)] = 0
-    audit_name: Annotated[str, option("What the training is called there, and its data set.", metavar="NAME")] = (
-        "training"
-    )
+    audit_share: Annotated[float, option("That share, on average.", gt=0, le=1, shows_default=True)] = 0.01
+    audit_seed: Annotated[int, option("Seed of the sampling.", ge=0)] = 0
+    audit_name: Annotated[str, option("Name of the training there, and of its data set.", metavar="NAME")] = "training"
     trust: Trust = False
 
 
@@ -222,16 +229,16 @@ class RewardServerOptions(Options, frozen=True, kw_only=True):
 def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
     """Serve a verifier's verdicts as rewards over HTTP, until Ctrl-C.
 
-    POST /reward takes one item or a batch in our own shape, /trl, /verl and /openrlhf take what those trainers call
-    their reward functions with; GET /health and /metrics tell how it is. Verdicts are those of `workbench verify`;
-    none is stored. SIGTERM lets it answer what it has accepted; a second one ends it at once.
+    POST /reward takes one item or a batch in our own shape, /trl, /verl and /openrlhf take the arguments of those
+    trainers' reward functions; GET /health and /metrics report its state. Verdicts are those of `workbench verify`;
+    none is stored. After SIGTERM it answers accepted requests; a second one ends it at once.
 
-    A verifier that asks model servers takes DB. Its calls are the run rewards/VERIFIER there, with their replies and
-    costs and within its budget; equal requests are asked once. Other runs of DB wait until the server ends.
+    A verifier that calls model servers needs DB. Its calls are the run rewards/VERIFIER there, with their replies and
+    costs and within its budget; equal requests are sent once. Other runs of DB wait until the server ends.
 
-    With --verifier execution and --on solutions run on the nodes of a Ray cluster; what each did is told at the end.
+    With --verifier execution and --on solutions run on the nodes of a Ray cluster; their work is reported at the end.
 
-    With --audit a share of what is judged is kept, more of what is doubtful or newly frequent, in another database.
+    With --audit a share of the judged items is kept in another database, more of doubtful or newly frequent ones.
     """
     from workbench.app.web.reward.gate import RequestRules, name_of
     from workbench.app.web.reward.server import serve
@@ -241,7 +248,7 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
 
     for name in options.hosts:
         if not name_of(name):
-            raise UsageError(f"{name!r} is no name of a host.", "Write it as in the URL that asks: --allow-host NAME")
+            raise UsageError(f"{name!r} is not a host name.", "Write it as in the request's URL: --allow-host NAME")
     rules = RequestRules(
         address=Address(host=options.host, port=options.port),
         token=token_of(options.token_env),
@@ -280,11 +287,11 @@ def reward_server_command(options: RewardServerOptions, as_json: bool) -> None:
 
 class ReplayOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, argument(exists=True)]
-    port: Annotated[int, option("Where to listen; a free port by default.", ge=0, le=65535, shows_default=False)] = 0
-    model: Annotated[
-        str | None, option('One more model that the server says it has; "recorded" where FILE names none.')
-    ] = None
-    until_eof: Annotated[bool, option("End when standard input does, too: no server outlives who began it.")] = False
+    port: Annotated[int, option("Port to listen on; a free one by default.", ge=0, le=65535, shows_default=False)] = 0
+    model: Annotated[str | None, option('One more model that the server lists; "recorded" if FILE names none.')] = None
+    until_eof: Annotated[
+        bool, option("Also end with standard input, so that the server does not outlive its parent.")
+    ] = False
     max_line: MaxLine = DEFAULT_MAX_LINE
 
 
@@ -292,11 +299,11 @@ class ReplayOptions(Options, frozen=True, kw_only=True):
 def replay_command(options: ReplayOptions, as_json: bool) -> None:
     """Serve recorded replies over HTTP, as a model server on this machine, until Ctrl-C.
 
-    FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match":
-    "…", "raw": "…"} any request in which the text (or each of a list of texts) occurs, with "asked": "NAME" only
-    one for that model: one server can stand for many. Several replies to one request take turns; a request that
-    nothing fits gets a 422. It lists the models that FILE names. The address to give as base_url is printed when
-    the server is ready. Every response is marked as recorded, and so are the verdicts that rest on it.
+    FILE has JSON lines, gzip or not: {"request": {…}, "response": {…}} answers the very same request, {"match": "…",
+    "raw": "…"} any request in which the text (or each of a list of texts) occurs, with "asked": "NAME" only one for
+    that model: one server can replace many. Several replies to one request alternate; an unknown request gets a 422.
+    It lists the models that FILE names. The base_url is printed when the server is ready. Every response is marked as
+    recorded, and so are the verdicts that depend on it.
     """
     from workbench.app.web.replay import serve
 
@@ -305,7 +312,10 @@ def replay_command(options: ReplayOptions, as_json: bool) -> None:
         say(f"{options.file}:{line.line}:{line.field or 'line'}: {line.message}")
 
     if book.mixed:
-        say(f"{book.mixed} requests have replies of several servers, which take turns: replay each server's alone.")
+        say(
+            f"{book.mixed} requests have replies of several servers, which alternate: replay each server's "
+            "replies alone."
+        )
 
     models = list(dict.fromkeys(filter(None, (options.model, *book.models)))) or ["recorded"]
 

@@ -47,8 +47,8 @@ def sets_command(project: Project, options: SetsOptions) -> Output:
 
     workbench sets DB diff hard@1 hard@2
 
-    A set has the gold and the answer types that stood when it was frozen. Items of one are chosen with --where
-    set=NAME in every command that takes --where.
+    A set keeps the gold and the answer types of the moment it was frozen. Its items are selected with --where set=NAME
+    in every command that has --where.
     """
     if len(options.names) != _NAMES[options.verb]:
         raise click.UsageError("Write: workbench sets DB list, show NAME or diff A B")
@@ -70,7 +70,7 @@ def _list(found: list[SetLine]) -> None:
     _lines(listed(_COLUMNS, found).split("\n"))
     for one in found:
         if other := one.changed["gold"]:
-            say(f"{one.full_name}: another gold now, of {counted(other, 'item')}.")
+            say(f"{one.full_name}: gold has changed for {counted(other, 'item')}.")
 
 
 def _lines(lines: Iterable[str]) -> None:
@@ -139,8 +139,8 @@ def publish_command(project: Project, options: PublishOptions) -> Output:
     """Write frozen sets into a folder: items, labels, data card, leaderboard, checksums.
 
     SET is NAME or NAME@VERSION of a balanced or hard set. Each becomes a configuration that Hugging Face's datasets
-    loads: load_dataset(FOLDER, NAME). What is written is what stood when the set was frozen. The same database gives
-    the same bytes.
+    loads: load_dataset(FOLDER, NAME). The data is that of the moment the set was frozen. The same database gives the
+    same bytes.
     """
     from workbench.benchmarks.publishing.publishing import publish
 
@@ -176,8 +176,8 @@ def build_command(context: click.Context, database: str) -> None:
 
     workbench build DB random --n 100 --seed 7
 
-    The same call again gives the same set. A set of that name with other members is refused, unless --new-version
-    freezes it beside the earlier one. List, show and compare them with: workbench sets DB
+    The same command gives the same set. A set of that name with other members is rejected, unless --new-version freezes
+    it as a new version. List, show and compare them with: workbench sets DB
     """
     context.obj = database
 
@@ -202,13 +202,14 @@ def built(report: SetReport, *, dry_run: bool, more: Iterable[str] = ()) -> Outp
 def balanced_command(project: Project, options: BalancedOptions) -> Output:
     """Build a balanced set: a fixed number of questions per type, each with one correct and one incorrect completion.
 
-    Exact, or a shortfall for each type and subtype with why; nothing is taken from elsewhere unless --fill says so.
+    The result is exact, or reports a shortfall for each type and subtype with the reason; nothing is taken from other
+    types unless --fill allows it.
 
     workbench build DB balanced --where set=picks --quota verifybench
 
-    A file of quotas says how many questions of each subtype, or of a type as a whole:
+    A file of quotas sets the number of questions of each subtype, or of a type as a whole:
 
-    
+    \b
     [questions]
     A1 = 32
     "B4 - Set" = 25
@@ -227,13 +228,13 @@ def balanced_command(project: Project, options: BalancedOptions) -> Output:
 def hard_command(project: Project, options: HardOptions) -> Output:
     """Build a hard set: items on which judges are split, labelled by annotators, as far as the labels go.
 
-    The first call freezes the queue NAME-queue: items with as many judges on the weaker side as --minority says, by
-    verdicts of all of them (an abstention is no vote), divided among domains and sources. Have people label it:
+    The first call freezes the queue NAME-queue: items with --minority judges on the weaker side, by the verdicts of all
+    judges (an abstention is no vote), divided among domains and sources. Have it labelled:
 
     workbench assign DB --where set=hard-queue …
 
-    The same call once that is done freezes the set, without what people called unsuitable. The judges are marked in
-    every table from the queue on.
+    Once that is done, the same command freezes the set, without unsuitable items. The judges are marked in every table
+    from the queue on.
     """
     from workbench.benchmarks.building.hard import build_hard
 
@@ -247,7 +248,7 @@ def hard_command(project: Project, options: HardOptions) -> Output:
 def random_command(project: Project, options: RandomOptions) -> Output:
     """Draw questions at random, each with all its completions.
 
-    The first N of a seed are the first of any larger draw. As MCTS-Judge takes 100 competition-level tasks of APPS:
+    The first N of a seed are the first of any larger draw. Like MCTS-Judge's 100 competition-level tasks of APPS:
 
     workbench build DB random --n 100 --seed 7 --where difficulty=competition
     """
@@ -263,7 +264,7 @@ def random_command(project: Project, options: RandomOptions) -> Output:
 def picks_command(project: Project, options: PicksOptions) -> Output:
     """Pick completions of each question for annotators to label: two that a judge calls correct, two incorrect.
 
-    An abstention or an error counts as neither. Questions that lack either are counted, not passed over in silence.
+    An abstention or an error counts as neither. Questions that lack either kind are reported.
 
     workbench build DB picks --judge llama-judge --where set=draw
     """

@@ -21,25 +21,27 @@ class StackOptions(Options, frozen=True, kw_only=True):
         option("Only this stack: stages in order, as in rules:correct, qwen:score>=0.9@A/B, gpt", metavar="STAGES"),
     ] = None
     verifiers: Annotated[
-        tuple[str, ...], option("What stacks are made of (repeatable); all that have run if none.", "--verifier")
+        tuple[str, ...],
+        option("Verifiers that may be stages (repeatable); by default all that have run.", "--verifier"),
     ] = ()
     against: Annotated[
         Literal["dollars", "tokens", "seconds", "calls"] | None,
-        option("What accuracy is set against; dollars where all are known, else tokens, else seconds."),
+        option("Cost to compare with accuracy; by default dollars if all are known, else tokens, else seconds."),
     ] = None
-    under: Annotated[float | None, option("The most accurate of which a thousand items take less than this.", gt=0)] = (
-        None
-    )
+    under: Annotated[
+        float | None, option("The most accurate stack that costs less than this per thousand items.", gt=0)
+    ] = None
     reference: Annotated[
-        str | None, option("The cheapest that is not worse than this verifier.", "--not-worse-than", metavar="NAME")
+        str | None,
+        option("The cheapest stack that is not worse than this verifier.", "--not-worse-than", metavar="NAME"),
     ] = None
-    margin: Annotated[float, option("By how many points it may be worse.", ge=0, le=100)] = 1.0
-    most_stages: Annotated[int, option("Stages at most.", ge=1, le=4)] = 3
-    folds: Annotated[int, option("Parts of the questions.", ge=2, le=1_000)] = 5
+    margin: Annotated[float, option("Tolerated difference in percentage points.", ge=0, le=100)] = 1.0
+    most_stages: Annotated[int, option("Maximum number of stages.", ge=1, le=4)] = 3
+    folds: Annotated[int, option("Number of folds of the questions.", ge=2, le=1_000)] = 5
     figures: Annotated[
         Path | None,
         option(
-            "Write the plot of accuracy against price there, as SVG, PDF and PNG (needs the extra figures).",
+            "Write the plot of accuracy against cost to this folder, as SVG, PDF and PNG (needs the extra figures).",
             metavar="FOLDER",
             output="file",
             folder=True,
@@ -54,10 +56,10 @@ class StackOptions(Options, frozen=True, kw_only=True):
 def stack_command(project: Project, options: StackOptions) -> Output:
     """Find the best stack of verifiers, or show the accuracy and cost of one, from stored verdicts: no calls are made.
 
-    In a stack each stage is asked about what those before it leave. What settles an item is a stage's verdict correct,
-    incorrect or both, or its score; @ and answer types say what it is asked about. Without --stages all stacks are
-    looked at. What is best is chosen on four fifths of the questions and judged on the rest, in turn (--folds). The
-    table of stages says how often each was wrong about what it settled, by answer type.
+    In a stack each stage judges the items deferred by the stages before it. A stage decides an item by its verdict
+    correct, incorrect or both, or by its score; @ and answer types restrict its items. Without --stages all stacks are
+    tried. The best is chosen on four fifths of the questions and evaluated on the rest, in turn (--folds). The table of
+    stages shows how often each was wrong on its decided items, by answer type.
     """
     from workbench.measuring.stack_choosing import best_stacks
     from workbench.measuring.stack_tables import best_text, simulated_text, write_front_plot

@@ -27,7 +27,7 @@ class CheckOptions(Options, frozen=True, kw_only=True):
     asked: Annotated[
         str | None,
         option(
-            "What a paper's prompt asks for that is none of a judge.",
+            "The task of a paper's prompt that is not a judge's.",
             "--for",
             choices=("types", *get_args(Asked)),
         ),
@@ -39,9 +39,9 @@ def check_command(options: CheckOptions) -> Output:
     """Check a prompt before it is used: placeholders, the resulting request, and the parser of the reply.
 
     FILE is a template or a rubric (TOML), a prompt as a paper prints it (.txt), or a prompt from your copy of
-    VerifyBench's repository (w_ref.txt, wo_ref.txt): it is said whether its bytes are those of the release. One that is
-    called as a role of MCTS-Judge's search (analyse.txt, assess.toml …) is that role's; of a folder all such files are
-    checked. One that asks for something else than a verdict is checked by what it asks --for. Nothing is sent.
+    VerifyBench's repository (w_ref.txt, wo_ref.txt): the result says whether its bytes are those of the release. A file
+    named after a role of MCTS-Judge's search (analyse.txt, assess.toml …) belongs to that role; in a folder all such
+    files are checked. For a prompt that asks for something other than a verdict use --for. Nothing is sent.
 
     workbench template check figure-13.txt --for tests
     """
@@ -72,8 +72,8 @@ def _lines(found: CheckedTemplate) -> Iterator[str]:
     yield f"  texts stand {'between lines their author can’t guess' if found.fence else 'as they are, without a fence'}"
     yield f"  parser: {found.parser}"
     if found.lacks:
-        yield f"  shown nowhere: {', '.join(found.lacks)}"
-    yield f"  ask by it: workbench {found.command} {found.option}"
+        yield f"  not used: {', '.join(found.lacks)}"
+    yield f"  use it: workbench {found.command} {found.option}"
 
 
 class ShowOptions(Options, frozen=True, kw_only=True):

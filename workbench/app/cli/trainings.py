@@ -14,10 +14,10 @@ class TrainingOptions(Options, frozen=True, kw_only=True):
     training: Annotated[str | None, option("Only this one.", "--name", metavar="NAME")] = None
     scored_by: Annotated[
         str | None,
-        option("Whose verdicts say what is right, such as a stronger judge's; else gold.", metavar="VERIFIER"),
+        option("Verifier whose verdicts are the truth, such as a stronger judge; gold by default.", metavar="VERIFIER"),
     ] = None
     gold: Gold = "final"
-    parts: Annotated[int, option("Into how many parts its steps are cut, at most.", ge=1, le=1_000)] = PARTS
+    parts: Annotated[int, option("Maximum number of parts of its steps.", ge=1, le=1_000)] = PARTS
     form: TableForm = TableForm()
 
 
@@ -25,10 +25,11 @@ class TrainingOptions(Options, frozen=True, kw_only=True):
 def training_command(project: Project, options: TrainingOptions) -> Output:
     """Watch trainings: what the verifier accepts by step, how much of it is right, what rises.
 
-    What workbench.reward(..., audit="p.db") and reward-server --audit p.db took of a training are items like others, in
-    a data set of its name: people label them blind (assign), or a stronger judge does (verify, then --scored-by).
-    Shares are weighted by one over the chance that each was taken. Alarms: a wording suddenly frequent among what is
-    accepted, and more that is accepted wrongly than before; each is meant to be false once in 20,000 steps at most.
+    The items that workbench.reward(..., audit="p.db") and reward-server --audit p.db sampled from a training are
+    ordinary items, in a data set of its name: annotators label them blind (assign), or a stronger judge does (verify,
+    then --scored-by). Shares are weighted by the inverse sampling probability. Alarms: a phrasing suddenly frequent
+    among accepted completions, and a higher rate of wrong acceptances than before; the false-alarm rate of each is
+    designed to be at most one in 20,000 steps.
     """
     from workbench.measuring.watching import watched
     from workbench.measuring.watching_tables import training_text

@@ -28,16 +28,18 @@ class VerdictsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["print", "import"], argument()] = "print"
     file: Annotated[Path | None, argument()] = None
     verifier: Annotated[
-        str | None, option("Whose verdicts; on import: instead of what the lines say.", metavar="NAME")
+        str | None, option("The verifier; on import it replaces the one in the lines.", metavar="NAME")
     ] = None
     run: Run = None
     evidence: Annotated[
-        bool, option("For people: what a verdict rests on, both final answers where they stand in their texts.")
+        bool, option("For people: the evidence of a verdict, with both final answers in their texts.")
     ] = False
     transcript: Annotated[
-        str | None, option("How one verdict came about: every call, request and reply.", metavar="COMPLETION")
+        str | None, option("The calls behind one verdict: every request and reply.", metavar="COMPLETION")
     ] = None
-    dataset: Annotated[str | None, option("On import: the data set of lines that don't say it.", metavar="NAME")] = None
+    dataset: Annotated[str | None, option("On import: the data set of lines that don't name one.", metavar="NAME")] = (
+        None
+    )
     run_version: Annotated[str, option("On import: another version is another run.", metavar="TEXT")] = "1"
 
 
@@ -45,10 +47,10 @@ class VerdictsOptions(Options, frozen=True, kw_only=True):
 def verdicts_command(options: VerdictsOptions, as_json: bool) -> Output | None:
     """Print a verifier's verdicts, one JSON line per item (with or without --json); or import a file of verdicts.
 
-    workbench verdicts DB import FILE takes what verifiers said elsewhere. A line: {"completion_id": …, "verifier": …,
-    "verdict": "correct" | "incorrect" | "abstain" | "error"}, with a score beside or in place of the verdict, and
+    workbench verdicts DB import FILE imports verdicts given elsewhere. A line: {"completion_id": …, "verifier": …,
+    "verdict": "correct" | "incorrect" | "abstain" | "error"}, with a score as well as or instead of the verdict, and
     optionally reason, question_id, dataset. In a table (CSV, TSV, XLSX) each column of verdicts or scores is a
-    verifier, or each row has a verdict. Importing a file twice changes nothing. Exit code 3: some lines were refused.
+    verifier, or each row has a verdict. Importing a file twice changes nothing. Exit code 3: some lines were rejected.
     """
     if options.verb == "import":
         if options.file is None or options.run is not None or options.evidence or options.transcript is not None:
@@ -79,7 +81,7 @@ def _taken(report: VerdictsImported) -> Iterator[str]:
     yield f"{report.imported} imported, {report.unchanged} unchanged, {report.refused} refused"
     yield from column_lines(report.columns or [])
     if report.ignored:
-        yield f"Columns that are not read: {', '.join(report.ignored)}"
+        yield f"Ignored columns: {', '.join(report.ignored)}"
 
 
 def _print(verifier: str, options: VerdictsOptions) -> Output | None:
@@ -143,7 +145,7 @@ def _transcript_lines(found: Transcript) -> Iterator[str]:
                 yield f"    {line}"
     if found.trace is not None:
         yield ""
-        yield "How the verdict came about, as the verifier has noted it:"
+        yield "The verifier's own trace of the verdict:"
         yield f"  {msgspec.json.encode(found.trace).decode()}"
 
 
@@ -190,7 +192,7 @@ def _call_texts(call: CallShown) -> Iterator[tuple[str, str]]:
 
 class TranscriptsOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[
-        str | None, option("Whose, or under which name texts were written; the run says it, too.", metavar="NAME")
+        str | None, option("The verifier, or the name of the generation; --run implies it.", metavar="NAME")
     ] = None
     run: Run = None
 
@@ -200,7 +202,7 @@ def transcripts_command(project: Project, options: TranscriptsOptions) -> None:
     """Print the requests and responses behind verdicts or written texts, one JSON line each.
 
     Texts are written tests and solutions, pools, evolving and refined problems, completions and proposed types: each
-    reply stands under the run that asked for it. Lines hold items' texts and no keys; workbench replay FILE serves
+    reply is listed under the run that requested it. Lines hold items' texts and no keys; workbench replay FILE serves
     them again.
     """
     from workbench.runs.transcripts import recorded

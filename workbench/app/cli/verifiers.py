@@ -89,13 +89,13 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
     shard: InShard = None
     limit: FirstItems = None
     workers: Workers = None
-    retry_timeouts: Annotated[bool, option("Judge the items again that had no more time.")] = False
+    retry_timeouts: Annotated[bool, option("Judge items that timed out again.")] = False
     ask_again: Annotated[
         bool,
-        option("Take the verdicts on these items back, and ask the model servers anew or run the solutions again."),
+        option("Delete the verdicts on these items, and call the model servers or run the solutions again."),
     ] = False
     batch: Annotated[
-        bool, option("Ask in batches, at half the price: within a day (OpenAI, Anthropic, Gemini, Mistral).")
+        bool, option("Send calls in batches, at half the price: within a day (OpenAI, Anthropic, Gemini, Mistral).")
     ] = False
     cluster: OnCluster = None
     detach: Annotated[bool, option("Start it and return; `workbench runs DB` shows it.")] = False
@@ -107,9 +107,9 @@ class VerifyOptions(Options, frozen=True, kw_only=True):
 def verify_command(project: Project, options: VerifyOptions) -> Output:
     """Run a verifier (`rules` by default) over the items; the same command resumes it.
 
-    Stored verdicts are never repeated, and stored replies of the same server are not asked for again. The work is
-    done by a background process: Ctrl-C leaves it going, and so does closing the terminal. Exit code 3: the run paused
-    by itself, such as when its server refuses all calls, or every item ended in an error.
+    Stored verdicts are never repeated, and stored replies of the same server are reused. A background process does the
+    work: it continues after Ctrl-C or when the terminal is closed. Exit code 3: the run paused by itself, for example
+    because its server denies all calls, or every item ended in an error.
     """
     from workbench.runs.run_status import estimate
     from workbench.runs.verifying import start, verdict_counts
@@ -174,7 +174,7 @@ def _after(ended: RunInfo, verdicts: Mapping[Any, int], database: str) -> tuple[
     said += [f"  Error: {words}" for words in ended.failures] if failed else []
     runs = f"workbench runs {shlex.quote(database)} resume {ended.run}"
     if ended.state != "complete":
-        said += [ended.message or f"Run {ended.run} is {ended.state}.", f"  Go on with it: {runs}"]
+        said += [ended.message or f"Run {ended.run} is {ended.state}.", f"  Continue it: {runs}"]
         return said, REFUSED_SOME if ended.state == "paused" and ended.message else 1
     if failed and failed == sum(verdicts.values()):
         return [*said, f"Every item ended in an error. Judge them again: {runs} --retry-errors"], REFUSED_SOME
@@ -195,9 +195,9 @@ class RunsOptions(Options, frozen=True, kw_only=True):
     verb: Annotated[Literal["list", "show", "pause", "cancel", "resume", "delete"], argument()] = "list"
     run: Annotated[Whole | None, argument()] = None
     retry_errors: Annotated[bool, option('With resume: judge the items with the verdict "error" again.')] = False
-    retry_timeouts: Annotated[bool, option("With resume: judge the items again that had no more time.")] = False
+    retry_timeouts: Annotated[bool, option("With resume: judge items that timed out again.")] = False
     yes: Annotated[bool, option("With delete: don't ask.")] = False
-    retry_unread: Annotated[bool, option("With resume: ask again where a reply held no verdict.")] = False
+    retry_unread: Annotated[bool, option("With resume: repeat calls whose reply had no verdict.")] = False
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
 
@@ -206,9 +206,9 @@ class RunsOptions(Options, frozen=True, kw_only=True):
 def runs_command(project: Project, options: RunsOptions) -> Output | None:
     """List runs, or show, pause, cancel, resume or delete one by its number.
 
-    delete takes a run's verdicts out of all figures, with their evidence; nothing brings them back but a backup.
-    Replies of model servers stay and are used again. A run that is at work, that chose a frozen set, or that reviewers
-    have decided about is not deleted.
+    delete removes a run's verdicts with their evidence from all metrics; only a backup can restore them. Replies of
+    model servers are kept and reused. A run that is active, that selected a frozen set, or that has reviewers'
+    decisions is not deleted.
     """
     for flag, verb_ in (
         ("retry_errors", "resume"),
@@ -220,7 +220,7 @@ def runs_command(project: Project, options: RunsOptions) -> Output | None:
             raise click.UsageError(f"--{flag.replace('_', '-')} goes with {verb_}.")
     if (options.run is None) != (options.verb == "list"):
         raise click.UsageError(
-            "list takes no run number." if options.verb == "list" else f"{options.verb} needs a run number."
+            "list has no run number." if options.verb == "list" else f"{options.verb} needs a run number."
         )
     if options.run is None:
         from workbench.runs.verifying import runs
@@ -274,9 +274,9 @@ def _delete(project: Project, run: int, yes: bool) -> Output:
 def _show_deleted(found: Removal) -> None:
     click.echo(inert(f"Run {found.run} of {found.verifier} is deleted."))
     if found.next_run is None:
-        say(f"  {found.verifier} has no complete run any more: figures leave it out.")
+        say(f"  {found.verifier} has no complete run any more: metrics leave it out.")
     else:
-        say(f"  Figures of {found.verifier} now come from run {found.next_run}.")
+        say(f"  Metrics of {found.verifier} now come from run {found.next_run}.")
 
 
 def _info(project: Project, verb: str, run: int) -> Output:
@@ -314,7 +314,7 @@ def _show_run(info: RunInfo, costs: RunCosts, *, whole: bool) -> None:
 
 def _show_costs(used: RunUsage, costs: RunCosts) -> None:
     click.echo(f"  spent: {amount(costs.spent)}")
-    click.echo(f"  possibly spent beside: {amount(costs.possibly_spent)}")
+    click.echo(f"  possibly spent in addition: {amount(costs.possibly_spent)}")
     if costs.to_finish is not None:
         click.echo(f"  to finish: about {amount(costs.to_finish)}")
     for batch in costs.batches:
@@ -323,7 +323,7 @@ def _show_costs(used: RunUsage, costs: RunCosts) -> None:
     for warning in used.warnings:
         click.echo(inert(f"  warning: {warning}"))
     if costs.ambiguous:
-        click.echo("  calls that may have been paid for although no reply came:")
+        click.echo("  calls that may have been charged although no reply came:")
     for call in costs.ambiguous[:_MOST_SHOWN]:
         click.echo(inert(f"    attempt {call.attempt}  {call.sent_at}  {call.completion_id or 'no item'}  {call.url}"))
     if len(costs.ambiguous) > _MOST_SHOWN:
@@ -336,12 +336,12 @@ def _line(info: RunInfo) -> str:
     if info.shard:
         words.append(f"share {info.shard} of the items")
     if info.recorded:
-        words.append("rests on recorded replies")
+        words.append("depends on recorded replies")
     if info.request:
-        words.append(f"asked to {info.request}")
+        words.append(f"requested: {info.request}")
     if info.state in ACTIVE and not info.alive:
         # One that can't be seen from here may live.
-        died = "its runner has died" if info.pid is not None else "nobody works on it"
+        died = "its runner has died" if info.pid is not None else "no process works on it"
         words.append(f"{info.waiting or died}: resume it")
     elif info.pid is not None:
         words.append(f"pid {info.pid}")

@@ -14,7 +14,7 @@ from workbench.measuring.what_if import NAMED, WhatIfOptions, save, what_if
 
 
 class WhatIfCommandOptions(WhatIfOptions, frozen=True, kw_only=True):
-    limit: Annotated[int, option("Name at most so many that flip.", ge=0)] = NAMED
+    limit: Annotated[int, option("Maximum number of changed verdicts to list.", ge=0)] = NAMED
     form: TableForm = TableForm()
 
 
@@ -22,8 +22,8 @@ class WhatIfCommandOptions(WhatIfOptions, frozen=True, kw_only=True):
 def what_if_command(project: Project, options: WhatIfCommandOptions) -> Output:
     """Show which verdicts other options of a verifier would change.
 
-    Without a call: where replies are missing it says what asking would take; try --sample 20 --ask first. Exit code 3:
-    it ended before every item was judged.
+    No calls are made: if replies are missing, it estimates the cost; try --sample 20 --ask first. Exit code 3: it ended
+    before every item was judged.
     """
     from workbench.measuring.what_if_tables import what_if_as
 

@@ -18,7 +18,7 @@ from workbench.core.files import STANDARD_INPUT, temporary_folder
 F = TypeVar("F", bound=Callable[..., Any])
 
 STDOUT: Final = Path("-")
-"""What a command is given for "-"; a file of that name is ``./-``."""
+"""Name that commands get for "-"; a file of that name is ``./-``."""
 
 _SHOWN: Final = "standard output"
 
@@ -60,7 +60,7 @@ class OutputPath(click.Path):
             found: Path = super().convert(value, param, ctx)  # type: ignore[assignment]
             return found
         if not self._text:
-            self.fail("What is written is no stream: name a file (./- for one of that name).", param, ctx)
+            self.fail("The output is not a stream: name a file (./- for one of that name).", param, ctx)
         return STDOUT
 
 

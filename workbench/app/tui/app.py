@@ -49,15 +49,15 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("workbench.tui")
 LEFT_S = 10.0
-"""Seconds between two looks for labels that other windows have left."""
+"""Seconds between two checks for labels that other windows have kept."""
 _REST_S = 0.5
-"""Seconds at most between two steps of building the index of texts."""
+"""Maximum seconds between two steps of building the index of texts."""
 _REPLACED_COMMANDS = {"Keys", "Quit"}
-"""Commands of Textual that the app has in its own form."""
+"""Textual's commands that the app replaces."""
 _NOT_SERVED = {"Screenshot"}
-"""Commands that write files: whoever looks from a browser is not at this machine."""
+"""Commands that write files: a person in a browser is not at this machine."""
 _GONE_S = (0.1, 0.4, 2.0)
-"""After what times a screen that was left may have been taken apart; the last is that of the slowest timer."""
+"""Seconds after which a screen that was left may be released; the last is that of the slowest timer."""
 
 
 class WorkbenchApp(App[None]):
@@ -93,11 +93,11 @@ class WorkbenchApp(App[None]):
             "ctrl+n",
             "projects",
             "Projects",
-            "Leave this project for another: opened lately, a new one of your own data, the demo.",
+            "Leave this project for another: a recent one, a new one with your data, the demo.",
             footer=False,
         ),
-        Action("app.back", "escape,q", "go_back", "Back", "Go back to the screen before."),
-        Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs go on."),
+        Action("app.back", "escape,q", "go_back", "Back", "Go back to the previous screen."),
+        Action("app.quit", "ctrl+q", "quit", "Quit", "Leave the app; runs continue."),
     )
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -455,7 +455,7 @@ class WorkbenchApp(App[None]):
         from workbench.app.tui.screens.confirm import ConfirmScreen
 
         if not isinstance(self.screen, ConfirmScreen):
-            self.push_screen(ConfirmScreen("Leave all the same?", self.project.kept.words()), leave)
+            self.push_screen(ConfirmScreen("Leave anyway?", self.project.kept.words()), leave)
 
     def _leave(self, goes_on: bool, sure: bool | None) -> None:
         if sure:
@@ -472,7 +472,7 @@ class WorkbenchApp(App[None]):
             if offers := tuple(self.screen.copies()):
                 copy_menu(self.screen, offers)
             else:
-                self.notify("Nothing here can be copied.", markup=False)
+                self.notify("There is nothing to copy here.", markup=False)
 
     def action_help(self) -> None:
         from workbench.app.tui.screens.help import HelpScreen
@@ -511,8 +511,8 @@ class WorkbenchApp(App[None]):
             super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        LOG.critical("the app has ended", exc_info=True)
-        self.panic(Text(f"The app has met an error and ended. What happened stands in {app_log(self.project)}"))
+        LOG.critical("the app has stopped", exc_info=True)
+        self.panic(Text(f"The app has stopped because of an error. Details are in {app_log(self.project)}"))
 
 
 def run(

@@ -31,9 +31,9 @@ DESTINATIONS: Final = {
     for one in (
         Destination("home", "h", "Home", "data sets, states, people, runs"),
         Destination("annotate", "a", "Annotate", "label the next item"),
-        Destination("adjudicate", "j", "Adjudicate", "settle conflicts"),
-        Destination("conflicts", "d", "Conflicts by kind", "settle many alike at once"),
-        Destination("flags", "f", "Flags", "what annotators ask you, to be answered"),
+        Destination("adjudicate", "j", "Adjudicate", "resolve conflicts"),
+        Destination("conflicts", "d", "Conflicts by kind", "resolve many similar ones at once"),
+        Destination("flags", "f", "Flags", "annotators' questions to you"),
         Destination("browse", "b", "Browse", "every item in a table"),
         Destination("runs", "v", "Verifiers & runs", "start, watch, pause, cancel"),
         Destination("accuracy", "y", "Accuracy", "verifiers by answer type"),
@@ -41,16 +41,16 @@ DESTINATIONS: Final = {
         Destination("disagreements", "r", "Disagreements", "what verifiers, gold and annotators disagree on"),
         Destination("triage", "w", "Triage", "why verifiers err, case by case, a cause a key"),
         Destination("combine", "m", "Combine", "verifiers that pick, or predict gold"),
-        Destination("validity", "t", "Validity", "what verdicts follow besides correctness"),
-        Destination("trainings", "k", "Trainings", "what verifiers accept while they reward"),
-        Destination("code", "o", "Code", "problems, their solutions against their tests"),
-        Destination("sets", "s", "Sets", "frozen sets, to build, compare and publish"),
-        Destination("agreement", "g", "Agreement", "the people who label, pair by pair"),
+        Destination("validity", "t", "Validity", "what verdicts depend on besides correctness"),
+        Destination("trainings", "k", "Trainings", "what verifiers accept as rewards in training"),
+        Destination("code", "o", "Code", "problems: solutions against tests"),
+        Destination("sets", "s", "Sets", "frozen sets: build, compare and publish"),
+        Destination("agreement", "g", "Agreement", "annotators compared pair by pair"),
         Destination("add_judge", "n", "Add a judge", "a model server's verdicts under a name"),
         Destination("history", "l", "History", "your own labels"),
-        Destination("quarantine", "x", "Quarantine", "rows refused at import, and why"),
-        Destination("begin", "u", "Begin", "from a file to a first figure, in four steps"),
+        Destination("quarantine", "x", "Quarantine", "rows rejected at import, and why"),
+        Destination("begin", "u", "Begin", "from a file to a first metric in four steps"),
     )
 }
 ANNOTATOR_DESTINATIONS: Final = ("home", "annotate", "adjudicate", "conflicts", "history")
-"""Where a person gets who came with ``--as NAME``."""
+"""Screens for a person who came with ``--as NAME``."""

@@ -14,16 +14,21 @@ from workbench.core.label import EXCLUSION_REASONS, coordinator_name
 from workbench.labelling import coordinating
 
 Result = TypeVar("Result")
-_TAKE_IN = "take in"
-_WHY_ANEW = "Why is it labelled anew?"
+_TAKE_IN = "include"
+_WHY_ANEW = "Why label it again?"
 _WHY_UNSUITABLE = "Why is it unsuitable?"
 
 
 def coordinating_actions(screen: str) -> tuple[Action, ...]:
     return (
-        Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled anew; asks why.", footer=False),
+        Action(f"{screen}.reopen", "a", "reopen", "Reopen", "Have the item labelled again; asks why.", footer=False),
         Action(
-            f"{screen}.exclude", "x", "exclude", "Exclude", "Out of every table, or in again; asks why.", footer=False
+            f"{screen}.exclude",
+            "x",
+            "exclude",
+            "Exclude",
+            "Exclude the item from every table, or include it; asks why.",
+            footer=False,
         ),
     )
 
@@ -48,7 +53,7 @@ class Coordinating(WorkbenchScreen):
             work = partial(
                 coordinating.reopen, self.project, [completion], reason=reason, by=coordinator_name(), task="both"
             )
-            self._decide(completion, work, lambda done: "Reopened." if done.reopened else "Nobody has labelled it yet.")
+            self._decide(completion, work, lambda done: "Reopened." if done.reopened else "It has no label yet.")
 
     def action_exclude(self) -> None:
         if (found := self.decided_on()) is None:
@@ -56,15 +61,15 @@ class Coordinating(WorkbenchScreen):
         completion, excluded = found
         choices = [Choice(code, text) for code, text in EXCLUSION_REASONS.items()]
         if excluded:
-            choices.append(Choice(_TAKE_IN, "nothing: take it in again"))
+            choices.append(Choice(_TAKE_IN, "nothing: include it again"))
         menu = ChoiceMenu("Why is it unsuitable?", choices)
         self.app.push_screen(menu, partial(self._exclude, completion))
 
     def _exclude(self, completion: int, reason: str | None) -> None:
         if reason == _TAKE_IN:
             work = partial(coordinating.lift, self.project, [completion], by=coordinator_name())
-            said = "People have excluded it: reopen it instead."
-            self._decide(completion, work, lambda done: "It is in again." if done.lifted else said)
+            said = "Annotators have excluded it: reopen it instead."
+            self._decide(completion, work, lambda done: "It is included again." if done.lifted else said)
         elif reason == "other":
             self.ask_line(_WHY_UNSUITABLE, completion, partial(self._take_out, completion, reason))
         elif reason is not None:

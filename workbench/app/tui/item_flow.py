@@ -28,7 +28,7 @@ from workbench.labelling.rulings import Role
 LOG = logging.getLogger("workbench.tui")
 
 HISTORY = 500
-"""How many of a person's own labels ``older`` and ``newer`` walk through."""
+"""Number of a person's own labels that ``older`` and ``newer`` step through."""
 
 
 class ItemFeed:
@@ -103,7 +103,7 @@ class ItemFeed:
             try:
                 self.session.release(*self._claimed)
             except StoreError as error:
-                LOG.warning("claimed items were not given back; their leases run out: %s", error)
+                LOG.warning("reserved items were not released; their leases will expire: %s", error)
             self._claimed.clear()
             self.session.close()
 
@@ -111,7 +111,7 @@ class ItemFeed:
 HEARTBEAT_S = 60.0
 LOOK_AGAIN_S = 10.0
 AHEAD_S = 0.15
-"""How long after an item came the next one is made ready: sooner than anybody reads it."""
+"""Seconds after an item appears until the next one is prepared: sooner than anybody can read it."""
 
 _NEXT = "items-next"
 _SOON_S = 0.05
@@ -125,16 +125,16 @@ New items appear here by themselves{assign}.
 
 [ goes back to your own labels, z takes the last one back.
 """
-_BUNDLE = "If you work on a bundle of your own, send the file back: workbench merge brings the labels home."
+_BUNDLE = "If you work on a bundle, send the file back: workbench merge imports the labels."
 _ASSIGN = " once you open some with Assign, which the palette has (ctrl+p)"
 _OPENED = " as soon as the coordinator opens some"
 _PAUSED = """\
 {sentence}
 
-Your labels are kept. Items appear here by themselves as soon as you can go on.
+Your labels are kept. Items appear here by themselves as soon as you can continue.
 """
 _NOBODY = """\
-Nobody has anything to label. Assign, which the palette has (ctrl+p), opens label slots, and shows itself as a command.
+There is nothing to label. Assign, which the palette has (ctrl+p), opens label slots, and shows itself as a command.
 """
 
 
@@ -411,7 +411,7 @@ class ItemFlow(JudgingScreen):
 
     def _undone(self, texts: CardTexts | None) -> None:
         if texts is None:
-            self.notify("There is no label of yours to take back.", markup=False)
+            self.notify("You have no label to retract.", markup=False)
             return
         completion = texts.item.completion
         self.know_type(texts.item.question, texts.item.subtype)
@@ -421,7 +421,7 @@ class ItemFlow(JudgingScreen):
             self._park()
         self._waiting = [one for one in self._waiting if one.item.completion != completion]
         self._show(texts, revisiting=self._complete(texts))
-        self._said = "taken back ✓"
+        self._said = "retracted ✓"
         self._count()
 
     def action_skip(self) -> None:
@@ -457,6 +457,6 @@ class ItemFlow(JudgingScreen):
         if texts is not None:
             self._revisit(texts)
         elif older:
-            self.notify("There is no older label of yours.", markup=False)
+            self.notify("You have no older label.", markup=False)
         else:
             self._advance()

@@ -30,12 +30,12 @@ from workbench.labelling.people import Acquainted
 Result = TypeVar("Result")
 
 FOLLOW_S = 5.0
-"""Seconds between two looks for new guidelines and answers."""
+"""Seconds between two checks for new guidelines and answers."""
 
 _STORE = "judging-store"
 _UNOPENED = "guidelines not opened: G"
 _SAYING_S = 0.05
-"""How long work takes before the screen says so: painting it at once would delay the item that follows."""
+"""Seconds before the screen reports work in progress: drawing it at once would delay the next item."""
 
 
 def looking_actions(screen: str) -> tuple[Action, ...]:
@@ -47,9 +47,9 @@ def looking_actions(screen: str) -> tuple[Action, ...]:
         Action(f"{screen}.reference", "R", "open('reference')", "Reference", "The whole reference.", False),
         Action(f"{screen}.raw", "o", "raw", "Raw", "The exact texts, or rendered ones.", False),
         Action(f"{screen}.boxed", "n", "boxed(1)", "Next hit", "Go to the next hit, or \\boxed.", False),
-        Action(f"{screen}.find-previous", "N", "boxed(-1)", "Previous hit", "Go to the hit or box before.", False),
-        Action(f"{screen}.find", "slash", "find", "Find", "Look for something in the whole text.", False),
-        Action(f"{screen}.guidelines", "G", "open('guidelines')", "Guidelines", "What is asked of you.", False),
+        Action(f"{screen}.find-previous", "N", "boxed(-1)", "Previous hit", "Go to the previous hit or box.", False),
+        Action(f"{screen}.find", "slash", "find", "Find", "Find a text in the whole text.", False),
+        Action(f"{screen}.guidelines", "G", "open('guidelines')", "Guidelines", "Show the guidelines.", False),
         Action(f"{screen}.close", "escape,q", "close", "Close", "Close the whole text or the search.", False),
     )
 
@@ -62,7 +62,7 @@ class JudgingScreen(InSight, PersonScreen):
     """
 
     OF_ITEM: ClassVar[frozenset[str]] = frozenset({"raw", "boxed", "find"})
-    """Actions that there must be an item for: while there is none, their keys are not offered."""
+    """Actions that need an item: without one, their keys are hidden."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -158,7 +158,7 @@ class JudgingScreen(InSight, PersonScreen):
 
     def why_none(self, error: StoreError) -> str:
         kept = f"{self.project.kept.words()}\n\n" if self.project.kept.count or error.is_away else ""
-        return f"{error}\n\n{kept}It is tried again by itself.\n"
+        return f"{error}\n\n{kept}This is retried automatically.\n"
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -259,7 +259,7 @@ class JudgingScreen(InSight, PersonScreen):
         kept = self.project.kept
         if kept.count == 1 and kept.why is not None:
             text = f"{kept.why.message} {kept.words()}"
-            self.notify(text, title="Not saved, but kept", severity="error", timeout=30, markup=False)
+            self.notify(text, title="Not saved yet, but kept", severity="error", timeout=30, markup=False)
         return kept.count > 0
 
     def bring_in(self) -> None:

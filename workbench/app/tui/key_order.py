@@ -13,9 +13,9 @@ from textual.dom import DOMNode
 from textual.events import Event, Key
 
 _ROUNDS: Final = 3
-"""A key makes a message, that another screen, and that its focus: each passes through all that a key can bubble to."""
+"""Message rounds per key: a key may cause a message, that a new screen, and that its focus, and each bubbles."""
 _LONGEST_S: Final = 0.5
-"""What is not done by then holds no key back."""
+"""Seconds after which unfinished work no longer holds back keys."""
 
 
 def age_of(event: Event) -> float:

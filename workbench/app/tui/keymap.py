@@ -12,7 +12,7 @@ from textual.binding import Binding, InvalidBinding
 
 
 NO_KEY = "no-key"
-"""Stands for the key of what has none to begin with: a keymap finds what it moves by a binding."""
+"""Placeholder for the key of an action without one: a keymap finds actions by their bindings."""
 
 
 class Action(NamedTuple):
@@ -94,7 +94,7 @@ def problems(
     for name, keys in keymap.items():
         if name not in known:
             close = get_close_matches(name, sorted(known), n=1)
-            found.append(f"{name!r} is no action." + (f" Did you mean {close[0]!r}?" if close else ""))
+            found.append(f"{name!r} is not an action." + (f" Did you mean {close[0]!r}?" if close else ""))
         elif not key_names(keys):
             found.append(f"{name!r} has no key.")
     for group in groups:

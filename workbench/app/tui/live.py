@@ -119,5 +119,5 @@ class InSight(WorkbenchScreen):
         order = self.workbench.key_order
         if order.follows_idle:
             shown = self.app.get_key_display(Binding(order.at_work, ""))
-            self.notify(f"The key before it did nothing here: press {shown} again to decide.", markup=False)
+            self.notify(f"The previous key had no effect here: press {shown} again to decide.", markup=False)
         return not order.follows_idle

@@ -5,9 +5,9 @@ from __future__ import annotations
 from textual.screen import Screen
 
 ABOVE = "-notices-above"
-"""The class of a screen whose notices stand at its top."""
+"""Class of a screen that shows notices at its top."""
 _TALL = 4
-"""Lines of a widget whose whole is looked at."""
+"""Maximum lines of a widget considered as a whole."""
 
 
 def keep_clear(screen: Screen[object]) -> None:

@@ -37,7 +37,7 @@ class Stopwatch:
 
 
 IDLE_S: Final = 60.0
-"""Seconds after the last key or mouse event at which nobody is taken to be looking any more."""
+"""Seconds after the last key or mouse event after which the person counts as away."""
 
 
 class AtWork:
@@ -97,7 +97,7 @@ class AtWork:
 
 
 ENOUGH: Final = 5
-"""Labels from which a pace is more than chance."""
+"""Minimum number of labels for a pace."""
 
 
 class Pace:

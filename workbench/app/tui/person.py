@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _QUESTIONS: Final[dict[Role, str]] = {
     "annotator": "Who is labelling?",
-    "adjudicator": "Who settles conflicts?",
+    "adjudicator": "Who resolves conflicts?",
     "own": "Whose labels and decisions?",
 }
 _BLIND: Final = "they open the project under their own name, or in a browser."
@@ -32,7 +32,7 @@ _SIGHTED: Final[dict[Role, str]] = {
     f"So that it is blind, {_BLIND}",
 }
 _OFFERS: Final = "people-offered"
-_THIRD: Final = "It takes a third person, who has not labelled them: type a name, your own if that is you."
+_THIRD: Final = "This needs a third person, who has not labelled them: type a name, your own if that is you."
 
 
 def person_action(screen: str) -> Action:
@@ -117,7 +117,7 @@ class PersonScreen(WorkbenchScreen):
             return
         if not (found or fresh):
             self._keys_go_on(self, dropped=True)
-            self.notify("Nobody else has work here.", markup=False)
+            self.notify("No one else has work here.", markup=False)
             return
         about = [_THIRD] if fresh and not found else []
         menu = PeopleMenu(
@@ -154,7 +154,7 @@ class PersonScreen(WorkbenchScreen):
         if is_known(self.project, name):
             go_on()
             return
-        text = f"Nobody is called {printable(name)} here yet. Yes adds them to the people of this project."
+        text = f"{printable(name)} is new here. Yes adds them to the people of this project."
 
         def answered(yes: bool | None) -> None:
             (go_on if yes else leave)()
@@ -185,6 +185,6 @@ def _key(offer: Offer) -> str:
 def _work(role: Role, offer: Offer) -> str:
     if role == "own":
         return f"{offer.left:,} said"
-    words = ("to label", "done") if role == "annotator" else ("to settle", "settled")
+    words = ("to label", "done") if role == "annotator" else ("to resolve", "resolved")
     done = f", {offer.done:,} {words[1]}" if offer.done else ""
     return f"{offer.left:,} {words[0]}{done}"

@@ -124,7 +124,7 @@ def _refusal(said: str) -> OptionError:
 
 
 def _of_port(text: str) -> OptionError:
-    return OptionError(text, option="port", wrong=f"{text} Take another port, or leave it empty for any free one.")
+    return OptionError(text, option="port", wrong=f"{text} Choose another port, or leave it empty for any free one.")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

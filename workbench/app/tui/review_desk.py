@@ -132,9 +132,9 @@ class ReviewDesk:
 
 def taken_back(decision: ReviewDecision | None) -> str:
     if decision is None:
-        return "There is no decision of yours to take back."
+        return "You have no decision to retract."
     goes_on = any(review.kind == "reannotate" for review in decision.reviews)
-    return f"Taken back: {decision.words}" + (". People still label it anew." if goes_on else "")
+    return f"Retracted: {decision.words}" + (". It will still be labelled again." if goes_on else "")
 
 
 # -- What a reviewer decides of the item on the screen: gold is right, label it anew, or a verifier errs.
@@ -146,11 +146,11 @@ _ALL = "all"
 
 def reviewing_actions(screen: str) -> tuple[Action, ...]:
     return (
-        Action(f"{screen}.confirm", "y", "confirm", "Gold ok", "Gold is right as it stands."),
-        Action(f"{screen}.send-back", "l", "send_back", "Relabel", "Send the item to re-annotation; asks why."),
-        Action(f"{screen}.error", "m", "mark_error", "Error", "Gold is right and a verifier errs; asks why it does."),
-        Action(f"{screen}.undo", "z", "take_back", "Undo", "Take the decision on this item back, or your last one."),
-        Action(f"{screen}.note", "c", "note", "Note", "Write a note that goes with the next decision.", footer=False),
+        Action(f"{screen}.confirm", "y", "confirm", "Gold ok", "Confirm that gold is right."),
+        Action(f"{screen}.send-back", "l", "send_back", "Relabel", "Have the item labelled again; asks why."),
+        Action(f"{screen}.error", "m", "mark_error", "Error", "Mark a verifier's error; asks for the kind."),
+        Action(f"{screen}.undo", "z", "take_back", "Undo", "Retract the decision on this item, or your last one."),
+        Action(f"{screen}.note", "c", "note", "Note", "Write a note for the next decision.", footer=False),
     )
 
 
@@ -222,9 +222,7 @@ class Reviewing(InSight, Coordinating):
 
     def action_send_back(self) -> None:
         if (item := self._item) is not None:
-            self.app.push_screen(
-                NoteInput(self.review_note, "Why is it to be labelled anew?"), partial(self._send_back, item.id)
-            )
+            self.app.push_screen(NoteInput(self.review_note, "Why label it again?"), partial(self._send_back, item.id))
 
     def _send_back(self, completion: int, reason: str | None) -> None:
         if reason:
@@ -246,7 +244,7 @@ class Reviewing(InSight, Coordinating):
             self._ask_category(item.id, decided)
         else:
             together = decided or erred
-            said = f" that say {decided[0].verdict}" if decided else ""
+            said = f" with verdict {decided[0].verdict}" if decided else ""
             choices = [Choice(str(place), _said(verdict)) for place, verdict in enumerate(erred)]
             if len(together) > 1:
                 choices.append(Choice(_ALL, f"all {len(together)}{said}, for the same reason"))
@@ -304,7 +302,7 @@ class Reviewing(InSight, Coordinating):
 
     def action_note(self) -> None:
         if self._item is not None:
-            self.app.push_screen(NoteInput(self.review_note, "Note to your decision"), self._noted)
+            self.app.push_screen(NoteInput(self.review_note, "Note for your decision"), self._noted)
 
     def _noted(self, note: str | None) -> None:
         if note is not None:

@@ -37,7 +37,7 @@ LOG = logging.getLogger("workbench.tui")
 Result = TypeVar("Result")
 
 SHORT = 24
-"""Lines below which panes share a screen's lines: the one in use has most of them."""
+"""Screen lines below which the focused pane gets most of the space."""
 BREAKPOINTS: list[tuple[int, str]] | None = [(0, "-narrow"), (100, "-wide")]
 """For ``HORIZONTAL_BREAKPOINTS``: below 100 columns panes are stacked."""
 
@@ -66,9 +66,9 @@ class WorkbenchScreen(Screen[None]):
     TITLE_TEXT: ClassVar[str] = ""
     BINDINGS: ClassVar[list[Any]] = []
     WORDS: ClassVar[Mapping[str, str]] = {}
-    """Words that stand on the screen, explained where its keys are shown."""
+    """Terms on the screen, explained in its help."""
     is_jump = False
-    """Whether one came here by name from somewhere else: the way to that place is none of the way here."""
+    """Whether the screen was opened by name: its path then excludes the screens below."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         if "ACTIONS" in cls.__dict__:
@@ -156,7 +156,7 @@ class WorkbenchScreen(Screen[None]):
 
     def on_paste(self, event: Paste) -> None:
         if event.text:
-            self.notify("No line is open that takes what was pasted; open one first.", severity="warning")
+            self.notify("Nothing was pasted: open an input line first.", severity="warning")
 
     def index_grew(self) -> None:
         """More of the texts is in their index than a moment ago, or all."""
@@ -186,7 +186,7 @@ class WorkbenchScreen(Screen[None]):
         place = index_of(ids, present)
         if place is not None and 0 <= place + step < len(ids):
             return ids[place + step]
-        self.notify(f"There is no {noun} further on." if step > 0 else f"This is the first {noun}.", markup=False)
+        self.notify(f"This is the last {noun}." if step > 0 else f"This is the first {noun}.", markup=False)
         return None
 
     def on_screen_resume(self) -> None:
@@ -248,7 +248,7 @@ class PromptScreen(WorkbenchScreen):
     """Has one `PromptBar` for input lines."""
 
     RESTING: ClassVar[type[Widget]]
-    """What has the focus while no line is open."""
+    """The focused widget while no line is open."""
 
     def ask(self, what: str, title: str, text: str = "", **more: Any) -> None:
         self.query_one(PromptBar).ask(what, title, text, **more)

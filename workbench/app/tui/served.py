@@ -12,7 +12,7 @@ from textual.message_pump import MessagePump
 from textual.worker import WorkerFailed
 
 PATIENCE_S = 5.0
-"""How long the app may go on after its line was cut."""
+"""Seconds the app may continue after its connection was lost."""
 
 
 class ServedDriver(WebDriver):

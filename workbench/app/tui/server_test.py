@@ -39,7 +39,7 @@ class ServerTestScreen(FormScreen):
         self._free_port = ""
 
     def ask_server(self, kind: str, options: Mapping[str, str]) -> None:
-        self._tell_tested(Content("asking the server …"))
+        self._tell_tested(Content("testing the server …"))
         chosen = dict(options)
         trusting(self, lambda yes: check_servers(self.project, kind, chosen, trust=yes), self._tested, group="test")
 
@@ -61,7 +61,7 @@ class ServerTestScreen(FormScreen):
             for field in self.query(f"#option-{name}").results(OptionField):
                 field.value = field.value or value if name == "name" else value
         said = (
-            f"{counted(server.replies, 'recording')} of {server.file.name} answer at {server.url} while this app lives."
+            f"{counted(server.replies, 'recording')} of {server.file.name} answer at {server.url} while this app runs."
         )
         self.notify(printable(said), title="Recorded replies", markup=False)
 

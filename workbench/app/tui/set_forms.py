@@ -24,12 +24,12 @@ from workbench.core.sets import SetKind, SetReport
 from workbench.measuring import browsing
 
 KINDS: Final = {
-    "picks": "of each question 2 + 2 completions by a judge's verdicts, to label",
-    "balanced": "so many questions of each type, one correct and one incorrect completion each",
-    "hard": "what judges are split on: first the queue to label, then the set",
-    "draw": "so many questions of each type of the pool",
+    "picks": "2 + 2 completions per question by a judge's verdicts, to label",
+    "balanced": "a quota of questions per type, with one correct and one incorrect completion each",
+    "hard": "items on which judges are split: first the queue to label, then the set",
+    "draw": "a quota of questions per type from the pool",
 }
-"""What can be built, and what it is."""
+"""The kinds of sets, with descriptions."""
 
 _BUILDS: Final[dict[str, tuple[type[Options], Callable[[Project, Any], SetReport]]]] = {
     "picks": (PicksOptions, build_picks),
@@ -82,11 +82,11 @@ _LINES: Final[dict[str, dict[str, str]]] = {
     "balanced": {
         "per_type": "",
         "quota": "how a type is divided among its subtypes",
-        _FILE: "or a TOML file that says how many of which; instead of both",
-        "cap_source": "the most questions of one source",
-        "cap_model": "the most completions of one model",
-        "fill": "who gives more where a subtype is short",
-        "gold": "whose labels count",
+        _FILE: "or a TOML file with the quotas, instead of both",
+        "cap_source": "maximum questions per source",
+        "cap_model": "maximum completions per model",
+        "fill": "what fills a shortfall of a subtype",
+        "gold": "source of labels",
         "where": _WHERE,
         "seed": "",
         "name": "",
@@ -94,19 +94,19 @@ _LINES: Final[dict[str, dict[str, str]]] = {
     "hard": {
         "judges": "verifiers that vote, an odd number; none: those of its queue",
         "minority": "judges on the weaker side; 2, or as its queue",
-        "annotate": "items for people to label; 2000, or as its queue",
-        "strata": "how domains and sources share them; in proportion, or as its queue",
+        "annotate": "items to label; 2000, or as its queue",
+        "strata": "shares of domains and sources; in proportion, or as its queue",
         "final": "",
-        "gold": "whose labels count",
-        "partial": "freeze it though some items still wait for labels",
+        "gold": "source of labels",
+        "partial": "freeze it even if some items still need labels",
         "where": f"{_WHERE}, or its queue's",
         "seed": "of the draws; 0, or that of its queue",
         "name": "",
     },
     "draw": {
         "per_type": "questions of each type; 2000 in the paper",
-        "cap_source": "the most questions of one source",
-        "confirmed": "only types that count: not one person's or a model's",
+        "cap_source": "maximum questions per source",
+        "confirmed": "only types in force: not one annotator's or a model's",
         "dataset": "",
         "source": "",
         "seed": "",
@@ -119,11 +119,11 @@ _CHOICES: Final[dict[str, dict[str, str]]] = {
         "": "undivided",
         "verifybench": "as in the paper",
         "equal": "evenly",
-        "proportional": "as they are there",
+        "proportional": "as in the data",
     },
-    "strata": {"": "as its queue, or in proportion", "proportional": "by what each has", "equal": "evenly"},
+    "strata": {"": "as its queue, or in proportion", "proportional": "in proportion", "equal": "evenly"},
     "fill": {"none": "nobody", "subtypes": "other subtypes of its type", "types": "other types too"},
-    "gold": {"people": "agreed, or settled by a third person", "imported": "the file's"},
+    "gold": {"people": "agreed, or decided by a third person", "imported": "the file's"},
 }
 
 
@@ -186,13 +186,13 @@ def _value(project: Project, field: RecordField, text: str) -> Any:
         return text == _YES
     if field.is_several:
         return tuple(text.split())
-    return text or _refuse(field, "Run a verifier first." if field.name == "judge" else "Something has to stand here.")
+    return text or _refuse(field, "Run a verifier first." if field.name == "judge" else "A value is required.")
 
 
 def _number(field: RecordField, text: str) -> int:
     least, most = field.bounds["ge"], field.bounds["le"]
     if not (text.isascii() and text.isdecimal() and len(text) < 20 and least <= int(text) <= most):
-        _refuse(field, f"Write a whole number from {least} on.")
+        _refuse(field, f"Write a whole number of at least {least}.")
     return int(text)
 
 

@@ -39,7 +39,7 @@ _Command = tuple[str, ...]
 Result = TypeVar("Result")
 
 MOST_ROWS: Final = 20_000
-"""Rows of a list that are written at most."""
+"""Maximum rows of a written list."""
 _CHOOSING: Final[tuple[TableFormat, ...]] = ("markdown", "latex")
 _COLUMNS: Final = "columns by heading, with commas between them"
 _LABEL: Final = "label that \\ref finds it by (empty: none)"
@@ -110,9 +110,9 @@ def share(
     if whole is not None:
         every["text"] = "text, with all its sentences"
     choices = [
-        *(Choice(f"save {kind}", f"Save as {words}, beside the database") for kind, words in every.items()),
+        *(Choice(f"save {kind}", f"Save as {words}, next to the database") for kind, words in every.items()),
         *(Choice(words, words) for words in further),
-        *([Choice(_PLOTS, "Save the plots as SVG, PDF and PNG, in a folder beside the database")] if plots else []),
+        *([Choice(_PLOTS, "Save the plots as SVG, PDF and PNG, in a folder next to the database")] if plots else []),
         *(Choice(f"copy {kind}", f"Copy as {words}") for kind, words in every.items()),
         *(Choice(f"some {kind}", f"Save as {_NAMES[kind]}, some columns …") for kind in _CHOOSING),
         *([Choice("bare latex", f"Save as {_NAMES['latex']}, without baselines")] if baselines else []),
@@ -147,7 +147,7 @@ def _listed(caption: str, source: RowSource, places: Sequence[int]) -> Table:
     rows = list(islice((one for one in read_all(source) if one.cells), MOST_ROWS + 1))
     if len(rows) > MOST_ROWS:
         raise UsageError(
-            f"The list has more than {MOST_ROWS:,} rows, which is what can be written from here.",
+            f"The list has more than {MOST_ROWS:,} rows, the maximum that can be written from here.",
             "Filter it, or export items and verdicts whole.",
         )
     columns = [source.columns[place] for place in places]
@@ -202,9 +202,9 @@ def _copied(screen: WorkbenchScreen, done: tuple[str, str | None]) -> None:
     screen.app.copy_to_clipboard(text)
     kept = None if screen.app.is_web else _keep(screen.project.path, text)
     screen.notify(
-        f"{len(text):,} characters were offered to the terminal (OSC 52). Whether it took them isn't known: "
-        f"paste to see.{'' if kept is None else f' They also stand in {kept}'}",
-        title="Perhaps copied",
+        f"{len(text):,} characters were offered to the terminal (OSC 52). It does not confirm: paste to "
+        f"check.{'' if kept is None else f' They also stand in {kept}'}",
+        title="Possibly copied",
         severity="warning",
         markup=False,
     )

@@ -24,13 +24,13 @@ from workbench.config.settings import RecentProject
 from workbench.core.files import free_name
 
 _NEW_NAME = "project.db"
-_NEW = "New project            your own data, from a file to a first figure"
+_NEW = "New project            your own data, from a file to a first metric"
 _KEY_NAMES = {"question_mark": "?", "escape": "esc"}
 _LISTED = [("↑ ↓", "Go to the line above or below."), ("enter", "Open the line under the cursor.")]
 _NAMING = "enter make it   esc back"
 _FIXED = 2
 """Lines above the projects: a new one and the demo."""
-_DEMO = "The demo               sample data with verdicts and figures"
+_DEMO = "The demo               sample data with verdicts and metrics"
 
 
 class Beginning(NamedTuple):
@@ -86,8 +86,8 @@ class StartApp(App[Beginning]):
     ENABLE_COMMAND_PALETTE = False
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("start.quit", "q,ctrl+q", "quit", "Quit", "Leave."),
-        Action("start.help", "question_mark,f1", "help", "Keys", "Say what each key does."),
-        Action("start.back", "escape", "close", "Back", "Close the line, else go back to where one was."),
+        Action("start.help", "question_mark,f1", "help", "Keys", "Explain the keys."),
+        Action("start.back", "escape", "close", "Back", "Close the line, or go back."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 
@@ -174,9 +174,9 @@ def _wrong(path: Path) -> str:
     if not path.name:
         return "Give it a name."
     if path.is_file():
-        return "There is a file of this name already. Enter opens it; a new project needs another name."
+        return "This file already exists. Enter opens it; a new project needs another name."
     if path.exists():
-        return "There is a folder of this name already. Take another name."
+        return "This folder already exists. Choose another name."
     return "" if path.absolute().parent.is_dir() else "There is no such folder."
 
 

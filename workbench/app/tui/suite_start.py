@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 _TABLES: Final = {
-    "tests": "a line a test of each solution, with its text and why",
-    "outcomes": "a line a solution, with a letter a test",
+    "tests": "one line per test of each solution, with its text and the reason",
+    "outcomes": "one line per solution, with one letter per test",
 }
-"""Tables of the export, and what stands in them."""
+"""Tables of the export, and their content."""
 
 
 def start_suite(screen: WorkbenchScreen, suite: str, *which: Condition) -> None:
@@ -56,7 +56,7 @@ def choose_export(screen: WorkbenchScreen, *conditions: Condition) -> None:
             table, _, where = offered[int(place)]
             export_outcomes(screen.workbench, table, where)
 
-    screen.app.push_screen(ChoiceMenu("Write what came of the tests of", choices), chosen)
+    screen.app.push_screen(ChoiceMenu("Export the outcomes of", choices), chosen)
 
 
 def export_outcomes(app: WorkbenchApp, table: str = "outcomes", where: str = "") -> None:
@@ -92,7 +92,7 @@ def _ask(screen: WorkbenchScreen, where: str, found: Sequence[SuitesToRun]) -> N
         _fill_in(screen, where, found[0])
     elif found:
         choices = [Choice(str(place), printable(one.words)) for place, one in enumerate(found)]
-        screen.app.push_screen(ChoiceMenu("Run solutions against", choices), chosen)
+        screen.app.push_screen(ChoiceMenu("Run solutions on", choices), chosen)
     else:
         screen.notify("No problem here has tests yet: import a file of problems with tests.", markup=False)
 

@@ -82,7 +82,7 @@ class ConditionSuggester(Suggester):
 Row = TypeVar("Row")
 
 _FILTER = 32
-"""Cells of the filter that the first line shows."""
+"""Maximum cells of the filter in the first line."""
 
 
 class TableScreen(WorkbenchScreen):

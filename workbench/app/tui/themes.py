@@ -46,7 +46,7 @@ COLOUR_BLIND = Theme(
     surface="#181d22",
     panel="#26303a",
 )
-"""Blue for right and orange for wrong: the palette of Okabe and Ito, told apart with any colour vision."""
+"""Blue for right and orange for wrong: the palette of Okabe and Ito, distinguishable with any colour vision."""
 
 OWN_THEMES = (HIGH_CONTRAST, COLOUR_BLIND)
 
@@ -55,7 +55,7 @@ OWN_THEMES = (HIGH_CONTRAST, COLOUR_BLIND)
 
 
 AA: Final = 4.5
-"""The contrast that texts have to have."""
+"""Minimum contrast of texts."""
 _GROUNDS: Final = ("background", "surface", "panel")
 _ON_GROUNDS: Final = (
     "foreground",

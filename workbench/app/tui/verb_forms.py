@@ -29,7 +29,7 @@ _DRY_RUN: Final = "dry_run"
 _TYPED: Final = "workbench "
 _LONG_FLAG: Final = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 _ABOUT: Final = {
-    "verb": "What is to be done.",
+    "verb": "The action.",
     "where": "Only these items, by conditions such as type=A state=final; empty: all.",
 }
 _CONDITIONS: Final = ("where", "on")
@@ -149,7 +149,7 @@ def _about(field: RecordField) -> str:
         return _ABOUT[field.name]
     text = (field.description or field.written.metavar or "").replace("(repeatable)", "")
     if field.is_several and not _is_path(field) and PEOPLE not in text:
-        text = f"{text.rstrip(' .')}; several with blanks between them"
+        text = f"{text.rstrip(' .')}; several, separated by blanks"
     if field.is_required and field.type is not bool:
         text = f"{text.rstrip('.')} (needed)"
     return text.strip(" ;")
@@ -185,7 +185,7 @@ def _is_path(field: RecordField) -> bool:
 def _words(name: str, field: RecordField, text: str) -> list[str]:
     """Return a field's value as words of a command line; empty if it is the default."""
     if not text and field.is_required:
-        raise OptionError(f"{name}: nothing stands here.", option=name, wrong="Something has to stand here.")
+        raise OptionError(f"{name}: a value is required.", option=name, wrong="A value is required.")
     if not text or (text == _value(field) and not field.written.is_argument and not field.is_required):
         return []
     if not field.is_several:
@@ -195,7 +195,7 @@ def _words(name: str, field: RecordField, text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError:
-        wrong = "A quote is not closed."
+        wrong = "A quotation mark is not closed."
         raise OptionError(f"{name}: {wrong}", option=name, wrong=wrong) from None
     return [os.path.expanduser(word) for word in words] if _is_path(field) else words
 
@@ -220,14 +220,14 @@ def _require_number(field: RecordField, word: str) -> None:
     try:
         number = field.type(word)
     except ValueError:
-        raise UsageError(f"{word!r} is no {'whole number' if field.type is int else 'number'}.") from None
+        raise UsageError(f"{word!r} is not a {'whole number' if field.type is int else 'number'}.") from None
     least, above, most = (field.bounds.get(side) for side in ("ge", "gt", "le"))
     if least is not None and not number >= least:
-        raise UsageError(f"It is at least {least}.")
+        raise UsageError(f"It must be at least {least}.")
     if above is not None and not number > above:
-        raise UsageError(f"It is more than {above}.")
+        raise UsageError(f"It must be more than {above}.")
     if most is not None and not number <= most:
-        raise UsageError(f"It is at most {most}.")
+        raise UsageError(f"It must be at most {most}.")
 
 
 def _flagged(field: RecordField, words: Sequence[str]) -> Iterator[str]:

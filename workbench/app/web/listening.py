@@ -27,8 +27,8 @@ def listen(address: Address, *, shared: bool = False) -> socket.socket:
         family, *_, place = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(place[:2], family=family, backlog=128, reuse_port=shared)
     except (OSError, OverflowError, UnicodeError) as error:
-        hint = "Is it served already? Another port: --port N."
-        raise UsageError(f"{address.host} port {address.port} can't be had: {error}.", hint) from error
+        hint = "Is a server already running? Use another port: --port N."
+        raise UsageError(f"{address.host} port {address.port} is not available: {error}.", hint) from error
 
 
 class Connections:

@@ -55,7 +55,7 @@ async def _serve(application: web.Application, port: int, on_ready: Callable[[st
             if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
                 message = f"Port {port} is taken: something else listens there."
                 raise UsageError(message, "Leave --port out for a free one.") from error
-            raise UsageError(f"Port {port} can't be had: {error}.", "Leave --port out for a free one.") from error
+            raise UsageError(f"Port {port} is not available: {error}.", "Leave --port out for a free one.") from error
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -83,10 +83,10 @@ def _application(book: Book, name: str, models: Sequence[str]) -> web.Applicatio
         try:
             found = book.answer(request.path, await request.read())
         except ValueError as error:
-            return _failure(400, f"The request is no JSON: {error}.")
+            return _failure(400, f"The request is not JSON: {error}.")
         except ConnectionError:
             # Nobody is there any more to read what is answered.
-            return _failure(400, "The request is cut off.")
+            return _failure(400, "The request is truncated.")
         if found is None:
             return _failure(NOT_RECORDED, f"No recorded reply fits this request: {book.size} are in {name}.")
         return web.Response(body=found, content_type="application/json", headers=mark)

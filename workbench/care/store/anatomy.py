@@ -74,7 +74,7 @@ def _table(salvage: Salvage, schema: Schema, shape: TableShape, said: str) -> It
     missing = 0 if not is_hurt else _missing(salvage, counted, whole[0]) if whole else None
     if is_hurt:
         remedy: Remedy = "repair" if missing == 0 or shape.table in DERIVED else "rescue"
-        yield _bad(f"table {shape.table}", f"hurt: {counted.rows:,} rows can be read, {_lost(missing)}", remedy)
+        yield _bad(f"table {shape.table}", f"damaged: {counted.rows:,} rows can be read, {_lost(missing)}", remedy)
     told = False
     for index in indexes:
         trouble, is_doubt = _index(salvage, shape, index, counted, said=said)
@@ -83,7 +83,7 @@ def _table(salvage: Salvage, schema: Schema, shape: TableShape, said: str) -> It
             yield _bad(f"table {shape.table}", trouble, "rescue")
         elif trouble:
             told = True
-            yield _bad(f"index {index.name}", f"{trouble}; it can be made anew", "repair")
+            yield _bad(f"index {index.name}", f"{trouble}; it can be rebuilt", "repair")
     if not is_hurt and not told:
         words = " ".join(said.partition("; ")[0].split())
         yield _bad(f"table {shape.table}", f"{words}; all its {counted.rows:,} rows can be read", _remedy(shape, words))
@@ -97,7 +97,7 @@ def _remedy(shape: TableShape, said: str) -> Remedy:
 
 def _lost(missing: int | None) -> str:
     if missing is None:
-        return "nobody can tell how many are lost"
+        return "an unknown number is lost"
     return f"{missing:,} lost" if missing else "none is lost"
 
 
@@ -138,9 +138,9 @@ def _index(
         return "hurt", False
     if differing:
         named = ", ".join(map(str, differing[:_NAMED])) + (" …" if len(differing) > _NAMED else "")
-        return f"row {named}: it and its index {index.name} say different things, and either may be hurt", True
+        return f"row {named}: it and its index {index.name} disagree, and either may be damaged", True
     if lost and not salvage.is_hurt(shape.table):
-        return f"its index {index.name} tells of {len(lost):,} rows more, and either may be hurt", True
+        return f"its index {index.name} has {len(lost):,} more rows, and either may be damaged", True
     if lacking:
         return f"{len(lacking):,} rows are not in it", False
     return ("hurt", False) if f"index {index.name}" in said else ("", False)
@@ -168,7 +168,7 @@ def findings(connection: sqlite3.Connection) -> list[Finding]:
 def _finding(difference: Difference) -> Finding:
     text = f": {difference.sql}" if difference.sql else ""
     harm = "; it does no harm" if difference.harmless and difference.sql else ""
-    slow = "; what needs it is slow or stops" if difference.harmless and not difference.sql else ""
+    slow = "; queries that need it are slow or fail" if difference.harmless and not difference.sql else ""
     remedy: Remedy = "repair" if not harm and difference.kind in _MADE_ANEW else ""
     return Finding(name="schema", ok=bool(harm), message=f"{difference.what}{harm}{slow}{text}", remedy=remedy)
 
@@ -208,7 +208,7 @@ def put_right(connection: sqlite3.Connection) -> list[str]:
             connection.execute(f"DROP {kind} {quoted(name)}")
         if made is not None:
             connection.execute(made)
-        done.append(f"{kind} {name}: {'made anew' if made is not None else 'removed'}")
+        done.append(f"{kind} {name}: {'recreated' if made is not None else 'removed'}")
     return done
 
 
@@ -216,11 +216,11 @@ def put_right(connection: sqlite3.Connection) -> list[str]:
 
 
 WAL_LARGE = 256 * 2**20
-"""A write-ahead log above this many bytes is reported."""
+"""Bytes above which a write-ahead log is reported."""
 
 
 SQLError = sqlite3.Error
-"""What SQLite raises, for those that know no SQL."""
+"""SQLite's exceptions, for callers that know no SQL."""
 
 
 def about_rows(connection: sqlite3.Connection) -> list[Finding]:
@@ -249,8 +249,8 @@ def _names(path: Path) -> list[Finding]:
     if count == 1:
         return []
     message = (
-        f"the file has {count} names (hard links): what is written under one stands under all, and a log beside "
-        "another is not seen. That is no copy: workbench backup makes one"
+        f"the file has {count} names (hard links): a write under one name changes all, and a log next to another name "
+        "is not seen. This is not a copy: workbench backup makes one"
     )
     return [Finding(name="names", ok=True, message=message)]
 
@@ -262,7 +262,7 @@ def require_file(path: Path) -> None:
         StoreError: It is not a file, or doesn't exist.
     """
     if not path.is_file():
-        what = "it is no file" if path.exists() else "there is no such database"
+        what = "it is not a file" if path.exists() else "there is no such database"
         raise StoreError(f"{path}: {what}.", "Name a workbench database.")
 
 
@@ -328,7 +328,7 @@ def _imports(connection: sqlite3.Connection) -> str:
 def _wal(path: Path) -> str:
     log = path.with_name(path.name + "-wal")
     size = log.stat().st_size if log.exists() else 0
-    return "" if size < WAL_LARGE else f"{size / 2**20:.0f} MiB; a reader has kept it from being written back"
+    return "" if size < WAL_LARGE else f"{size / 2**20:.0f} MiB; a reader has prevented its write-back"
 
 
 def _file_system(path: Path) -> str:

@@ -26,7 +26,7 @@ from workbench.interchange.store.archiving import PARTS, count
 
 Known = Mapping[int, Mapping[str, Value]]
 LOST: Final = "(lost)"
-"""What stands for a text that is lost."""
+"""Placeholder for a lost text."""
 _WHEN: Final = "1970-01-01T00:00:00.000000Z"
 _STAND_INS: Final[dict[str, dict[str, Value]]] = {
     "datasets": {"name": "lost-{id}", "created_at": _WHEN},
@@ -61,13 +61,13 @@ _STAND_INS: Final[dict[str, dict[str, Value]]] = {
         "workers": 1,
         "state": "failed",
         "items": 0,
-        "message": "What was asked for is lost.",
+        "message": "Placeholder for a lost request.",
         "created_at": _WHEN,
     },
     "requests": {"hash": b"lost-{id}", "profile": "lost", "model": "lost", "body": b"{}"},
     "suites": {"dataset_id": 1, "name": "lost-{id}", "origin": "imported", "created_at": _WHEN},
 }
-"""Table -> what a row of it says that nobody can read any more; its own id is put in."""
+"""Table -> values of a placeholder row; its own id is inserted."""
 
 
 def can_stand_in(table: str) -> bool:
@@ -116,7 +116,7 @@ _FIRST: Final = (
 _LEFT: Final = frozenset(
     {"runner", "changes", "task_states", "item_states", "generation", "_sqlite_migrations", "sqlite_sequence"}
 )
-"""Made anew, derived anew, or about a process that was at work."""
+"""Tables that are recreated, derived, or about an active process."""
 _TOGETHER: Final = 2_000
 _ROUNDS: Final = 6
 
@@ -144,7 +144,7 @@ def version_of(connection: Connection) -> int:
         said: int = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.DatabaseError as error:
-        raise StoreError(f"SQLite can make nothing of the file: {error}.", "Go back to a backup.") from error
+        raise StoreError(f"SQLite can't read the file: {error}.", "Restore a backup.") from error
     rows = Salvage(connection, Schema(migrations.OLDEST)).rows("_sqlite_migrations")
     applied = {str(row.values[2]) for row in rows if row.values[1] == "workbench"}
     if newer := sorted(name for name in applied - {*migrations.MIGRATIONS} if name.startswith("_m")):
@@ -377,7 +377,7 @@ def _lost_label(number: int, known: dict[str, Value], names: dict[int, str]) -> 
 
 
 _MAGIC = b"SQLite format 3\0"
-_DAMAGED = "Take an older backup, or write out what can be read of it: workbench rescue {} OUT"
+_DAMAGED = "Use an older backup, or recover what can be read: workbench rescue {} OUT"
 
 
 def is_database(path: Path) -> bool:

@@ -23,12 +23,12 @@ _KINDS: Final[dict[str, tuple[type, ...]]] = {
 DERIVED: Final = frozenset(
     {"task_states", "item_states", "changes", "generation", "runner", "verdict_cache", "sqlite_sequence"}
 )
-"""Tables that follow from the rest, are about the file itself, or are found again: nothing is lost with them."""
+"""Tables that can be derived, describe the file itself, or are recomputed: losing them loses nothing."""
 _LEAST, _MOST = -(2**63), 2**63 - 1
 _BEYOND: Final = 1_000_000
-"""Row ids that are tried behind the last one known, where no index tells of more."""
+"""Row ids tried after the last known one, if no index lists more."""
 _TRIES: Final = 4_000
-"""Stretches of row ids that are tried in one table: each fails in some microseconds."""
+"""Maximum ranges of row ids tried in one table: each fails in microseconds."""
 
 
 class SchemaColumn(NamedTuple):

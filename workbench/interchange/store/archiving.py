@@ -93,11 +93,11 @@ PARTS: Final[tuple[ArchiveTable, ...]] = (
     ArchiveTable("set_questions", "set_questions"),
     ArchiveTable("set_runs", "set_runs"),
 )
-"""In the order in which they stand in an archive."""
+"""The parts in the order of an archive."""
 EVENTS: Final = ("labels", "adjudications", "exclusions")
-"""Parts of one table, which are read back together in the order in which events arrived."""
+"""Parts of one table, which are restored together in the order of arrival of events."""
 CALLS: Final = ("requests", "responses", "attempts", "call_batches", "batched_calls", "verdict_calls")
-"""Parts that hold calls to model servers: by far the most bytes where judges have run."""
+"""Parts with calls to model servers: by far the largest after judge runs."""
 NEVER: Final[dict[str, str]] = {
     "secrets": "the database's secret never leaves it; a database that is read back draws its own",
     "admissions": "logins from a browser are secrets",
@@ -113,7 +113,7 @@ NEVER: Final[dict[str, str]] = {
     "generation": "which copy of the database a file is",
     "_sqlite_migrations": "made with the tables",
 }
-"""Tables that no archive holds, and why."""
+"""Tables that are never archived, with reasons."""
 
 
 def columns(connection: sqlite3.Connection, part: ArchiveTable) -> dict[str, ColumnType]:
@@ -309,7 +309,7 @@ def require_own_corrections(connection: sqlite3.Connection) -> None:
     """
     row = connection.execute(_TAKES_ANOTHERS).fetchone()
     if row is not None:
-        raise ArchiveRefused(f"the label event in row {row[0]} takes back what somebody else said, or of another item")
+        raise ArchiveRefused(f"the label event in row {row[0]} retracts another person's event, or one on another item")
 
 
 def _require_whole(connection: sqlite3.Connection) -> None:

@@ -167,7 +167,7 @@ def test_verifiers_can_be_sorted(database: str) -> None:
 
 def test_the_help_names_what_there_is() -> None:
     said = " ".join(printed("--help").split())
-    assert "what is most frequent in the very gold it is measured on" in said
+    assert "the most frequent label of the same gold it is measured on" in said
     assert all(name in said for name in ("Wilson's", "Clopper and Pearson's", "Zou and Donner"))
     for words in (FORMATS, SORT_KEYS):
         assert f"[{'|'.join(words)}]" in said

@@ -155,7 +155,7 @@ def test_ctrl_c_says_that_it_waits_for_calls_in_flight(
         file = write_plan(project.path.parent, server.url, {"a": "concurrency = 1"})
         code, _, _ = call("complete", project.path, file, "--trust")
     assert code == 130
-    assert "0 completions, 1 of 1 model at work, stopping when 1 call in flight is over" in said
+    assert "0 completions, 1 of 1 model at work, stopping once 1 call in flight is finished" in said
 
 
 def test_a_kill_at_any_time_comes_to_the_same_file(tmp_path: Path, call: Call) -> None:

@@ -87,8 +87,8 @@ def test_settling_and_undo(database: Path) -> None:
         (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "a7"), "'a7' is no subtype."),
         (("settle", "--as", "chen", "--class", "A1/A7", "--subtype", "banana"), "'banana' is no subtype."),
         (("--as", "chen", "--class", "A1/A7", "--where", "gold=correct"), "can't be chosen by gold"),
-        (("--as", "chen", "--where", "completion_id=c1"), "--where picks items of a kind"),
-        (("--as", "chen", "--verdict", "correct"), "A decision is given to settle"),
+        (("--as", "chen", "--where", "completion_id=c1"), "--where selects items of a kind"),
+        (("--as", "chen", "--verdict", "correct"), "A decision needs the verb settle"),
     ],
 )
 def test_wrong_usage_is_said_in_words(database: Path, arguments: tuple[str, ...], message: str) -> None:

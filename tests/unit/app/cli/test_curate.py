@@ -68,13 +68,13 @@ def test_tables_are_for_reading(call: Call) -> None:
     assert "2 duplicates (shingles of 2, 0.7), 0 of them of a question of another source; 2 taken out" in said
     assert "sq-22 (math_reasoning/sample-arithmetic) is like sq-01" in " ".join(said.split())
     assert "duplicate amira like sq-01 (0.789)" in " ".join(call("curate", "p.db", "exclude", "--list")[1].split())
-    assert call("curate", "p.db", "duplicates", "--undo")[1] == "2 duplicates are in again\n"
+    assert call("curate", "p.db", "duplicates", "--undo")[1] == "2 duplicates are included again\n"
     assert "0 found" not in call("curate", "p.db", "exclude", "--candidates")[1]
     assert call("curate", "p.db", "exclude", "sq-01", "--reason", "proof", "--by", "amira")[0] == 0
     assert call("curate", "p.db", "exclude", "--undo", "sq-01")[1] == "0 taken out, 1 taken in again, 0 unchanged\n"
     assert call("curate", "p.db", "types", "--set", "sq-01=A1", "--by", "amira")[1].startswith("1 said")
     lines = call("curate", "p.db", "types")[1].splitlines()
-    assert lines[:2] == ["66 questions; the types of 0 count: none", "of the others: none 65, one person 1"]
+    assert lines[:2] == ["66 questions; the types of 0 count: none", "others: none 65, one person 1"]
     assert lines[2].endswith(": workbench curate DB types --accept")
     assert call("curate", "p.db", "types", "--accept", "--set", "sq-01=A1")[0] == 2
     assert call("curate", "p.db", "types", "--accept")[1] == "1 accepted: they count from now on.\n"

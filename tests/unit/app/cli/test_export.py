@@ -72,7 +72,7 @@ def test_what_was_filtered_is_said(call: Call, judged: str) -> None:
     assert "2 beyond --per-question (seed 0)" in error
     code, out, error = call("export", judged, "all.jsonl", "--format", "sft")
     assert (code, out) == (0, "6 rows written to all.jsonl\n")
-    assert "3 of the 6 written are incorrect by gold: --where gold=correct takes none of these." in error
+    assert "3 of the 6 written are incorrect by gold: --where gold=correct leaves these out." in error
     code, out, error = call("export", judged, "right.jsonl", "--format", "sft", "--where", "gold=correct", "--json")
     report = msgspec.json.decode(out, type=ExportReport)
     assert report.sft

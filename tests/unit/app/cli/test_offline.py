@@ -62,11 +62,11 @@ def test_a_bundle_goes_out_and_its_labels_come_home(database: Path, tmp_path: Pa
 
 def test_what_was_taken_along_is_recalled_and_times_are_for_people(database: Path, tmp_path: Path) -> None:
     said = run("bundle", database, tmp_path / "ann.db", "--for", "ann", "--limit", "3").stdout
-    assert re.search(r"^They wait for ann until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$", said, re.MULTILINE)
+    assert re.search(r"^They are reserved for ann until \d{4}-\d\d-\d\d \d\d:\d\d UTC\.$", said, re.MULTILINE)
     assert "ann: 0 labelled, " in (before := run("status", database).stdout)
     assert ", 3 in a bundle, " in before
     done = run("bundle", database, "--for", "ann", "--recall")
-    assert done.stdout == "3 items free again. What ann labels there still merges.\n"
+    assert done.stdout == "3 items released. Labels by ann can still be merged.\n"
     assert "in a bundle" not in run("status", database).stdout
     assert json.loads(run("bundle", database, "--for", "ann", "--recall", "--json").stdout) == {"recalled": 0}
 

@@ -156,6 +156,6 @@ def test_what_a_run_waits_for_is_said_once(capsys: pytest.CaptureFixture[str]) -
         for now in (run, waiting, waiting, run, waiting):
             tell(now)
     assert capsys.readouterr().err == 2 * (
-        "  Run 3 is waiting for space since 08:57. It goes on by itself then; nothing is lost.\n"
+        "  Run 3 is waiting for space since 08:57. It then continues by itself; nothing is lost.\n"
     )
     assert lines[1].startswith("run 3 waiting for space since 08:57: 4 of 9")

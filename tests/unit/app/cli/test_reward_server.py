@@ -34,9 +34,9 @@ def call(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> 
         (["--verifier", "answer-type", "-o", "base_url=http://localhost:9/v1", "-o", "model=m"], "asks a model server"),
         (["--verifier", "exact", "-o", "x=1"], "no option 'x'"),
         (["--verifier", "exact", "--host", "0.0.0.0"], "--token-env NAME"),
-        (["--verifier", "exact", "--token-env", "NO_SUCH_VARIABLE"], "holds no token"),
+        (["--verifier", "exact", "--token-env", "NO_SUCH_VARIABLE"], "must hold a token"),
         (["--verifier", "exact", "--undecided", "nan"], "is no reward"),
-        (["--verifier", "exact", "--host", "no.such.host.invalid"], "can't be had"),
+        (["--verifier", "exact", "--host", "no.such.host.invalid"], "is not available"),
     ],
 )
 def test_what_can_t_be_served(call: Call, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str) -> None:

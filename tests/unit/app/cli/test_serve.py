@@ -86,8 +86,8 @@ def test_other_machines_are_warned_of(project: Project) -> None:
         (["--link", "eve"], "no annotator 'eve'"),
         (["--revoke", "eve"], "no annotator 'eve'"),
         (["--link", "ann", "--revoke", "ann"], "not both"),
-        (["--public-url", "labels.example.org"], "no public URL"),
-        (["--public-url", "https://x.org/sub"], "no public URL"),
+        (["--public-url", "labels.example.org"], "not a public URL"),
+        (["--public-url", "https://x.org/sub"], "not a public URL"),
     ],
 )
 def test_what_cant_be_served(project: Project, options: list[str], said: str) -> None:

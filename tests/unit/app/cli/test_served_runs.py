@@ -128,7 +128,7 @@ def test_control_c_leaves_the_run_going_on_its_server(project: Project) -> None:
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 130
-        assert "goes on in the background" in err
+        assert "continues in the background" in err
         go.set()
         until(lambda: document(project, "runs")[0]["state"] == "complete")
         assert len(server.received) == ITEMS

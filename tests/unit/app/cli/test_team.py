@@ -76,7 +76,7 @@ def test_assign_says_which_answer_types_nobody_is_asked_for(tmp_path: Path) -> N
     project = make_project(tmp_path, given + asked)
     project.close()
     words = ("assign", str(project.path), "--annotators", "anna", "--per-item", "1", "--dry-run")
-    came, of_questions = "for answer types, which came with the data: nobody is asked for them", "their questions"
+    came, of_questions = "for answer types, which came with the data and are not asked for", "their questions"
     assert f"10 slots opened on items, 3 for the answer types of {of_questions}, 2 {came}." in run(*words).stdout
     only = run(*words, "--where", "dataset=given").stdout
     assert f"4 slots opened on items, 2 {came}." in only
@@ -151,7 +151,7 @@ def test_labels_that_fill_slots_are_counted_beforehand_and_nothing_is_written(da
     )
     assert told in tried.stdout
     assert "8 slots opened on items," in tried.stdout
-    assert "Labels given earlier fill 2 of them at once; 6 are open." in tried.stdout
+    assert "Earlier labels fill 2 of them; 6 are open." in tried.stdout
     assert "Nothing was written" in tried.stderr
     assert run("history", database).stdout == before
     assert run(*words).stdout == tried.stdout

@@ -189,7 +189,7 @@ def test_control_c_leaves_the_run_going(project: Project) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out) == (130, "")
-    assert "goes on in the background" in err
+    assert "continues in the background" in err
     assert "cancel 1" in err
     assert "Traceback" not in err
     before = run_info(project, 1)

@@ -123,7 +123,7 @@ def test_a_prompt_is_text_with_one_placeholder(project: Project, tmp_path: Path)
         (f"{MODEL}{MODEL}", "two are called 'm'"),
         (f'{MODEL}{MODEL.replace(chr(34) + "m", chr(34) + "n")}model = "m"', "'m' and 'n' ask the same model"),
         (f'{MODEL}key = "sk-secret"', r"models\[1\]: there is no field 'key'"),
-        (f'{MODEL}api_key_env = "sk-secret"', r"models\[1\].api_key_env is no name of an environment variable"),
+        (f'{MODEL}api_key_env = "sk-secret"', r"models\[1\].api_key_env is not the name of an environment variable"),
         (f'{MODEL}temperature = "hot"', r"models\[1\].temperature: 'hot' is no number"),
         (f"{MODEL}temperature = -1", r"models\[1\].temperature: it is a number at least 0"),
         (f"{MODEL}top_p = 2", r"models\[1\].top_p: "),

@@ -300,7 +300,7 @@ def test_an_index_that_only_makes_fast_may_be_missing_but_doctor_says_so(path: P
     raw.execute("DROP INDEX questions_subtype")
     with closing(Database(path)) as database:
         assert [(f.ok, f.message) for f in anatomy.findings(database.reader())] == [
-            (False, "index questions_subtype on questions is missing; what needs it is slow or stops")
+            (False, "index questions_subtype on questions is missing; queries that need it are slow or fail")
         ]
 
 

@@ -15,15 +15,15 @@ Source = Annotated[Path | None, option("Read a file instead of a database.", "--
 Truth = Annotated[
     str | None,
     option(
-        "The verifier whose tests give true scores, or recorded: scores and ranks that came with the solutions.  "
-        "[default: any that executes them, else recorded]",
+        "The verifier whose tests give true scores, or recorded: scores and ranks imported with the solutions.  "
+        "[default: any that executes them, or recorded]",
         metavar="NAME",
     ),
 ]
 Suites = Annotated[
     tuple[str, ...],
     option(
-        "Count these suites together (repeatable).  [default: base and plus, as far as they were run]",
+        "Count these suites together (repeatable).  [default: base and plus, those that were run]",
         "--suite",
         metavar="NAME",
     ),
@@ -63,4 +63,4 @@ def require_one(database: str | None, source: Path | None, **given: object) -> N
         raise click.UsageError("Name a database, or a file with --from.")
     useless = [f"--{name}" for name, value in given.items() if value]
     if source is not None and useless:
-        raise click.UsageError(f"{', '.join(useless)}: goes with a database, not with --from.")
+        raise click.UsageError(f"{', '.join(useless)}: needs a database, not --from.")

@@ -50,37 +50,44 @@ if TYPE_CHECKING:
 
 
 class CodeEvolveOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("The evolution's; its suites are called after it.", metavar="NAME")]
+    name: Annotated[str, option("Name of the evolution; its suites are named after it.", metavar="NAME")]
     model: Annotated[
-        str | None, option("Who writes tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME")
+        str | None,
+        option("Model that writes tests: [models.NAME] of workbench.toml, or see -o base_url=…", metavar="NAME"),
     ] = None
     settings: ModelSettings = NONE_GIVEN
     rounds: Annotated[int, option(ge=1, le=20)] = 3
-    seed: Annotated[int, option("Of every draw.")] = 0
-    problems: Annotated[Whole | None, option("Only the first so many problems that can evolve.")] = None
+    seed: Annotated[int, option("Seed of all draws.")] = 0
+    problems: Annotated[Whole | None, option("Only the first N problems that can evolve.")] = None
     only: Annotated[Path | None, option("Only problems of this file, such as duplicates --output.", metavar="FILE")] = (
         None
     )
     shard: InShard = None
     suite: Annotated[str, option("The tests of round 0.", metavar="NAME")] = "base"
-    asked: Annotated[int, option("Asked for at a time.", "--tests", ge=1, le=200)] = 20
+    asked: Annotated[int, option("Tests requested at a time.", "--tests", ge=1, le=200)] = 20
     objective: Annotated[
         Literal["released", "max-min", "max-sum"],
-        option("By what three solutions are shown beside the two best (docs/code-evolution.md)."),
+        option("How three solutions are chosen in addition to the two best (docs/code-evolution.md)."),
     ] = "released"
     easiest: Annotated[
-        float | None, option("Don't show tests that at least this share passes to make harder ones.", gt=0, le=1)
+        float | None,
+        option(
+            "Don't show tests that at least this share of solutions passes as examples for harder ones.", gt=0, le=1
+        ),
     ] = None
-    keep_unverified: Annotated[bool, option("Take tests that the reference solution fails, too.")] = False
+    keep_unverified: Annotated[bool, option("Keep tests that the reference solution fails, too.")] = False
     seconds: Annotated[
-        float | None, option("Of a test; else its problem's, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600)
+        float | None,
+        option(
+            "Seconds per test; by default its problem's limit, or 3.", "--timeout", metavar="SECONDS", ge=0.01, le=600
+        ),
     ] = None
     extractor: Annotated[Literal["fence-1", "lines-1"], option()] = "fence-1"
     templates: OwnPromptFiles = ()
     dataset: ProblemSet = None
     programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
-    show: Annotated[bool, option("Only show what the evolution has come to.")] = False
+    show: Annotated[bool, option("Only show the state of the evolution.")] = False
     page: Annotated[
         Path | None, option("Write tables and plots as a page of HTML.", metavar="FILE", output="stream")
     ] = None
@@ -94,16 +101,16 @@ class CodeEvolveOptions(Options, frozen=True, kw_only=True):
 def evolve_command(project: Project, options: CodeEvolveOptions) -> Output:
     """Grow suites of tests harder by rounds against the solutions they let through (EvolveCoder).
 
-    In each round a model sees five solutions with their results and writes tests: first such as fail the best, then
-    such as tell alike ones apart. They are executed over all solutions of the problem and filtered. The result are the
-    suites NAME-round-1 … and NAME. The same command goes on after any end, to the same bytes.
+    In each round a model sees five solutions with their results and writes tests: first tests that the best ones fail,
+    then tests that distinguish similar ones. The tests run on all solutions of the problem and are filtered. The result
+    is the suites NAME-round-1 … and NAME. After any interruption the same command continues, with identical results.
 
     workbench code evolve DB --name hard --model gpt-4.1-mini -o base_url=https://api.openai.com/v1
 
     workbench code evolve DB --name hard --show --page hard.html --export hard.jsonl
     """
     if options.model is None and not options.show:
-        raise UsageError("Say which model writes tests: --model NAME", "To see an evolution: --show")
+        raise UsageError("Say which model writes tests: --model NAME", "To show an evolution: --show")
     from workbench.coding.evolution import evolved
     from workbench.coding.evolution.running import export, write_page
     from workbench.coding.evolution.tables import evolution_text
@@ -169,12 +176,12 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
     local: Annotated[
         str | None, option("A model of sentence-transformers on this machine: a folder or hub name.", metavar="NAME")
     ] = None
-    threshold: Annotated[float, option("Alike above it.", ge=-1, le=1)] = 0.9
-    seed: Annotated[int, option("Of which one stays.")] = 0
+    threshold: Annotated[float, option("Problems are duplicates above this similarity.", ge=-1, le=1)] = 0.9
+    seed: Annotated[int, option("Seed of the choice of the one that is kept.")] = 0
     kept: Annotated[
         Path | None,
         option(
-            "Write the problems that stay, for workbench code evolve --only.",
+            "Write the kept problems, for workbench code evolve --only.",
             "--output",
             metavar="FILE",
             output="stream",
@@ -188,14 +195,14 @@ class CodeDuplicatesOptions(Options, frozen=True, kw_only=True):
 def duplicates_command(options: CodeDuplicatesOptions) -> Output:
     """Find problems with the same content by the cosine of their embeddings; one of each group is kept, drawn by seed.
 
-    FILE holds a problem a line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and the matrix
-    similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
+    FILE holds one problem per line, {"task_id": …, "vector": […], "source": …}, or one object with task_ids and the
+    matrix similarity. The paper's model is sentence-transformers/all-mpnet-base-v2. Nothing is deleted.
     """
     from workbench.coding.duplicates import find, from_file, write_kept
 
     require_one(options.database, options.source, model=options.model, local=options.local)
     if options.database is not None and (options.model is None) == (options.local is None):
-        raise click.UsageError("Say where embeddings come from: --model NAME -o base_url=…, or --local NAME.")
+        raise click.UsageError("Name the source of embeddings: --model NAME -o base_url=…, or --local NAME.")
     with nullcontext() if options.database is None else project_at(options.database) as project:
         compared = from_file(cast("Path", options.source)) if project is None else _embedded(project, options)
         report = find(compared, threshold=options.threshold, seed=options.seed)
@@ -208,7 +215,7 @@ def _show(report: DuplicateReport) -> None:
     from workbench.coding.evolution.tables import duplicates_text
 
     click.echo(duplicates_text(report), nl=False)
-    say_some([f"  {one.task_id} is like {one.of} ({one.similarity:.3f})" for one in report.duplicates])
+    say_some([f"  {one.task_id} is a duplicate of {one.of} ({one.similarity:.3f})" for one in report.duplicates])
 
 
 def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosines:
@@ -227,23 +234,23 @@ def _embedded(project: Project, options: CodeDuplicatesOptions) -> ProblemCosine
 
 
 _WHY = {
-    "no_problem": "no reply, or one that lacks a part",
-    "few_tests": "too few of its tests ask something of the function",
+    "no_problem": "no reply, or an incomplete one",
+    "few_tests": "too few of its tests check the function",
 }
 
 
 class CodeRefineOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("What the calls are called.", metavar="NAME")] = "refined"
-    model: Annotated[str, option("Who writes: [models.NAME] of workbench.toml, or see -o.", metavar="NAME")]
+    name: Annotated[str, option("Name of the calls' run.", metavar="NAME")] = "refined"
+    model: Annotated[str, option("Model that writes: [models.NAME] of workbench.toml, or see -o.", metavar="NAME")]
     settings: ModelSettings = NONE_GIVEN
     functions: Annotated[
-        bool, option("Problems that have a function to write already, too; else those of standard input alone.")
+        bool, option("Include problems that already ask for a function; by default only those of standard input.")
     ] = False
     file: Annotated[
-        Path, option("The new problems, for workbench import.", "--output", metavar="FILE", output="stream")
+        Path, option("File for the new problems, for workbench import.", "--output", metavar="FILE", output="stream")
     ]
     wish: RefinementOptions = RefinementOptions()
-    problems: Annotated[Whole | None, option("Only the first so many.")] = None
+    problems: Annotated[Whole | None, option("Only the first N.")] = None
     dataset: ProblemSet = None
     programs: ProgramOptions = ProgramOptions()
     trust: Trust = False
@@ -254,10 +261,10 @@ class CodeRefineOptions(Options, frozen=True, kw_only=True):
 def refine_command(project: Project, options: CodeRefineOptions) -> Output:
     """Have a model rewrite problems of standard input, each with a function to write and about 20 tests.
 
-    The model's own solution is executed against its tests, and how many it passes is told; but no test is dropped for
-    that, since a model's solution may be as wrong as its tests. A problem with too few tests that ask something of the
-    function is refused, with the reason. A problem without a reference solution is asked about by its text alone.
-    Import the file, have solutions written, and let the tests evolve.
+    The model's own solution is executed against its tests, and the number it passes is reported; but no test is dropped
+    because of it, since a model's solution may be as wrong as its tests. A problem with too few tests that check the
+    function is rejected, with the reason. For a problem without a reference solution only the text is sent. Import the
+    file, have solutions written, and let the tests evolve.
     """
     from workbench.coding.evolution.refining import USUAL, about, prompts_of, refine
     from workbench.coding.problems import code_dataset, programs_sandbox
@@ -298,7 +305,7 @@ def _show_refined(report: RefineReport, file: Path) -> None:
     if report.tried_tests:
         show(f"Their own solutions pass {report.passed_tests:,} of {report.tried_tests:,} tests; they are no oracle.")
     if untried := report.tests - report.tried_tests:
-        show(f"{counted(untried, 'test')} came without a solution to run against them.")
+        show(f"{counted(untried, 'test')} came without a solution to run them on.")
     say_some([f"  {one.task_id}: {_WHY[one.reason]} ({counted(one.tests, 'test')})" for one in report.refused])
 
 
@@ -309,21 +316,21 @@ class CodeRepresentativesOptions(Options, frozen=True, kw_only=True):
     file: Annotated[Path, option("Pass vectors.", "--from", metavar="FILE")]
     mode: Annotated[
         Literal["adversarial", "discriminative"],
-        option("The best and most diverse five, or the five that tests tell apart least."),
+        option("The best and most diverse five, or the five that tests distinguish least."),
     ]
     objective: Annotated[
         Literal["released", "max-min", "max-sum"],
-        option("Adversarial: released looks among those that pass 40 % to under 90 %, the others among all."),
+        option("For adversarial: released chooses among those that pass 40 % to under 90 %, the others among all."),
     ] = "released"
-    seed: Annotated[int, option("Of draws among equals.")] = 0
+    seed: Annotated[int, option("Seed of draws among equals.")] = 0
 
 
 @verb(json=False)
 def representatives_command(options: CodeRepresentativesOptions) -> None:
     """Choose the solutions a model is shown when tests evolve, one JSON line per case: name, selected, …
 
-    FILE holds a case a line, {"name": …, "vectors": ["1101", …]}, or one object of such cases by name. A vector is a
-    solution, a character a test, 1 for a pass; what is selected are places in the list, from 0.
+    FILE holds one case per line, {"name": …, "vectors": ["1101", …]}, or one object of such cases by name. Each vector
+    is one solution, with one character per test, 1 for a pass; selected holds indexes into the list, from 0.
     """
     from workbench.coding.evolution.representatives import representatives
     from workbench.core.item import Refusal

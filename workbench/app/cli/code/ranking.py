@@ -60,7 +60,7 @@ class CodeSelectOptions(Options, frozen=True, kw_only=True):
     rules: SelectionRules = "released"
     filter_: Annotated[
         Literal["exception", "stderr"],
-        option("Drop solutions that fail every test by no assertion: by the exception's type, or by standard error."),
+        option("Drop solutions that fail every test without an assertion: by exception type, or by standard error."),
     ] = "exception"
     exact: Annotated[bool, option("Compare distances as decimal fractions, not as floats.")] = False
     truth: Truth = None
@@ -80,10 +80,10 @@ class CodeSelectOptions(Options, frozen=True, kw_only=True):
 def select_command(options: CodeSelectOptions) -> None:
     """Select k solutions of each problem with scores spread from best to worst: a set for scoring and ranking.
 
-    One JSON line a problem: "task_id", "selected" (ids in rank order), "scores", "ranks", "ground_truth", "dropped" by
-    why, and a "reason" where there are fewer than k. FILE has lines with "task_id" and "candidates", each with "id",
-    "average_test_score", "average_time_taken" and "rank" (1 for the ground truth). In a database the reference
-    solution is run where no solution stands for it, and has rank 1. Exit code 3: some lines were refused.
+    One JSON line per problem: "task_id", "selected" (ids in rank order), "scores", "ranks", "ground_truth", "dropped"
+    by reason, and a "reason" if there are fewer than k. FILE has lines with "task_id" and "candidates", each with "id",
+    "average_test_score", "average_time_taken" and "rank" (1 for the ground truth). In a database the reference solution
+    is run if no solution represents it, and has rank 1. Exit code 3: some lines were rejected.
     """
     from workbench.coding.ranking.selecting import How
 
@@ -166,7 +166,7 @@ def _words(lines: Sequence[SelectedLine]) -> Iterator[str]:
     yield f"{counted(len(lines), 'problem')}, {counted(solutions, 'solution')} selected."
     stand_ins = sum(line.ground_truth_from == "stand_in" for line in lines)
     if stand_ins:
-        yield f"{counted(stand_ins, 'problem')}: the fastest perfect solution stands in for the ground truth."
+        yield f"{counted(stand_ins, 'problem')}: the fastest perfect solution replaces the ground truth."
     if any(line.rules == "formula" for line in lines):
         known = [line for line in lines if line.ground_truth is not None]
         first = sum(line.selected[:1] == [line.ground_truth] for line in known)
@@ -188,26 +188,22 @@ class CodeMetricsOptions(Options, frozen=True, kw_only=True):
     verifiers: Verifiers = ()
     truth: Truth = None
     suites: Suites = ()
-    k: Annotated[int | None, option("Only the k solutions of each problem that select would keep.", ge=1, le=1_000)] = (
-        None
-    )
+    k: Annotated[int | None, option("Only the k solutions per problem that select would keep.", ge=1, le=1_000)] = None
     missing: Annotated[
         Missing | None,
-        option(
-            "A score that a verifier refuses to give is its lowest (zero, the default), or takes the problem out "
-            "(drop)."
-        ),
+        option("A missing score counts as the lowest (zero, the default), or excludes the problem (drop)."),
     ] = None
-    by: Annotated[Literal["problem"] | None, option("A line a problem instead of one a data set.")] = None
+    by: Annotated[Literal["problem"] | None, option("One line per problem instead of one per data set.")] = None
     paper: Annotated[
         bool,
         option(
-            "A line a verifier, with data sets as columns, as in the paper's tables; in a database whose tests were "
-            "run, of 5 selected solutions unless --k says another number."
+            "One line per verifier, with data sets as columns, as in the paper's tables; in a database whose "
+            "tests were run, for 5 selected solutions unless --k is given."
         ),
     ] = False
     samples: Annotated[
-        int, option("Samples behind the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
+        int,
+        option("Bootstrap samples for the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000),
     ] = 2_000
     seed: BootstrapSeed = 0
     where: Where = ()
@@ -223,11 +219,11 @@ def metrics_command(options: CodeMetricsOptions) -> Output:
     """Show how well verifiers rank and score the solutions of problems.
 
     Top-1, Bottom-1, Spearman, Kendall, MAE and R², with 95 % intervals. In a database every verifier with scores is
-    set against what tests say, all on the same problems; one that has judged too little is left out unless --verifier
-    names it, and what a verifier refuses to score counts as its lowest score. With --k or --paper the reference
-    solution is run where no solution stands for it, if the verifiers execute tests, and has rank 1. FILE has a line a
-    solution with "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank", "ground_average_test_score" and
-    the scores "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit code 3: some lines were refused.
+    compared with the test results, all on the same problems. A verifier that has judged too little is left out unless
+    --verifier names it; a missing score counts as its lowest score. With --k or --paper the reference solution is run
+    if no solution represents it and the verifiers execute tests, and has rank 1. FILE has one line per solution with
+    "dataset" (HE_plus, HE_base, MBPP_plus, MBPP_base), "task_id", "rank", "ground_average_test_score" and the scores
+    "average_test_score" (utg) and "reward": {"reward_score"} (reward). Exit code 3: some lines were rejected.
     """
     require_one(
         options.database,
@@ -288,7 +284,7 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
     source: Source = None
     verifiers: Annotated[
         tuple[str, ...],
-        option("What this verifier gave the selected solutions, too (repeatable).", "--verifier", metavar="NAME"),
+        option("Also this verifier's scores of the selected solutions (repeatable).", "--verifier", metavar="NAME"),
     ] = ()
     k: SolutionsEach = 5
     rules: SelectionRules = "released"
@@ -305,9 +301,9 @@ class CodeHistogramsOptions(Options, frozen=True, kw_only=True):
 def histograms_command(options: CodeHistogramsOptions) -> Output:
     """Show scores, score gaps and sizes of a selection as histograms, and the test results of each run.
 
-    The selection is that of: workbench code select, with reference solutions run. The tests' shares (passed, failed by
-    an assertion, by else) stand beside it for a database. A verifier's scores, such as those of tests that a model
-    wrote, are shown of the same solutions. Exit code 3: some lines of FILE were refused.
+    The selection is that of: workbench code select, with reference solutions run. For a database the shares of tests
+    (passed, failed by an assertion, failed otherwise) are shown, too. A verifier's scores, such as those of tests that
+    a model wrote, are shown for the same solutions. Exit code 3: some lines of FILE were rejected.
     """
     from workbench.coding.ranking.passing import given_scores, histograms, outcome_shares, tests_of_problems
     from workbench.coding.ranking.selecting import How, select_from
@@ -344,7 +340,7 @@ def _without_reference(sets: Sequence[SelectedSet]) -> Iterator[str]:
     if stand_ins or none:
         unknown = counted(stand_ins + none, "problem")
         yield (
-            f"Without a known ground truth: {unknown}; the fastest perfect solution stands in for it in {stand_ins:,}, "
+            f"Without a known ground truth: {unknown}; the fastest perfect solution replaces it in {stand_ins:,}, "
             f"left out: {none:,}."
         )
 
@@ -358,7 +354,7 @@ class CodeSaturationOptions(Options, frozen=True, kw_only=True):
     sizes: Annotated[
         tuple[int, ...], option("Numbers of tests, up to 15.", "--k", metavar="K[,K…]", read=sizes_up_to(15))
     ] = tuple(range(1, 11))
-    resamples: Annotated[int, option("How often tests are drawn.", ge=2, le=100_000)] = 100
+    resamples: Annotated[int, option("Number of draws of tests.", ge=2, le=100_000)] = 100
     seed: Annotated[SeedNumber, option("Seed of the draws.")] = 0
     where: Where = ()
     form: TableForm = TableForm()
@@ -369,8 +365,8 @@ def saturation_command(project: Project, options: CodeSaturationOptions) -> Outp
     """Show how many tests are enough to rank solutions as all tests do.
 
     Mean over problems of Spearman's coefficient between the solutions' scores on k tests, drawn without replacement,
-    and on all tests; problems with at least 15 tests and two distinct scores. Enough is the first k whose lower 95 %
-    bound is at least 0.90.
+    and on all tests; problems with at least 15 tests and two distinct scores. The first k whose lower 95 % bound is at
+    least 0.90 is enough.
     """
     from workbench.coding.ranking.passing import saturation
     from workbench.coding.ranking.tables import saturation_as
@@ -391,17 +387,17 @@ class CodePasskOptions(Options, frozen=True, kw_only=True):
     database: DatabaseOrFile = None
     source: Source = None
     sizes: Annotated[
-        tuple[int, ...], option("How many solutions are drawn.", "--k", metavar="K[,K…]", read=sizes_up_to(100_000))
+        tuple[int, ...], option("Number of drawn solutions.", "--k", metavar="K[,K…]", read=sizes_up_to(100_000))
     ] = (1, 4, 8)
     verifier: Annotated[
-        str | None, option("Take a verifier's verdicts instead of the outcomes of tests.", metavar="NAME")
+        str | None, option("Use a verifier's verdicts instead of the outcomes of tests.", metavar="NAME")
     ] = None
     truth: Truth = None
     suites: Suites = ()
-    by_model: Annotated[bool, option("Models beside data sets, too, with the average over these.")] = False
+    by_model: Annotated[bool, option("By model as well as by data set, with the average over data sets.")] = False
     against: Annotated[
         str | None,
-        option("With --by-model: how far averages lie above this model's, and its gain over each.", metavar="MODEL"),
+        option("With --by-model: how far averages are above this model's, and its gain over each.", metavar="MODEL"),
     ] = None
     where: Where = ()
     form: TableForm = TableForm()
@@ -412,9 +408,9 @@ def passk_command(options: CodePasskOptions) -> Output:
     """Show pass@k: the chance that at least one of k solutions of a problem passes all tests.
 
     Unbiased, 1 - C(n - c, k) / C(n, k), by data set, with a 95 % interval over problems; reference solutions in a
-    database are none of the n. FILE has a line a problem with
-    "task_id", "n" and "c", or a line a solution with "task_id" and "passed" (true or false, or a number with "total"),
-    such as: workbench code results. Exit code 3: some lines were refused.
+    database are not counted in n. FILE has one line per problem with "task_id", "n" and "c", or one line per solution
+    with "task_id" and "passed" (true or false, or a number with "total"), such as: workbench code results. Exit code 3:
+    some lines were rejected.
     """
     require_one(
         options.database,
@@ -428,7 +424,7 @@ def passk_command(options: CodePasskOptions) -> Output:
     if options.against is not None and not options.by_model:
         raise click.UsageError("--against goes with --by-model.")
     if options.verifier is not None and (options.truth or options.suites):
-        raise click.UsageError("--verifier takes verdicts: --truth and --suite go without it.")
+        raise click.UsageError("--verifier uses verdicts: --truth and --suite go without it.")
     if options.source is None:
         return _pass_output(_stored(options), options)
     from workbench.coding.ranking.passing import pass_of_file

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 class CodeResultsOptions(Options, frozen=True, kw_only=True):
     verifier: Annotated[
-        str | None, option("Whose outcomes; by default every verifier's that ran solutions.", metavar="NAME")
+        str | None, option("Verifier of the outcomes; by default all that ran solutions.", metavar="NAME")
     ] = None
     run: Run = None
     suite: Annotated[str | None, option("Only this suite of tests.", metavar="NAME")] = None
@@ -30,9 +30,9 @@ class CodeResultsOptions(Options, frozen=True, kw_only=True):
 def results_command(project: Project, options: CodeResultsOptions) -> None:
     """Print the outcome of every solution that was run, one JSON line per solution and suite, in the order of import.
 
-    A letter a test: p passed, f assertion failed, e another error, t took too long, s syntax error, x killed or never
-    reported, n not run, since the solution had no time left or ended at a test before. A solution that was not run at
-    all has no line: how many there are is said.
+    One letter per test: p passed, f assertion failed, e another error, t timed out, s syntax error, x killed or never
+    reported, n not run because the solution had no time left or ended at an earlier test. A solution that was not run
+    at all has no line; their number is reported.
     """
     from workbench.coding.problems import results
 
@@ -50,14 +50,12 @@ def results_command(project: Project, options: CodeResultsOptions) -> None:
 class CodeExcludeOptions(Options, frozen=True, kw_only=True):
     problem: Annotated[str, argument("[TASK_ID]")] = ""
     number: Annotated[int | None, argument("[NUMBER]")] = None
-    suite: Annotated[str, option("The suite the test stands in.", metavar="NAME")] = "base"
-    dataset: Annotated[
-        str | None, option("The problem's data set, where several have one of that id.", metavar="NAME")
-    ] = None
-    reason: Annotated[str, option("Why the test is to count for nobody.", metavar="TEXT")] = ""
+    suite: Annotated[str, option("The suite of the test.", metavar="NAME")] = "base"
+    dataset: Annotated[str | None, option("The problem's data set, if several contain that id.", metavar="NAME")] = None
+    reason: Annotated[str, option("Why the test shall not count.", metavar="TEXT")] = ""
     by: By = BY
     undo: Annotated[bool, option("Let the test count again.")] = False
-    listing: Annotated[bool, option("List the tests that are set apart: why, and who said so.", "--list")] = False
+    listing: Annotated[bool, option("List the tests that are set apart, with reason and author.", "--list")] = False
 
 
 @verb
@@ -68,8 +66,8 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
 
     workbench code exclude DB HumanEval/140 3 --undo
 
-    Tests are numbered as on the problem's screen, from 1. Figures of stored outcomes follow at once; verdicts do when
-    the solutions are run again: workbench verify DB execution --where question_id=TASK_ID --ask-again
+    Tests are numbered as on the problem's screen, from 1. Metrics of stored outcomes change at once; verdicts change
+    when the solutions are run again: workbench verify DB execution --where question_id=TASK_ID --ask-again
     """
     from workbench.coding import apart
 
@@ -86,7 +84,7 @@ def exclude_command(project: Project, options: CodeExcludeOptions) -> Output:
         if options.undo
         else apart.set_apart(project, *place, reason=options.reason, by=options.by)
     )
-    how = "counts again" if options.undo else "is set apart: no figure counts it"
+    how = "counts again" if options.undo else "is set apart: no metric counts it"
     said = f"test {options.number} of {options.suite}, {options.problem}: {'' if changed else 'already '}{how}"
     return Output({"changed": changed}, lambda _: [said])
 

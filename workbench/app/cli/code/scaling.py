@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 class CodeScaleOptions(Options, frozen=True, kw_only=True):
     database: Database
-    name: Annotated[str, option("What the suites and their verifiers are called: NAME-5, or NAME-MODEL-5.")] = "scale"
+    name: Annotated[str, option("Name of the suites and their verifiers: NAME-5, or NAME-MODEL-5.")] = "scale"
     models: Models
     settings: ModelSettings = NONE_GIVEN
     sizes: Annotated[tuple[int, ...], option("Numbers of tests.", "--n", metavar="N[,N…]", read=sizes_up_to(100))] = (
@@ -55,13 +55,14 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
     truth: Truth = None
     suites: Suites = ()
     samples: Annotated[
-        int, option("Samples behind the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000)
+        int,
+        option("Bootstrap samples for the intervals; 0 for none.", "--bootstrap", metavar="SAMPLES", ge=0, le=100_000),
     ] = 2_000
     seed: BootstrapSeed = 0
     page: Annotated[
         Path | None, option("Write table and curve as a page of HTML.", metavar="FILE", output="stream")
     ] = None
-    workers: Annotated[int | None, option("Solutions run at a time; one a core by default.", ge=1, le=256)] = None
+    workers: Annotated[int | None, option("Solutions run in parallel; one per core by default.", ge=1, le=256)] = None
     trust: Trust = False
     allow_unsafe: AllowUnsafe = False
     form: TableForm = TableForm()
@@ -72,8 +73,8 @@ class CodeScaleOptions(Options, frozen=True, kw_only=True):
 def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     """Have models write suites of 5, 10, 15, 20 and 25 tests, run them, and show how well each ranks solutions.
 
-    Each suite is what write-tests --n makes, and its verifier what verify execution -o suite=… makes of it. The truth
-    (base and plus by default) has to be there. The same command goes on, and asks and runs nothing twice.
+    Each suite is written as by write-tests --n, and its verifier is verify execution -o suite=… on it. The truth (base
+    and plus by default) must have been run. The same command continues, and asks and runs nothing twice.
 
     workbench code scale DB --model qwen --n 5,10,15,20,25 -o base_url=http://localhost:8000/v1
     """
@@ -133,6 +134,6 @@ def scale_command(project: Project, options: CodeScaleOptions) -> Output:
     return Output(
         found,
         lambda report: scale_as(report, options.form),
-        after=["  Some calls failed, or a run did not end; the same command goes on."] if failed else (),
+        after=["  Some calls failed, or a run did not finish; the same command continues."] if failed else (),
         code=REFUSED_SOME if failed else 0,
     )

@@ -27,7 +27,7 @@ from workbench.core.text.figures import counted
 
 
 class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("What these solutions are called: their ids begin with it.")]
+    name: Annotated[str, option("Name of these solutions: their ids begin with it.")]
     models: Models
     settings: ModelSettings = NONE_GIVEN
     wish: SolutionOptions = SolutionOptions()
@@ -40,8 +40,8 @@ class CodeWriteSolutionsOptions(Options, frozen=True, kw_only=True):
 def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions) -> Output:
     """Have models write solutions, right and wrong ones, until each problem has k different scores.
 
-    Solutions are executed in the sandbox and join the data set; a problem without a ground truth gets its reference as
-    one. The same command goes on, and asks nothing twice.
+    Solutions are executed in the sandbox and join the data set; in a problem without a ground truth the reference
+    becomes one. The same command continues, and asks nothing twice.
     """
     from workbench.coding.problems import programs_sandbox
     from workbench.coding.synthesis.solutions import USUAL, kinds_of, run_name, write_solutions
@@ -75,7 +75,7 @@ def write_solutions_command(project: Project, options: CodeWriteSolutionsOptions
     killed = sum(one.killed for one in report.problems)
     after = []
     if failed:
-        after.append("  Some calls failed for good; the same command tries them again.")
+        after.append("  Some calls failed permanently; the same command tries them again.")
     if killed:
         after.append(f"  The sandbox died over {counted(killed, 'new solution')}: the same command runs them again.")
     return Output(
@@ -102,7 +102,7 @@ def _show(report: SolutionsWritten) -> None:
 
 
 class CodeWriteTestsOptions(Options, frozen=True, kw_only=True):
-    suite: Annotated[str, option("What the suite of these tests is called.", metavar="NAME")]
+    suite: Annotated[str, option("Name of the suite of these tests.", metavar="NAME")]
     models: Models
     settings: ModelSettings = NONE_GIVEN
     wish: SuiteOptions = SuiteOptions()
@@ -134,7 +134,7 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
     return Output(
         report,
         _lines,
-        after=["  Some calls failed for good; the same command tries them again."] if report.failed else (),
+        after=["  Some calls failed permanently; the same command tries them again."] if report.failed else (),
         code=REFUSED_SOME if report.failed else 0,
     )
 
@@ -142,7 +142,7 @@ def write_tests_command(project: Project, options: CodeWriteTestsOptions) -> Out
 def _lines(report: TestsWritten) -> Iterator[str]:
     targets = counted(report.targets, "solution" if report.with_solution else "problem")
     yield f"{report.suite}: {counted(report.kept, 'test')} by {report.model} for {targets} of {report.dataset}"
-    yield f"  {report.unchanged:,} had theirs before; {report.empty:,} have a reply without a test"
+    yield f"  {report.unchanged:,} had tests before; {report.empty:,} have a reply without a test"
     left_out = ", ".join(f"{count:,} {code}" for code, count in report.dropped.items())
     yield f"  {counted(report.found, 'test')} written" + (f"; left out: {left_out}" if left_out else "")
     for code, count in report.failed.items():
@@ -156,14 +156,14 @@ def _lines(report: TestsWritten) -> Iterator[str]:
 
 
 class CodePoolOptions(Options, frozen=True, kw_only=True):
-    name: Annotated[str, option("What these solutions are called: ids begin with it.")] = "pool"
+    name: Annotated[str, option("Name of these solutions: their ids begin with it.")] = "pool"
     models: Models
     settings: ModelSettings = NONE_GIVEN
-    samples: Annotated[int, option("Of each model.", ge=1, le=1000)] = 8
+    samples: Annotated[int, option("Solutions per model.", ge=1, le=1000)] = 8
     field: Annotated[
         str | None,
         option(
-            "Ask by this field of the problem's row instead of its text: instruct_prompt of BigCodeBench.",
+            "Send this field of the problem's row instead of its text: instruct_prompt of BigCodeBench.",
             "--ask-by",
             metavar="FIELD",
         ),
@@ -177,7 +177,7 @@ class CodePoolOptions(Options, frozen=True, kw_only=True):
 def pool_command(project: Project, options: CodePoolOptions) -> Output:
     """Have every model write the same number of solutions of each problem, and keep all of them.
 
-    The paper's pools are 8 models with 8 solutions each. Going on asks nothing twice.
+    The paper's pools are 8 models with 8 solutions each. The same command continues, and asks nothing twice.
     """
     from workbench.coding.synthesis.asking import USUAL, fill
     from workbench.runs.generation import models_from
@@ -202,7 +202,7 @@ def pool_command(project: Project, options: CodePoolOptions) -> Output:
     return Output(
         report,
         _pool_lines,
-        after=[f"  {report.failed:,} calls failed for good; the same command tries them again."]
+        after=[f"  {report.failed:,} calls failed permanently; the same command tries them again."]
         if report.failed
         else (),
         code=REFUSED_SOME if report.failed else 0,

@@ -35,7 +35,7 @@ from workbench.statistics.records.report import AccuracyReport, AccuracyRow
 
 Interval = tuple[float, float]
 FEW: Final = 10
-"""A cell of so many items has half its colour; one of fewer less, one of many nearly all."""
+"""Number of items at which a cell has half its colour; fewer give less, many nearly all."""
 
 
 class Figure(NamedTuple):
@@ -117,28 +117,28 @@ FIGURES: Final[dict[str, Figure]] = {
     "coverage": Figure("coverage in %: decided of those with gold and a verdict", lambda row: row.coverage),
     "n": Figure("n: items counted", lambda row: row.n, _count, rising=None),
 }
-"""Key -> figure, in the order of the key that goes through them."""
+"""Key -> metric, in the order of the key that steps through them."""
 
 
 WORDS: Final[dict[str, str]] = {
-    "acc": "Accuracy: how often the verdict is as gold, in %; beside it its 95 % interval.",
-    "n, qst": "Items that are counted, and the questions they are of, which the interval goes by.",
-    "cov": "Coverage in %: how many of the items with gold and a verdict are decided, neither ? nor !.",
-    "BA": "Balanced accuracy in %: the mean of how often right and how often wrong completions are told as such.",
-    "MCC": "Matthews correlation of verdict and gold, from -1 to 1; 0 is what a constant verdict has.",
-    "FPR, FNR": "Wrong completions that are accepted, and right ones that are refused, in % of these.",
-    "AUROC": "How often a right completion has a higher score than a wrong one; .5 is by chance.",
+    "acc": "Accuracy: how often the verdict equals gold, in %, with its 95 % interval.",
+    "n, qst": "Counted items, and their questions, by which the interval is clustered.",
+    "cov": "Coverage in %: share of the items with gold and a verdict that are decided, neither ? nor !.",
+    "BA": "Balanced accuracy in %: the mean of the shares of correct and of incorrect completions that are recognised.",
+    "MCC": "Matthews correlation of verdict and gold, from -1 to 1; 0 for a constant verdict.",
+    "FPR, FNR": "Incorrect completions that are accepted, and correct ones that are rejected, in % of these.",
+    "AUROC": "How often a correct completion has a higher score than an incorrect one; .5 is chance.",
     "? abst, ! err": "Items without a decision: the verifier abstained, or ended in an error.",
 }
-"""Words of figures, as heads of columns have them."""
+"""Explanations of metrics, by column heading."""
 
 
 PROTOCOLS: dict[Protocol3, str] = {
-    "forced": "undecided counts as “incorrect”",
-    "strict": "undecided counts as wrong",
-    "decided": "undecided is left out",
+    "forced": "abstentions count as “incorrect”",
+    "strict": "abstentions count as wrong",
+    "decided": "abstentions are left out",
 }
-"""Protocol -> what it makes of abstentions and errors."""
+"""Protocol -> how it counts abstentions and errors."""
 STAR: Final = "*"
 ROUGH: Final = "≈"
 """Marks cells with a q-value below `LEVEL`."""
@@ -199,7 +199,7 @@ def legend(report: AccuracyReport, figure: Figure, *, pinned: bool) -> str:
         ),
         (figure.tested and star_of(report) == ROUGH, f"{ROUGH} q until deals are drawn"),
         (any(map(is_baseline, rows)), f"{BASELINE_MARK} baseline"),
-        (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to choose the items"),
+        (any(row.selection_judge for row in rows), f"{SELECTION_JUDGE} helped to select the items"),
         (pinned, f"{PIN} pinned"),
         (bool(report.unfinished), "% run: judged so far"),
     )
@@ -215,7 +215,7 @@ def notes(report: AccuracyReport) -> str:
         f"• {printable(name)} has been judged to {int(100 * share)} %: its figures go on changing."
         for name, share in report.unfinished.items()
     ]
-    return "\n".join(printable(line) for line in found) or "Nothing to note."
+    return "\n".join(printable(line) for line in found) or "There are no notes."
 
 
 def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
@@ -238,7 +238,7 @@ def cell_sentence(report: AccuracyReport, row: AccuracyRow | None) -> Content:
 
 def _drawn_interval(row: AccuracyRow) -> tuple[Content | tuple[str, str] | str, ...]:
     if row.ci is None:
-        return ("Too few questions to say more than that",)
+        return ("Too few questions for more detail",)
     return "0 % │", (interval_bar(row.accuracy or 0.0, *row.ci, _SENTENCE_BAR), "$text-accent"), "│ 100 %"
 
 

@@ -20,9 +20,9 @@ Measure = Literal["kappa", "agreement", "differing"]
 MEASURES: dict[Measure, str] = {
     "kappa": "Cohen's kappa (n)",
     "agreement": "agreement in % (n)",
-    "differing": "items they differ on, of n",
+    "differing": "items they disagree on, of n",
 }
-"""What a cell of the matrix shows."""
+"""Content of a matrix cell."""
 
 View = Literal["people", "groups", "time", "pairs"]
 VIEWS: dict[View, str] = {
@@ -31,7 +31,7 @@ VIEWS: dict[View, str] = {
     "time": "over time, in blocks of items",
     "pairs": "pairs, with what they share",
 }
-"""What the lower table shows."""
+"""Content of the lower table."""
 
 _LEVELS = "▁▂▃▄▅▆▇█"
 _SAID = 5
@@ -40,7 +40,7 @@ _FIRST: Final = (
     "Assign, among the commands (^p), has two people or more label the same items; each does in Annotate, blind. "
     "How far they agree stands here then."
 )
-"""What to do where there is no label."""
+"""Advice if there is no label."""
 _OF_TYPES: Final = "People are asked for types where those of a data set are not taken from its file; t goes on."
 """The same of answer types."""
 _BLIND: Final = "Blind labels count: people open the project under their own name, or in a browser."
@@ -106,7 +106,7 @@ def marked(value: str) -> str:
 
 
 _MANY: Final = 1_000
-"""Items that bear a digit behind the point."""
+"""Number of items that support a digit after the decimal point."""
 
 
 def _ceiling(report: AgreementReport) -> Content:
@@ -123,7 +123,7 @@ def _ceiling(report: AgreementReport) -> Content:
     return Content.assemble(
         f"even a perfect verifier would get {most}",
         (f"{highest} %", "bold"),
-        f"{between}: people err, one alone is right on {alone} %{on_checks}",
+        f"{between}: annotators err, a single one is right on {alone} %{on_checks}",
     )
 
 

@@ -37,13 +37,13 @@ from workbench.app.tui.kit.sources import MemorySource
 from workbench.core.selection import Condition
 from workbench.tables.table import Columns
 
-SORTING: Final = "Sort by the column here, worst first; again: turned round, then as it was."
-"""What sorting does, for every table and matrix."""
+SORTING: Final = "Sort by this column, worst first; again: reversed, then unsorted."
+"""Help on sorting, for every table and matrix."""
 _ACTIONS: Final = (
     Action("table.sort", "s", "sort", "Sort", SORTING),
-    Action("table.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", footer=False),
-    Action("table.filter", "f", "filter", "Filter", "Show only rows for which conditions hold, as one types."),
-    Action("table.unfilter", "F", "unfilter", "Unfilter", "Take the last condition away.", footer=False),
+    Action("table.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", footer=False),
+    Action("table.filter", "f", "filter", "Filter", "Show only rows that meet conditions, while you type."),
+    Action("table.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", footer=False),
     Action("table.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", footer=False),
     Action("table.counts", "number_sign", "counts", "Counts", "Count the values of the column.", footer=False),
     Action("table.hide", "minus", "hide_column", "Hide", "Hide the column under the cursor.", footer=False),
@@ -54,10 +54,10 @@ _ACTIONS: Final = (
 )
 _HINT: Final = 'gold=correct n>20 a-word "some words"  (tab completes)'
 _STEP: Final = 4
-"""Cells by which a column is made wider."""
+"""Cells by which a column is widened."""
 _LEAST: Final = 3
 _LAYOUTS: Final[WeakKeyDictionary[App[Any], dict[str, Layout]]] = WeakKeyDictionary()
-"""What has been made of the columns of each list while an app runs."""
+"""Column layout of each list while the app runs."""
 
 
 @cache

@@ -20,12 +20,12 @@ from workbench.core.text.figures import NONE
 
 _NUMBER = re.compile(r"(\d{1,18})")
 _NOTHING: Final = {"", NONE, "…", "none"}
-"""Words that say that there is no value."""
+"""Texts for a missing value."""
 _OUTCOMES: Final = {"incorrect": 0, "error": 1, "abstain": 2, "correct": 3}
-"""Verdicts, from the worst on."""
+"""Verdicts, worst first."""
 _PATIENCE_S = 0.1
 _CHUNK = 1_000
-"""Rows that are read together."""
+"""Rows per read."""
 
 
 def rank(value: float | str | tuple[float, ...] | None) -> tuple[bool, Any] | None:
@@ -112,7 +112,7 @@ class ArrangedSource:
 
 
 _Ranked: TypeAlias = tuple[tuple[bool, Any] | None, int]
-"""What a row is sorted by, and its id."""
+"""A row's sort key and id."""
 
 
 def _in_order(rows: list[_Ranked], sort: Sort) -> Iterator[int]:

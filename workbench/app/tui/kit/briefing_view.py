@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from workbench.statistics.records.report import AccuracyRow
 
 NUMBERED = 9
-"""Matters that a number leads to; the others are reached with the cursor."""
+"""Tasks with a number key; the others are reached with the cursor."""
 _MARGIN = 3
 _NAMES, _WIDE_NAMES = 14, 28
-"""Cells that verifiers' names get at least, and at most if they need them: before the drawn interval, which may go."""
+"""Minimum and maximum cells of verifiers' names; the drawn interval gets the rest and may be dropped."""
 _FIGURES = 33
 """Cells of a verifier's accuracy, its interval and its items."""
 
@@ -46,15 +46,15 @@ def standing_text(standing: AccuracyStanding, width: int, most: int) -> Content:
     more = len(standing.verifiers) - most
     said = [f"{more:,} more"] if more > 0 else []
     if standing.constant is not None:
-        said += [f"protocol {standing.protocol}", f"┊ one verdict for all: {percent(standing.constant)} %"]
-    lines.append(Content.styled(" · ".join(said) or "Nothing is measured: no item has gold.", "$foreground-muted"))
+        said += [f"protocol {standing.protocol}", f"┊ majority-class baseline: {percent(standing.constant)} %"]
+    lines.append(Content.styled(" · ".join(said) or "There are no metrics: no item has gold.", "$foreground-muted"))
     return Content("\n").join(lines)
 
 
 def _verifier(row: AccuracyRow, constant: float | None, names: int, width: int) -> Content:
     name = Content.styled(fit(row.verifier, names), "bold")
     if row.accuracy is None or row.ci is None:
-        return Content.assemble(name, (" nothing is measured", "$text-warning"))
+        return Content.assemble(name, (" no metrics", "$text-warning"))
     room = width - names - _FIGURES - 2
     drawn = f" {interval_bar(row.accuracy, *row.ci, room, constant)}" if room >= 4 else ""
     figures = f"{percent(row.accuracy):>5} % {percent_interval(row.ci):<14} n {compact_count(row.n)}"

@@ -27,14 +27,14 @@ _NAME_CELLS = 11
 
 
 WIDE = 100
-"""Terminal columns from which the question stands beside the completion."""
+"""Terminal columns from which question and completion are side by side."""
 
 _PASSAGE_ROWS, _ANSWER_ROWS = 4, 6
 _QUESTION_ROWS, _COMPLETION_ROWS = 3, 7
-"""Rows the question and the completion keep where the parts are stacked, when both have more."""
+"""Rows that question and completion keep when the parts are stacked."""
 
 Opened = Literal["", "question", "reference", "completion", "guidelines"]
-"""What fills the card's place: nothing, a text in full, or the guidelines."""
+"""Content over the card: nothing, a text in full, or the guidelines."""
 
 
 class WholeText(Reader):
@@ -356,7 +356,7 @@ def completion_row(texts: CardTexts, raw: bool) -> Content:
     """Return the completion's final answer and its distance from the end, or why there is none."""
     card = texts.card
     if card.absence is not None:
-        below = "" if card.absence == "empty" else " · its end stands below"
+        below = "" if card.absence == "empty" else " · its end is below"
         return _missing("Completion", f"no final answer: {ABSENCES[card.absence]}", below)
     early = len(texts.item.completion_text) - card.completion.start if len(card.windows) > 1 else 0
     return _row("Completion", texts, "completion", card.completion, raw, guess=card.completion_guessed, early=early)

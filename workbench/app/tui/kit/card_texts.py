@@ -25,7 +25,7 @@ Part = Literal["question", "reference", "completion"]
 Answered = Literal["reference", "completion"]
 _ANSWER = Span(ANSWER_SIGN, "success")
 _GUESS = Span("? ", "guess")
-"""Stands before the line that holds a guessed answer, so that colour is not alone."""
+"""Marks the line of a guessed answer, so that colour is not the only sign."""
 _ANSWER_STYLES = ("answer", "guess")
 
 
@@ -142,7 +142,7 @@ def _lines_within(lines: Sequence[RenderedLine], start: int, end: int) -> tuple[
 
 def _left_out(lines: Sequence[RenderedLine]) -> RenderedLine:
     start, end = lines[0].source[0], lines[-1].source[1]
-    return RenderedLine((Span(f"⋯ {end - start:,} characters left out ⋯", "dim"),), (start, end))
+    return RenderedLine((Span(f"⋯ {end - start:,} characters omitted ⋯", "dim"),), (start, end))
 
 
 def as_guess(document: RenderedText) -> RenderedText:
@@ -195,8 +195,8 @@ def about(kind: ConflictClass) -> str:
 
 def undone(count: int) -> str:
     if not count:
-        return "There is no decision of yours to take back."
-    return f"{count:,} {'decision' if count == 1 else 'decisions'} taken back."
+        return "You have no decision to retract."
+    return f"{count:,} {'decision' if count == 1 else 'decisions'} retracted."
 
 
 # -- A verdict and marks that contradict each other: which is meant is asked before anything is stored.
@@ -218,11 +218,11 @@ def which_is_meant(
     found: Sequence[str], verdict: LabelVerdict | None, tags: tuple[str, ...], partial: float | None
 ) -> ChoiceMenu:
     """Return the question about an inconsistent label, with the ways to fix it, or to store it as it is."""
-    choices = [Choice(_VERDICT, f"{verdict}, without what contradicts it")]
+    choices = [Choice(_VERDICT, f"{verdict}, without the contradicting mark")]
     if verdict is not None and (other := _OPPOSITE.get(verdict)) and not contradictions(other, tags, partial):
         choices.append(Choice(_MARKS, f"{other}, with the mark"))
     choices.append(Choice(_BOTH, "both: store it as it is"))
-    return ChoiceMenu("Which is meant?", choices, about=" ".join(found))
+    return ChoiceMenu("Which one do you mean?", choices, about=" ".join(found))
 
 
 def settled(meant: str, verdict: LabelVerdict, tags: tuple[str, ...], partial: float | None) -> Meant:

@@ -42,7 +42,7 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "done", "Done", priority=True),
-        Binding("space", "turn", "In or out", priority=True),
+        Binding("space", "turn", "Select", priority=True),
         *(Binding(str(number), f"turn({number - 1})", show=False) for number in range(1, 10)),
         Binding("asterisk", "all", "All"),
         Binding("escape,q", "dismiss", "Cancel"),
@@ -56,7 +56,7 @@ class ManyMenu(ModalScreen[tuple[str, ...] | None]):
     def compose(self) -> ComposeResult:
         menu = OptionList(*(Option(self._line(place)) for place in range(len(self._choices))), markup=False)
         menu.border_title = Content(self._title)
-        menu.border_subtitle = Content("space: in or out · *: all or none · enter: done · escape: cancel")
+        menu.border_subtitle = Content("space: select · *: all or none · enter: done · escape: cancel")
         yield menu
 
     def _line(self, place: int) -> Content:
@@ -103,7 +103,7 @@ class Choice(NamedTuple):
 
 
 KEYS = "0123456789abcdefghijklmnoprstuvwxyz"
-"""The keys of choices in their order; ``q`` closes the menu."""
+"""The keys of choices in order; ``q`` closes the menu."""
 
 
 class ChoiceMenu(ModalScreen[str | None]):
@@ -225,7 +225,7 @@ class PeopleMenu(ChoiceMenu):
     def compose(self) -> ComposeResult:
         with Vertical():
             digit = "a digit, or " if self._every else ""
-            anybody = ", somebody new's, too" if self._fresh and self._every else ""
+            anybody = ", also a new one" if self._fresh and self._every else ""
             yield _NameLine(placeholder=f"{digit}type a name{anybody}", compact=True)
             yield from super().compose()
 

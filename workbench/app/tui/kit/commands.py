@@ -6,7 +6,7 @@ from textual.command import Hit, Hits
 from textual.system_commands import SystemCommandsProvider
 
 _LEAST = 0.01
-"""The score of what its sentence alone says: it stands behind all that are called so."""
+"""Score of a match in the description alone: it ranks after all matches in titles."""
 
 
 class SaidCommands(SystemCommandsProvider):

@@ -35,7 +35,7 @@ TABS: Final[dict[Shown, str]] = {
     "both_right": "both right",
     "groups": "by {by}",
 }
-"""What the lower table can show, in the order of the key."""
+"""Contents of the lower table, in the order of the key."""
 
 ITEM_COLUMNS: Columns[ComparedItem] = (
     identifier("id", lambda row: row.item.completion_id, room=(6, 20)),
@@ -46,7 +46,7 @@ ITEM_COLUMNS: Columns[ComparedItem] = (
     word("question", lambda row: row.item.question, room=(12, 60)),
     word("model", lambda row: row.item.model, room=(8, 24), tone="dim"),
 )
-"""Columns of the items; A, B and gold say what they say in symbol and word."""
+"""Columns of the items; A, B and gold as symbol and word."""
 
 _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
@@ -56,8 +56,8 @@ _NAMES = {"accuracy": "acc", "balanced_accuracy": "BA", "mcc": "MCC"}
 
 def head(report: CompareReport, words: str) -> Content:
     """Return the verifiers, items and counting of a comparison in three lines."""
-    left_out = f" · {report.unpaired:,} count for one only" if report.unpaired else ""
-    undecided = f" · undecided A {report.undecided_a:,}, B {report.undecided_b:,}"
+    left_out = f" · {report.unpaired:,} count for only one" if report.unpaired else ""
+    undecided = f" · abstentions A {report.undecided_a:,}, B {report.undecided_b:,}"
     return Content.assemble(
         ("A ", "bold"),
         (printable(with_mark(report.a, report.selection_judges)), "bold $text-accent"),

@@ -21,7 +21,7 @@ from workbench.tables.document import Cell
 _WORD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 _CONDITION = re.compile(r"(?P<field>[^=!<>]*)(?P<operator>!=|=|<|>)(?P<value>.*)", re.DOTALL)
 ANYWHERE: Final = ""
-"""The field of a condition that any cell of a row may meet, by holding its value."""
+"""The field of a condition that any cell may meet by containing its value."""
 
 
 def typed(condition: Condition) -> str:

@@ -9,7 +9,7 @@ from workbench.app.tui.kit.columns import TableColumn, TableRow
 from workbench.core.text.inert import inert
 
 _SHOWN: Final = 30
-"""Characters of a cell in the menu."""
+"""Maximum characters of a cell in the menu."""
 
 
 class Copyable(NamedTuple):

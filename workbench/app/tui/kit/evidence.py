@@ -25,12 +25,12 @@ from workbench.measuring.records.review import Review
 from workbench.runs.previewing import PreviewedCall
 
 NARROWEST: Final = 40
-"""Cells from which two answers stand side by side."""
+"""Cells from which two answers are side by side."""
 INDENT: Final = "  "
 _BETWEEN = " │ "
 _HEAD = len(f"{ANSWER_SIGN}completion ")
 _LONGEST = 400
-"""Characters of a final answer that are shown."""
+"""Maximum characters of a shown final answer."""
 Line = tuple[Span, ...]
 
 
@@ -240,7 +240,7 @@ REQUEST: Final = "request"
 """The mark of the lines where requests begin."""
 _MODEL: Final = "model"
 _SETTING_LENGTH: Final = 60
-"""Longer values of a request stand in a paragraph of their own."""
+"""Characters above which a request's value gets a paragraph of its own."""
 Part = tuple[str, StyleName, str]
 """A heading, the style of its text, and the text."""
 
@@ -272,7 +272,7 @@ def planned_text(calls: Sequence[PreviewedCall], *, raw: bool = False) -> Render
         lines.append(_line(Span(f"{number}. {printable(call.step)}", "heading")))
         lines.append(_line(Span(f"POST {printable(call.url)} · {len(body.encode()):,} bytes", "dim")))
         if not call.exact:
-            lines.append(_line(Span("⟨…⟩ stands for what a model has yet to say", "bold")))
+            lines.append(_line(Span("⟨…⟩ replaces a reply yet to come", "bold")))
         lines.extend(_line(Span(f"! {printable(note)}", "error")) for note in call.notes)
         parts: Iterable[Part] = [("Body", "", body)] if raw else _request(body)
         for part in parts:
@@ -298,7 +298,7 @@ def _facts(call: CallShown) -> RenderedLine:
         call.profile,
         f"finish {call.finish_reason}" if call.finish_reason else "",
         f"{tokens_text(call)} tokens",
-        f"{call.reasoning_tokens:,} of them thought" if call.reasoning_tokens else "",
+        f"{call.reasoning_tokens:,} of them thoughts" if call.reasoning_tokens else "",
         cost_text(call.cost),
         f"{call.ms:,.0f} ms",
         f"sample {call.sample}" if call.sample else "",

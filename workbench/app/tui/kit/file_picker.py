@@ -19,7 +19,7 @@ _BESIDE: Final = (
     *(".db", "-wal", "-shm", ".db.columns"),
     *(f".db.{what}" for what in ("runner.lock", "runner.log", "app.log")),
 )
-"""How the names of databases and of what they keep beside themselves end: none has rows to import."""
+"""Suffixes of databases and their companion files, which have no rows to import."""
 
 
 class _Files(DirectoryTree):
@@ -57,7 +57,7 @@ class FilePicker(ModalScreen[Path | None]):
     def compose(self) -> ComposeResult:
         tree = _Files(self._folder)
         tree.border_title = Content(printable(str(self._folder)))
-        tree.border_subtitle = Content("enter: take or open · ←: folder above · escape: cancel")
+        tree.border_subtitle = Content("enter: choose or open · ←: folder above · escape: cancel")
         yield tree
 
     @on(DirectoryTree.FileSelected)

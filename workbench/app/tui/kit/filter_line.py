@@ -18,7 +18,7 @@ from workbench.app.tui.wording import without_command
 from workbench.core.errors import UsageError
 
 PAUSE_S = 0.3
-"""How long nothing is typed before conditions are tried."""
+"""Seconds without typing before conditions are tried."""
 
 
 class FilterLine(ModalScreen[None]):

@@ -20,11 +20,11 @@ from workbench.core.selection import Condition
 from workbench.tables.document import Cell
 
 _NAME: Final = "name"
-"""The key of what stands at the left."""
+"""The key of the row heads."""
 _ARROWS: Final = " ▲▼"
 _ACTIONS: Final = (
-    Action("matrix.filter", "f", "filter", "Filter", "Show only rows for which conditions hold, as one types."),
-    Action("matrix.unfilter", "F", "unfilter", "Unfilter", "Take the last condition away.", footer=False),
+    Action("matrix.filter", "f", "filter", "Filter", "Show only rows that meet conditions, while you type."),
+    Action("matrix.unfilter", "F", "unfilter", "Unfilter", "Remove the last condition.", footer=False),
     Action("matrix.only", "equals_sign", "only", "Only", "Show only rows like this one in the column.", footer=False),
 )
 

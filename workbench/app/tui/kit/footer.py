@@ -14,13 +14,13 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 KEPT: Final = ("Back", "Close", "Keys")
-"""Labels of what is never left out."""
+"""Labels of keys that are never left out."""
 
 _LEAST: Final = ("Commands", "Go to", "Quit")
-"""Labels of what is left out first, in this order: all stand in the help screen."""
+"""Labels of keys that are left out first, in this order: all are in the help screen."""
 
 _PADDING: Final = 3
-"""Cells of a key beside its name and its label."""
+"""Cells of a key besides its name and its label."""
 
 _DIM: Final = Style(dim=True)
 
@@ -66,7 +66,7 @@ class Footer(Widget, can_focus=False):
     """
 
     keys: reactive[tuple[FooterKey, ...]] = reactive(())
-    """What can be pressed now, in order; the key of the command palette comes last and stands at the right."""
+    """The current keys in order; the key of the command palette is last, at the right."""
 
     def __init__(self, *, show_command_palette: bool = True) -> None:
         super().__init__()

@@ -16,13 +16,13 @@ from workbench.interchange.importing import ImportReport, PreviewRow
 _SHOWN = 70
 _OF_CODE = 40
 _OF_LINES = ("csv", "tsv", "jsonl", "verifybench")
-"""Formats in which a row is counted by its line."""
+"""Formats whose rows are identified by line."""
 _REFUSED = 5
-_SWAPPED = "! the two type columns stand the wrong way round in the file; they are taken the right way"
+_SWAPPED = "! the two type columns are swapped in the file; they are corrected"
 
 
 def preview(found: ImportReport) -> Content:
-    lines = [Content.styled(_counts(found, "would be taken"), "bold")]
+    lines = [Content.styled(_counts(found, "would be imported"), "bold")]
     lines += [Content(f"{found.code.words}.")] if found.code else []
     lines += [Content.styled(_SWAPPED, "$text-warning")] if found.swapped_types else []
     lines += [Content(printable(gold))] if (gold := gold_source(found.mapping)) else []
@@ -34,16 +34,16 @@ def imported(found: ImportReport) -> str:
     runs = f"; verdicts of {', '.join(found.verifiers)}" if found.verifiers else ""
     types = "".join(f"; {column.said}" for column in found.type_columns or [])
     code = f"; {found.code.words}" if found.code else ""
-    broken = f"; {counted(found.broken, 'test')} can say nothing of any solution" if found.broken else ""
+    broken = f"; {counted(found.broken, 'test')} can say nothing about any solution" if found.broken else ""
     return printable(f"{_counts(found, 'taken')}{code}{broken}{runs}{types}")
 
 
 def _counts(found: ImportReport, done: str) -> str:
     parts = [f"{found.imported:,} {done}"]
     if found.unchanged:
-        parts.append(f"{found.unchanged:,} there already or twice in the file")
+        parts.append(f"{found.unchanged:,} already imported or twice in the file")
     if found.quarantined:
-        parts.append(f"{found.quarantined:,} refused (kept in quarantine)")
+        parts.append(f"{found.quarantined:,} rejected (kept in quarantine)")
     return f"{found.format} · {counted(found.read, 'row')}: {', '.join(parts)}"
 
 
@@ -84,7 +84,7 @@ def _rest(found: ImportReport) -> Iterator[Content]:
         yield Content(printable(f"verdicts of {column.verifier}: {column.counted}"))
     if found.broken:
         first = (found.broken_tests or [])[0]
-        said = f"! {counted(found.broken, 'test')} can say nothing of any solution; {first.words}"
+        said = f"! {counted(found.broken, 'test')} can say nothing about any solution; {first.words}"
         yield Content.styled(printable(said), "$text-warning")
     if found.missing:
         said = ", ".join(f"{column} {many:,}" for column, many in found.missing.items())

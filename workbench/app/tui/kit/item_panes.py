@@ -164,7 +164,7 @@ def _reading(
         return AnswerReading(f"{ANSWER_SIGN}{read}", span)
     if verdict.reason == none_found:
         return AnswerReading(f"{verdict.verifier} found no answer", None)
-    return _own(own, f" ({verdict.verifier} names no place)")
+    return _own(own, f" ({verdict.verifier} gives no position)")
 
 
 def ready(

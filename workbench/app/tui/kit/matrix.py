@@ -187,7 +187,7 @@ class CellGrid(ScrollView, can_focus=True, inherit_bindings=False):
 
 Align = Literal["left", "right"]
 CLIP: Final = 500
-"""Characters of a cell that are looked at; longer cells are cut before they are measured."""
+"""Maximum characters of a cell; longer cells are cut before they are measured."""
 _LINE_END = re.compile("\r\n|[\n\u2028\u2029]")
 _SHAPING = re.compile("[\u200c\u200d\ufe00-\ufe0f]")  # joiners and variation selectors
 

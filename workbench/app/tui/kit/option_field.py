@@ -57,7 +57,7 @@ class PickMany(Static, can_focus=True):
             f"{name} is {why}" for name, why in self.withheld.items() if name in shlex.split(self.value)
         )
         told = f"  {which}" + (f"  ({printable(left_out)})" if left_out else "")
-        many = f"{len(taken)} taken of {len(self._free)}"
+        many = f"{len(taken)} selected of {len(self._free)}"
         return Content.assemble((many, "bold"), (told, "$text-muted"))
 
     @property
@@ -83,11 +83,11 @@ class PickMany(Static, can_focus=True):
 
 
 DEFAULT: Final = ""
-"""The value of an option that is not given."""
+"""The value of an option that is not set."""
 
 
 _LONGEST = 10_000
-"""Characters of an option's value."""
+"""Maximum characters of an option's value."""
 
 
 class Pick(Static, can_focus=True):

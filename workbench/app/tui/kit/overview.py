@@ -58,7 +58,7 @@ def states_panel(status: Status, width: int = NARROW) -> Content:
 
 def datasets_panel(datasets: Sequence[DatasetInfo], width: int = NARROW) -> Content:
     """Return data sets with their sizes and, if there is room, the source of their answer types."""
-    types = {"trusted": "types imported", "labelled": "types by people"}
+    types = {"trusted": "types imported", "labelled": "types by annotators"}
     room = width - 37 - (17 if width > NARROW else 0)
     return _lines(
         Content.assemble(
@@ -83,7 +83,7 @@ def person_line(person: PersonProgress, width: int = NARROW) -> Content:
     labels = f"{person.done:>6,} done {person.left:>6,} left"
     if person.types_left and not person.left:
         labels = f"{person.done:>6,} done {compact_count(person.types_left):>5} types"
-    counts = {"settled": person.settled, "accepted": person.accepted}
+    counts = {"resolved": person.settled, "accepted": person.accepted}
     settled = ", ".join(f"{compact_count(number)} {word}" for word, number in counts.items() if number)
     beside = [f"{compact_count(person.away)} in a bundle"] if person.away else []
     if not whole:

@@ -21,26 +21,26 @@ PLACES: Final[dict[Where, str]] = {
     "inside": "judged inside the sandbox: forgeable",
     "program": "one program, judged inside the sandbox: forgeable",
     "stdio": "standard output, compared outside the sandbox",
-    "broken": "broken: it says nothing of any solution",
+    "broken": "broken: it says nothing about any solution",
 }
-"""Where it is decided whether a test passes, in words."""
+"""Where a test is judged, in words."""
 
 WORDS: Final[dict[str, str]] = {
-    "suite": "Tests that came together: base is a problem's own, plus a harder one; a run is of one or more.",
-    "pattern": "Solutions with the same outcome of every test: one pattern, in one bracket.",
-    "forgeable": "A pass that the sandbox's inside alone reports (~): a solution made to cheat could claim it. "
+    "suite": "Tests that belong together: base is a problem's own, plus a harder one; a run covers one or more.",
+    "pattern": "Solutions with the same outcome on every test, in one bracket.",
+    "forgeable": "A pass that only the sandboxed process reports (~): a cheating solution could claim it. "
     "Direct calls (assert f(1) == 2) are compared outside, where it can't.",
-    "L1 L2 L3": "How a solution was kept in: by limits alone; by Landlock and seccomp; in namespaces of its own, too.",
-    "set apart": "A test that people excluded, with a reason (x): it counts for nobody. Broken: the reference fails.",
+    "L1 L2 L3": "How a solution was isolated: by limits alone; by Landlock and seccomp; also in separate namespaces.",
+    "set apart": "A test that was excluded by hand, with a reason (x): it does not count. Broken: the reference fails.",
     "pass@1": "The share of solutions that pass every test that counts; – where no test counts.",
 }
-"""Words of code's screens."""
+"""Explanations on the code screens."""
 
 MOST: Final = 10_000
-"""Characters of a test's source that are shown."""
+"""Maximum characters of a test's shown source."""
 
 LETTER_STYLES: Final[dict[str, StyleName]] = {"p": "success", "f": "error", "e": "error", "s": "error", "x": "error"}
-"""How a letter stands in a line."""
+"""Format of a letter in a line."""
 
 
 def text_of(*lines: Line) -> RenderedText:
@@ -54,7 +54,7 @@ def plain(text: str) -> Span:
 
 def test_lines(matrix: PassMatrix, solution: MatrixSolution, position: int, rate: float | None) -> Iterator[Line]:
     test = matrix.test_of(solution, position)
-    share = "run on none" if rate is None else f"{percent(rate, 0)} % of solutions pass"
+    share = "not run" if rate is None else f"{percent(rate, 0)} % of solutions pass"
     share = "" if position in matrix.apart else f"{share} · "
     share = "this solution's own · " if matrix.own else share
     came = f" · from round {matrix.rounds[position]}" if matrix.rounds else ""
@@ -84,7 +84,7 @@ def source_lines(test: CodeTest | None, language: str) -> Iterator[Line]:
         return
     yield (Span("standard input", "dim"),)
     yield from _clipped(test.source, "")
-    yield (Span("standard output wanted", "dim"),)
+    yield (Span("expected standard output", "dim"),)
     yield from _clipped(test.expected or "", "")
 
 
@@ -118,10 +118,10 @@ def evidence_lines(matrix: PassMatrix, solution: MatrixSolution, position: int) 
     if letter == BROKEN and (reason := matrix.apart.get(position)) is not None:
         yield Span("because  ", "dim"), Span(reason.words)
     elif letter == BROKEN and (fault := fault_of(matrix, solution, position)):
-        yield Span("error    ", "dim"), Span(fault, "error"), Span("  the reference's too", "dim")
+        yield Span("error    ", "dim"), Span(fault, "error"), Span("  also the reference's", "dim")
     if failure is None:
         if letter not in (PASS, NOT_RUN, BROKEN):
-            yield (Span("Why was not kept: of each solution the first few failures are.", "dim"),)
+            yield (Span("The reason was not stored: only each solution's first failures are.", "dim"),)
         return
     if failure.got is not None:
         yield Span("got      ", "dim"), Span(failure.got, "error")

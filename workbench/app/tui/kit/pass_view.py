@@ -22,7 +22,7 @@ TRUTH: Final = "★"
 """Marks the ground truth."""
 
 MARKED: Final = "◆"
-"""Marks the solution that waits to be compared with another one."""
+"""Marks the solution selected for comparison."""
 
 FOLDED: Final = "▸"
 _OPEN: Final = {"first": "┌", "inner": "│", "last": "└"}
@@ -31,17 +31,17 @@ SHORT: Final[dict[str, str]] = {
     "p": "passed",
     "f": "assertion failed",
     "e": "error",
-    "t": "took too long",
+    "t": "timed out",
     "s": "syntax error",
     "x": "killed",
     "n": "not run",
     "b": "set apart",
 }
-"""The letters in a word or two; `OUTCOMES` says more."""
+"""The letters in a word or two; `OUTCOMES` has more."""
 
 
 INSIDE: Final[tuple[Where, ...]] = ("inside", "program")
-"""Where a test's verdict is the sandbox's own word, which a program that knows how could forge."""
+"""Marks tests judged inside the sandbox, whose passes a program could forge."""
 
 
 def letters_of(outcomes: str, columns: Sequence[int]) -> str:

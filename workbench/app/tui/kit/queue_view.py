@@ -36,7 +36,7 @@ REVIEW_MARKS: Final[dict[ReviewKind, tuple[str, Tone]]] = {
     "reannotate": ("↻", "accent"),
     "error": ("✗", "error"),
 }
-"""Decision -> its symbol and style; one that was taken back is never shown."""
+"""Decision -> its symbol and style; a retracted one is never shown."""
 _WORDS: Final[dict[ReviewKind, str]] = {"confirmed": "gold is right", "reannotate": "sent back"}
 _SHORT: Final[dict[ReviewKind, str]] = {"confirmed": "gold ok", "reannotate": "sent back"}
 
@@ -185,11 +185,11 @@ def columns(verifiers: Sequence[str], *, wide: bool) -> Columns[AnsweredRow]:
 
 
 WORDS: Final[dict[str, str]] = {
-    "g│12": "What gold says, then each verifier by its number, whose name stands below: ✓ correct, ✗ incorrect, "
-    "? abstains, ! failed, · no verdict.",
-    "differs": "In what reference and completion differ.",
+    "g│12": "Gold, then each verifier by its number, with its name below: ✓ correct, ✗ incorrect, ? abstains, ! "
+    "failed, · no verdict.",
+    "differs": "The difference between reference and completion.",
 }
-"""Words of a queue's table."""
+"""Explanations of a queue's table."""
 
 
 def _strip(item: Disagreement, verifiers: Sequence[str]) -> str:
@@ -241,8 +241,8 @@ def _lines_of(parts: Iterable[Content], width: int) -> Iterator[Content]:
     yield line
 
 
-NOTHING = "Nothing of this kind is left here: w chooses another queue, f and h change what is listed."
-"""Stands in an empty queue."""
+NOTHING = "No item of this kind is left: w chooses another queue, f and h change what is listed."
+"""Text of an empty queue."""
 
 
 def _word(word: str) -> Content:

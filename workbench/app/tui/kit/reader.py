@@ -25,10 +25,10 @@ from workbench.app.tui.kit.wrapping import Hit, Wrapped, prepare
 from workbench.core.text.document import RenderedText, StyleName
 
 _AT_ONCE: Final = 40_000
-"""Characters that are wrapped without a thread; more than that would be felt as a pause."""
+"""Maximum characters wrapped without a thread; more would cause a noticeable pause."""
 
 _CONTEXT: Final = 2
-"""Lines left above a place that was jumped to, where there is room for as many below it."""
+"""Lines shown above the target of a jump, if as many fit below it."""
 
 
 def _part(style: str) -> str:

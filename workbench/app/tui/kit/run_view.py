@@ -57,34 +57,31 @@ def usage_sentence(usage: RunUsage) -> Content:
 
 def estimate_text(expected: Estimate, *, in_batches: bool = False) -> str:
     if not expected.items:
-        return "Every item has its verdict already: nothing will be asked."
+        return "Every item already has its verdict: no calls will be made."
     said, told = compact_count(expected.prompt_tokens), compact_count(expected.completion_tokens)
     cost = "unknown: a model has no price in workbench.toml" if expected.cost is None else dollars(expected.cost)
     return "\n".join(
         (
-            f"items   {expected.items:,} to judge; {expected.stored:,} have their verdict already",
+            f"items   {expected.items:,} to judge; {expected.stored:,} already have their verdict",
             f"calls   about {expected.calls:,}, less those whose replies are stored",
             f"tokens  about {said} in, at most {told} out",
             f"money   {cost}" if expected.cost is None else f"money   at most about {cost}",
-            *(
-                ["batch   answered within a day; what was sent is paid for, also when the run is cancelled"]
-                * in_batches
-            ),
+            *(["batch   answered within a day; sent calls are charged even if the run is cancelled"] * in_batches),
         )
     )
 
 
 def usage_details(usage: RunUsage, costs: RunCosts) -> Iterator[Content]:
-    thought = f", {usage.reasoning_tokens:,} of them thought" if usage.reasoning_tokens else ""
-    cached = f", {usage.cached_tokens:,} of them cached there" if usage.cached_tokens else ""
+    thought = f", {usage.reasoning_tokens:,} of them thoughts" if usage.reasoning_tokens else ""
+    cached = f", {usage.cached_tokens:,} of them cached" if usage.cached_tokens else ""
     perhaps, left = costs.possibly_spent, costs.to_finish
     facts = {
         "calls": f"{usage.calls:,}: {usage.answered:,} answered, {usage.failed:,} failed, {_flight(usage)}",
-        "reused": f"{usage.reused:,} replies were there already; {usage.items_reused:,} items needed no call",
+        "reused": f"{usage.reused:,} replies were reused; {usage.items_reused:,} items needed no call",
         "in": f"{usage.prompt_tokens:,} tokens{cached}",
         "out": f"{usage.completion_tokens:,} tokens{thought}",
         "spent": money(usage),
-        "perhaps": f"{_amount(perhaps)} more, without a reply but perhaps paid" if perhaps.calls else "",
+        "perhaps": f"{_amount(perhaps)} more, without a reply but possibly charged" if perhaps.calls else "",
         "to finish": f"about {_amount(left)}" if left is not None and left.calls else "",
     }
     for name, said in facts.items():
@@ -235,7 +232,7 @@ def process(run: RunInfo) -> str:
     if run.alive:
         workers = "" if run.usage else f", {run.workers} workers"
         life = f"process {run.pid} {run.waiting or 'alive'}"
-        return f"{life}{workers}" if run.pid else "waits for the runner"
+        return f"{life}{workers}" if run.pid else "waiting for the runner"
     if run.waiting:
         return run.waiting
     return f"process {run.pid} is gone" if run.pid else "no process"
@@ -274,17 +271,19 @@ def _remark(run: RunInfo) -> Content:
     if run.message:
         return Content.styled(f"! {printable(run.message)}", "$text-error")
     if run.state in ACTIVE and not run.alive:
-        who = f"It may be that nobody works on it: {run.waiting}." if run.waiting else "Nobody works on it."
-        return Content.styled(f"! {printable(who)} Resume it to go on; no verdict is lost.", "$text-warning")
+        who = f"Its process may have died: {run.waiting}." if run.waiting else "No process works on it."
+        return Content.styled(f"! {printable(who)} Resume it to continue; no verdict is lost.", "$text-warning")
     if run.state in ACTIVE and run.waiting:
-        words = f"… Its process is {run.waiting}. It goes on by itself then; nothing is lost."
+        words = f"… Its process is {run.waiting}. It then continues by itself; nothing is lost."
         return Content.styled(printable(words), "$text-warning")
     if run.failures:
         return Content.styled(f"! {printable(run.failures[0])}", "$text-error")
     if run.untested:
         return Content.styled(f"! {printable(run.untested)}", "$text-warning")
     if run.new:
-        words = f"… {counted(run.new, 'item')} came after it was complete and {waits(run.new)}: ctrl+r judges them."
+        words = (
+            f"… {counted(run.new, 'item')} were added after it was complete and {waits(run.new)}: ctrl+r judges them."
+        )
         return Content.styled(words, "$text-warning")
     reasons = reasons_text(run, 4)
     return Content.styled(f"reasons: {reasons}" if reasons else "", "$foreground-muted")
@@ -298,7 +297,7 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     }
     facts = {
         "verifier": f"{printable(run.verifier)} ({printable(run.kind)} {printable(run.version)})",
-        "state": f"{state} (complete before they came)"
+        "state": f"{state} (complete before they were added)"
         if run.new
         else f"{state}, {process(run)}"
         if run.state in ACTIVE
@@ -336,4 +335,4 @@ def details(run: RunInfo, costs: RunCosts, log: str) -> Content:
     whole = sum((run.verdicts or {}).values())
     for reason, count in reasons:
         lines.append(Content(f"{count:>10,}  {percent(share(count, whole)):>5} %  {_reason_words(reason)}"))
-    return Content("\n").join(lines if reasons else [*lines, Content("none given")])
+    return Content("\n").join(lines if reasons else [*lines, Content("none")])

@@ -16,7 +16,7 @@ from workbench.tables.document import Cell, Tone
 from workbench.tables.table import Column, Columns, column, count, word
 
 _MINUTE: Final = len("2026-11-22 03:50")
-"""Characters of a time that are shown."""
+"""Shown characters of a time."""
 
 
 # -- the table of sets -----------------------------------------------------------------------------
@@ -102,11 +102,11 @@ def _paragraphs(*parts: Content) -> Content:
 DIFF_COLUMNS: Columns[tuple[str, DiffRow]] = (
     word("question", lambda one: one[1].question_id, room=(8, 24)),
     word("completion", lambda one: one[1].completion_id or NONE, room=(8, 40)),
-    word("what differs", lambda one: one[0], room=(12, 24)),
+    word("difference", lambda one: one[0], room=(12, 24)),
     word("before → now", lambda one: _change(one[1]), room=(12, 30)),
     word("data set", lambda one: one[1].dataset, room=(6, 20)),
 )
-"""What differs, and the item or question."""
+"""The difference, and the item or question."""
 
 
 def _change(one: DiffRow) -> str:

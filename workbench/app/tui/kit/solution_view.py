@@ -52,7 +52,7 @@ def numbered(code: SolutionCode, language: str) -> NumberedCode:
 def code_title(code: SolutionCode) -> str:
     """Return the origin of the code: as stored, or derived from what is stored."""
     if code.form == "continuation":
-        return "Code: the prompt and what goes on where it ends"
+        return "Code: the prompt and its continuation"
     if code.form == "reply":
         return f"Code in the reply ({code.extractor}) · i shows all of it"
     return "Code"

@@ -38,7 +38,7 @@ class TextEditor(TextArea):
             return
         self.replace(text, *self.selection, maintain_selection_offset=False)
         if len(event.text) > room:
-            said = f"A text takes {self._longest:,} characters: the rest of what was pasted was left out."
+            said = f"A text may have {self._longest:,} characters: the rest of the pasted text was dropped."
             self.notify(said, title="Cut", severity="warning", markup=False)
 
 

@@ -133,9 +133,9 @@ def fitted(parts: Sequence[RemarkPiece], room: int | None) -> str:
 
 
 _USUAL: Final = "saved ✓ unsuitable"
-"""About as long as what is said for a moment, mostly."""
+"""Typical cells of a short-lived message."""
 _LONGER: Final = f"{_USUAL} · fast: 0.1 s"
-"""About as long as what is said at times."""
+"""Typical cells of an occasional remark."""
 
 
 def _with_moment(parts: Sequence[RemarkPiece], moment: str, room: int | None) -> str:
@@ -217,7 +217,7 @@ def tag_words(tag: str) -> str:
 
 
 LONGEST: Final = 2_000
-"""Characters that a line takes."""
+"""Maximum characters of a line."""
 
 
 class Line(Input):
@@ -243,5 +243,5 @@ class Line(Input):
         text = " ".join(looked_at.splitlines())
         self.replace(text[:room], start, end)
         if len(text) > room or len(looked_at) < len(event.text):
-            said = f"The line takes {longest:,} characters: the rest of what was pasted was left out."
+            said = f"The line may have {longest:,} characters: the rest of the pasted text was dropped."
             self.notify(said, title="Cut", severity="warning", markup=False)

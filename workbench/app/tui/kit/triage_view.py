@@ -34,17 +34,17 @@ from workbench.tables.table_text import plain_table
 
 _BAR = "  ┃ "
 _NAME = 11
-"""Cells of what stands before a line."""
+"""Cells before a line."""
 _TALL = 32
-"""Lines of a card from which more of the texts is shown, and what each cause means."""
+"""Card height from which more of the texts and the meaning of each cause are shown."""
 _CAUSE = 40
-"""Cells of a cause with its digit, its count and what it means."""
+"""Cells of a cause with its digit, count and meaning."""
 _LEAD = 22
-"""Cells of a cause and its count where each has a line of its own."""
+"""Cells of a cause and its count on a line of its own."""
 _END = 3
-"""Lines of the end of a reference in which no answer is found."""
+"""Lines shown of the end of a reference without a recognised answer."""
 _ALIKE = 4
-"""So many like cases are listed where they are picked."""
+"""Maximum number of similar cases that are listed when picked."""
 
 
 class CardState(NamedTuple):
@@ -230,7 +230,7 @@ def _sentence(case: TriageCase, width: int, most: int) -> Iterator[Content]:
     before = f"… {before[begins:].partition(' ')[2]}" if begins else before
     whole = f"{before} [{answer}] {after}".strip() if case.answer else before
     for number, (start, end) in enumerate(islice(wrap_line(whole, width - _NAME - 1), most)):
-        yield _line("" if number else "stands in", Content.styled(whole[start:end], "$text-muted"))
+        yield _line("" if number else "is in", Content.styled(whole[start:end], "$text-muted"))
 
 
 def _decided(case: TriageCase, width: int) -> Iterator[Content]:
@@ -258,7 +258,7 @@ def _causes(tally: TriageTally, width: int, meanings: Mapping[ErrorCategory, str
     counts = Counter(mark.cause for mark in tally.marks)
     others = sum(n for cause, n in counts.items() if cause not in KEYED)
     means = {cause.name: meanings[cause.category] for cause in KEYED}
-    means["another cause"] = "Another kind, or one of your own." if told else meanings["other"]
+    means["another cause"] = "Another kind, or a custom one." if told else meanings["other"]
     given = [*(counts[cause] for cause in KEYED), others]
     across = 1 if told else max(width // _CAUSE, 1)
     cells = [
@@ -287,7 +287,7 @@ def other_cause(cause: Cause, n: int) -> str:
 
 
 _SHOWN_ELSEWHERE: Final = 3
-"""Verifiers with open cases that are named."""
+"""Maximum number of verifiers with open cases that are named."""
 
 
 def summary(tally: TriageTally, said: str, elsewhere: Sequence[OpenCases] = ()) -> Content:

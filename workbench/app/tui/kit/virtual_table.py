@@ -353,8 +353,8 @@ class VirtualTable(ArrangedView, can_focus=True, inherit_bindings=False):
     @property
     def _nothing(self) -> str:
         if self.narrowed or self._sought is not None:
-            return "None matches; escape clears."
-        return "None matches; F takes the last condition away." if self.chips else "No rows"
+            return "No row matches; escape clears."
+        return "No row matches; F takes the last condition away." if self.chips else "No rows"
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Draw rows in memory first, and then fetch missing ones: the two would slow each other down."""

@@ -101,10 +101,10 @@ class SheetQuery(FigureQuery, frozen=True, kw_only=True):
 
 
 WIDE = 116
-"""Terminal columns from which columns have full titles, and bars."""
+"""Terminal columns from which columns have full titles and bars."""
 
 Lower = Literal["verifier", "group", "notes"]
-"""What stands below the matrix: the verifier or the group under the cursor, or the notes."""
+"""Content below the matrix: the verifier or the group under the cursor, or the notes."""
 
 
 class AccuracyScreen(LiveScreen, FigureScreen):
@@ -130,22 +130,34 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy.open", "enter", "open_cell", "Open", "Open a type's subtypes, or a cell's items."),
         Action("accuracy.items", "i", "items", "Items", "List the cell's items, wrong verdicts first."),
-        Action("accuracy.triage", "m", "triage", "Triage", "Give the cell's wrong verdicts causes, case by case."),
+        Action("accuracy.triage", "m", "triage", "Triage", "Assign causes to the cell's wrong verdicts, case by case."),
         Action("accuracy.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier.", False),
         Action("accuracy.split", "a", "split", "Split", "Split the group under the cursor by another property."),
-        Action("accuracy.figure", "o", "next_figure(1)", "Figure", "Show the next figure in the cells: delta, MCC …"),
+        Action("accuracy.figure", "o", "next_figure(1)", "Figure", "Show the next metric in the cells: delta, MCC …"),
         Action(
-            "accuracy.figure-before", "O", "next_figure(-1)", "Figure before", "Show the figure before.", footer=False
+            "accuracy.figure-before",
+            "O",
+            "next_figure(-1)",
+            "Previous metric",
+            "Show the previous metric.",
+            footer=False,
         ),
         Action("accuracy.sort", "s", "sort", "Sort", SORTING),
-        Action("accuracy.reverse", "S", "reverse", "Reverse", "Turn the order round; unsorted: best first.", False),
+        Action("accuracy.reverse", "S", "reverse", "Reverse", "Reverse the order; if unsorted: best first.", False),
         Action(
-            "accuracy.pin", "space", "pin", "Pin", "Keep the verifier under the cursor on top, or let it go.", False
+            "accuracy.pin", "space", "pin", "Pin", "Pin the verifier under the cursor to the top, or unpin it.", False
         ),
-        Action("accuracy.view", "d", "next_view", "View", "Show below: the verifier, the whole column, the notes."),
+        Action("accuracy.view", "d", "next_view", "View", "Show the verifier, the whole column or the notes below."),
         Action("accuracy.by", "b", "next_group(1)", "By", "Break down by the next property (type, source, length …)."),
-        Action("accuracy.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
-        Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action(
+            "accuracy.by-before",
+            "B",
+            "next_group(-1)",
+            "Previous by",
+            "Break down by the previous property.",
+            footer=False,
+        ),
+        Action("accuracy.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("accuracy.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False),
         Action(
             "accuracy.compare",
@@ -158,7 +170,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
         Action(
             "accuracy.export", "e", "export", "Export", "Save or copy: CSV, Markdown, LaTeX …, plots.", footer=False
         ),
-        Action("accuracy.up", "escape,q,backspace", "up", "Back", "Go back up from a group that was opened, or leave."),
+        Action("accuracy.up", "escape,q,backspace", "up", "Back", "Leave the opened group, or go back."),
     )
 
     def __init__(self, *conditions: Condition, by: str = "type") -> None:
@@ -212,7 +224,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
     def _remark(self, asked: SheetQuery, sheet: AccuracySheet) -> str:
         place = f"{asked.words} by {asked.by}" if asked.words else f"by {asked.by}"
         alone = all(map(is_baseline, sheet.report.rows))
-        nothing = " · no verifier has a run yet" if alone else ""
+        nothing = " · no verifier has been run yet" if alone else ""
         return f"{printable(self.project.path.name)} · {place}{nothing}"
 
     @property
@@ -405,7 +417,7 @@ class AccuracyScreen(LiveScreen, FigureScreen):
             return
         names = tuple(name for name in self.sheet.verifiers if self._is_comparable(name))
         if row.verifier not in names or len(names) < 2:
-            self.notify("Two verifiers with complete runs can be compared.", markup=False)
+            self.notify("Two verifiers with complete runs are needed.", markup=False)
             return
         pair = Pair(
             a=row.verifier,

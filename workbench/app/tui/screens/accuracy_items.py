@@ -21,16 +21,16 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, identifier, word
 
 _WORDS: Final[dict[Which, str]] = {
-    "all": "in all",
+    "all": "total",
     "wrong": "counted as wrong",
     "accepted": "wrongly accepted",
-    "refused": "wrongly refused",
+    "refused": "wrongly rejected",
     "undecided": "undecided",
     "right": "counted as right",
 }
 
 _REASONS = 4
-"""So many reasons are named at most."""
+"""Maximum number of reasons that are named."""
 
 
 def _why(reason: str) -> str:
@@ -70,11 +70,15 @@ class AccuracyItemsScreen(TableScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("accuracy-items.open", "enter", "open_item", "Open", "Open the item with the verdict's evidence."),
         Action(
-            "accuracy-items.which", "w", "next_kind(1)", "Which", "List all, the wrong, wrongly accepted, undecided …"
+            "accuracy-items.which",
+            "w",
+            "next_kind(1)",
+            "Which",
+            "List all, wrong, wrongly accepted, undecided … items.",
         ),
         Action("accuracy-items.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier."),
-        Action("accuracy-items.which-before", "W", "next_kind(-1)", "Which before", "List the kind before.", False),
-        Action("accuracy-items.triage", "m", "triage", "Triage", "Give the wrong verdicts causes, case by case."),
+        Action("accuracy-items.which-before", "W", "next_kind(-1)", "Previous kind", "List the previous kind.", False),
+        Action("accuracy-items.triage", "m", "triage", "Triage", "Assign causes to the wrong verdicts, case by case."),
     )
     action_open_item = TableScreen.action_open_row
 

@@ -185,7 +185,7 @@ class PreviewScreen(FindingScreen):
 
     def _show(self) -> None:
         item = printable(self._item) or "the first item"
-        self.say(f"{item} · {counted(len(self._calls), 'call')}, one a step · nothing is sent")
+        self.say(f"{item} · {counted(len(self._calls), 'call')}, one per step · nothing is sent")
         self.reader.set_title("to the byte" if self._raw else "as text")
         self.reader.show(planned_text(self._calls, raw=self._raw))
 
@@ -215,8 +215,8 @@ _NAME = "name"
 _KIND = "kind"
 _STRATEGY = "strategy"
 _KEY_VARIABLE = "api_key_env"
-_NAME_ABOUT = "what tables, commands and workbench.toml call it"
-_KIND_ABOUT = "a judge that is asked for a verdict, a model that gives a score …"
+_NAME_ABOUT = "its name in tables, commands and workbench.toml"
+_KIND_ABOUT = "a judge that returns a verdict, a model that returns a score …"
 
 
 class AddJudgeScreen(ServerTestScreen):
@@ -226,7 +226,7 @@ class AddJudgeScreen(ServerTestScreen):
     TITLE_TEXT = "Add a judge"
     AUTO_FOCUS: ClassVar[str] = "#option-name Input"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("judge.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
         Action(
             "judge.preview", "f3,ctrl+t", "preview", "Preview", "Show the exact request for an item.", priority=True
         ),
@@ -236,10 +236,10 @@ class AddJudgeScreen(ServerTestScreen):
             "f7",
             "replay",
             "Replay",
-            "Let recorded replies answer, the sample's at first.",
+            "Serve recorded replies instead, initially the sample's.",
             priority=True,
         ),
-        Action("judge.save", "f4,ctrl+r", "save", "Save", "Keep it in workbench.toml.", priority=True),
+        Action("judge.save", "f4,ctrl+r", "save", "Save", "Save it in workbench.toml.", priority=True),
         Action("judge.close", "escape,q", "close", "Close", "Leave without saving."),
     )
 
@@ -265,7 +265,7 @@ class AddJudgeScreen(ServerTestScreen):
     def _show_kinds(self, forms: list[VerifierForm]) -> None:
         self._forms = {form.kind: form for form in forms}
         if not forms:
-            self.complain("No kind of verifier that asks a server is installed.")
+            self.complain("No kind of verifier that uses a server is installed.")
             return
         kinds = [Choice(form.kind, f"{form.kind}: {form.description}") for form in forms]
         self.query_one("#judge-kind").mount(OptionField(_KIND, _KIND_ABOUT, kinds))
@@ -362,7 +362,7 @@ class AddJudgeScreen(ServerTestScreen):
 
     def _saved(self, path: Path) -> None:
         name = self.typed_name
-        self.notify(f"It stands in {path}.", title=f"{printable(name)} saved", markup=False)
+        self.notify(f"Saved to {path}.", title=f"{printable(name)} saved", markup=False)
         self.app.pop_screen()
         self.workbench.action_start_verifier(name)
 

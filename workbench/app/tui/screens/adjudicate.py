@@ -80,24 +80,31 @@ ADJUDICATE_ACTIONS: tuple[Action, ...] = (
     Action("adjudicate.type", "t", "type", "Type", "Decide on the answer type: then a letter and a number."),
     Action("adjudicate.accept-a", "comma", "accept('A')", "As A", "Decide as A does, reason and marks included."),
     Action("adjudicate.accept-b", "full_stop", "accept('B')", "As B", "Decide as B does, reason and marks included."),
-    Action("adjudicate.undo", "z", "undo", "Undo", "Take your last decision back."),
+    Action("adjudicate.undo", "z", "undo", "Undo", "Retract your last decision."),
     Action("adjudicate.skip", "l", "skip", "Skip", "Leave the conflict for later.", False),
-    Action("adjudicate.note", "c", "note", "Note", "Write a note to the decision; it is kept as a draft.", False),
-    Action("adjudicate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+    Action("adjudicate.note", "c", "note", "Note", "Write a note for the decision; it is kept as a draft.", False),
+    Action("adjudicate.tag", "m", "tag", "Mark", "Add marks to the verdict, such as wrong reasoning.", False),
     Action("adjudicate.labels", "L", "labels", "Labels", "The labels in full; again: the card.", False),
     Action("adjudicate.case", "a", "case", "Case", "Add a sentence on this case to the guidelines.", False),
-    Action("adjudicate.kinds", "w", "app.open_screen('conflicts')", "By kind", "Many alike at once.", False),
-    Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your decision before this one.", False),
-    Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your decision after it, or on.", False),
+    Action(
+        "adjudicate.kinds",
+        "w",
+        "app.open_screen('conflicts')",
+        "By kind",
+        "Resolve many similar conflicts at once.",
+        False,
+    ),
+    Action("adjudicate.older", "left_square_bracket", "older", "Older", "Your previous decision.", False),
+    Action("adjudicate.newer", "right_square_bracket", "newer", "Newer", "Your next decision, or the queue.", False),
     person_action("adjudicate"),
     *looking_actions("adjudicate"),
 )
 
 NOTHING_LEFT = """\
-There is no conflict for {name} to settle.
+There is no conflict for {name} to resolve.
 
-Conflicts appear here by themselves when two people differ. Nobody settles an item they have labelled, and a batch
-that names an adjudicator leaves its conflicts to that person.
+Conflicts appear here by themselves when two people differ. Nobody resolves a conflict on an item they have labelled,
+and a batch that names an adjudicator leaves its conflicts to that person.
 
 z takes your last decision back, if you have made one.
 """
@@ -115,14 +122,14 @@ HIDDEN: dict[Task, frozenset[str]] = {
     "correctness": frozenset({"type"}),
     "type": frozenset({"decide", "unsuitable", "tag"}),
 }
-"""Actions that have no place in a conflict of a task."""
+"""Actions that don't apply to a conflict, by task."""
 
 
 LOOK_AGAIN_S = 10.0
 WIDE = 100
-"""Terminal columns from which the labels stand side by side."""
+"""Terminal columns from which the labels are side by side."""
 
-_CASE = "What was decided, in a sentence: it joins the guidelines"
+_CASE = "The decision in one sentence, for the guidelines"
 
 
 class OpenedConflict(NamedTuple):
@@ -262,7 +269,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def action_type(self) -> None:
         if self.is_free() and self._current is not None:
-            said = ", ".join(f"{one.letter} said {one.value}" for one in self._current.conflict.opinions)
+            said = ", ".join(f"{one.letter}: {one.value}" for one in self._current.conflict.opinions)
             picker = TypePicker(prompt=f"Which answer type? {printable(said)}")
             self.app.push_screen(picker, partial(self._type_chosen, self._current))
 
@@ -275,7 +282,7 @@ class AdjudicateScreen(JudgingScreen):
         if own is None or _value(own) == _value(ruling):
             self._rule_anew(ruling)
             return
-        text = f"Your decision {_value(own)} is in force; {_value(ruling)} takes its place."
+        text = f"Your decision {_value(own)} is in force; {_value(ruling)} replaces it."
         confirm = ConfirmScreen("Replace your decision?", text)
         self.app.push_screen(confirm, partial(self._replaced, self._current, ruling))
 
@@ -342,7 +349,7 @@ class AdjudicateScreen(JudgingScreen):
         """Show the next conflict, or none; the stored decision stays visible until another key takes effect."""
         opened, settled_so_far = found
         if opened is None:
-            self._end = f"Saved ✓ That was the last one: {settled_so_far:,} settled by you in all.\n\n"
+            self._end = f"Saved ✓ That was the last one: {settled_so_far:,} resolved by you in total.\n\n"
         self._show(opened)
         self._say_saved()
 
@@ -376,7 +383,7 @@ class AdjudicateScreen(JudgingScreen):
 
     def _undone(self, opened: OpenedConflict | None) -> None:
         if opened is None:
-            self.notify("There is no decision of yours to take back.", markup=False)
+            self.notify("You have no decision to retract.", markup=False)
         else:
             self._show(opened)
 
@@ -400,7 +407,7 @@ class AdjudicateScreen(JudgingScreen):
         if opened is not None:
             self._show(opened)
         elif older:
-            self.notify("There is no older decision of yours.", markup=False)
+            self.notify("You have no older decision.", markup=False)
         else:
             self.store(self._next, self._show, "…")
 
@@ -425,7 +432,7 @@ class AdjudicateScreen(JudgingScreen):
     def action_tag(self) -> None:
         if self.is_free() and self._current is not None:
             tags = [Choice(code, words) for code, words in TAGS.items()]
-            menu = ChoiceMenu("Beside the verdict", tags, chosen=self._tags)
+            menu = ChoiceMenu("Marks", tags, chosen=self._tags)
             self.app.push_screen(menu, partial(self._tagged, self._current))
 
     def _tagged(self, opened: OpenedConflict, tag: str | None) -> None:

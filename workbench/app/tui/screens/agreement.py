@@ -32,9 +32,9 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, identifier, word
 
 MOST = 40
-"""People in the matrix: those with the most labels; the tables below have everyone."""
+"""Maximum number of people in the matrix: those with the most labels; the tables below have everyone."""
 _OF_LABELS = "#agreement-measure, #agreement-matrix, #agreement-cell, #agreement-view, #agreement-table"
-"""What has nothing but heads while there is no label."""
+"""Widgets that are empty while there is no label."""
 _NAME_WIDTH = 12
 _CELL_WIDTH = 12
 
@@ -58,7 +58,7 @@ class AgreementQuery(Struct, frozen=True, kw_only=True):
 
 
 ASKED = (AgreementQuery(), AgreementQuery(task="type"), AgreementQuery(task="type", coarse=True))
-"""What the key goes through."""
+"""Values that the key steps through."""
 
 
 class AgreementScreen(LiveScreen):
@@ -67,9 +67,9 @@ class AgreementScreen(LiveScreen):
     CSS_PATH = "agreement.tcss"
     TITLE_TEXT = "Agreement"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("agreement.open", "enter", "open_pair", "Differing", "List the items on which the two differ."),
+        Action("agreement.open", "enter", "open_pair", "Differing", "List the items on which the two disagree."),
         Action("agreement.all", "i", "open_pair(True)", "Shared", "List all items both have labelled.", footer=False),
-        Action("agreement.task", "t", "next_task", "Task", "Go on to types, types by letter, correctness."),
+        Action("agreement.task", "t", "next_task", "Task", "Switch between correctness, types, and types by letter."),
         Action("agreement.measure", "o", "next_measure", "Measure", "Show kappa, agreement or differing items."),
         Action("agreement.view", "w", "next_view", "Table", "Show people, groups, time or pairs below."),
         Action("agreement.by", "b", "next_group", "By", "Group by the next property (type, subtype, domain …)."),
@@ -194,7 +194,7 @@ class AgreementScreen(LiveScreen):
     def action_open_pair(self, everything: bool = False) -> None:
         pair = self.pair
         if pair is None:
-            self.notify("Choose two people who have items in common.", markup=False)
+            self.notify("Choose two people with common items.", markup=False)
         else:
             self.app.push_screen(AgreementItemsScreen(self.asked, pair.pair, everything))
 
@@ -265,7 +265,9 @@ class AgreementItemsScreen(TableScreen):
     PREFIX, ABOVE, PALETTE, ITEMS = "agreement-items", ("counts",), True, True
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("agreement-items.open", "enter", "open_item", "Open", "Open the item with all its labels."),
-        Action("agreement-items.which", "w", "other_items", "All/≠", "List all items, or those on which they differ."),
+        Action(
+            "agreement-items.which", "w", "other_items", "All/≠", "List all items, or those on which they disagree."
+        ),
     )
     action_open_item = TableScreen.action_open_row
 
@@ -291,7 +293,7 @@ class AgreementItemsScreen(TableScreen):
         if self.found is None:
             return
         found, differing, same = self.found, self.found.differing, self.found.same
-        listed = "all are listed" if self.everything else "those that differ are listed"
+        listed = "all are listed" if self.everything else "disagreements are listed"
         both = counted(len(differing) + len(same), "item")
         self.put("counts", f"{both}: ≠ {len(differing):,} differ · = {len(same):,} agree · {listed}")
         order = differing + same if self.everything else differing

@@ -71,28 +71,28 @@ class AnswersBox(ModalScreen[int | None]):
 ANNOTATE_ACTIONS: tuple[Action, ...] = (
     Action("annotate.correct", "1", "label('correct')", "Correct", "The final answer is correct."),
     Action("annotate.incorrect", "0", "label('incorrect')", "Incorrect", "The final answer is incorrect."),
-    Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "Nobody could judge it; asks for the reason."),
+    Action("annotate.unsuitable", "x", "unsuitable", "Unsuitable", "It can't be judged; asks for the reason."),
     Action("annotate.type", "t", "type", "Type", "The question's answer type: then a letter and a number."),
     Action("annotate.unsure", "u", "unsure", "Unsure", "Mark the label as unsure, or not.", False),
-    Action("annotate.tag", "m", "tag", "Mark", "Say more beside the verdict, such as wrong reasoning.", False),
+    Action("annotate.tag", "m", "tag", "Mark", "Add marks to the verdict, such as wrong reasoning.", False),
     Action(
         "annotate.partial", "percent_sign", "partial", "Partial", "How much of the answer is right, in quarters.", False
     ),
-    Action("annotate.undo", "z", "undo", "Undo", "Take the last label back, or a skip just made."),
-    Action("annotate.skip", "l", "skip", "Skip", "Give the item back; it comes again at the end."),
+    Action("annotate.undo", "z", "undo", "Undo", "Retract the last label, or undo the last skip."),
+    Action("annotate.skip", "l", "skip", "Skip", "Return the item; it comes again at the end."),
     Action("annotate.note", "c", "note", "Note", "Write a note; it is kept as a draft.", False),
     Action(
         "annotate.flag",
         "exclamation_mark",
         "flag",
         "Flag",
-        "Call the coordinator and ask something, or take it back.",
+        "Flag the item for the coordinator, or remove the flag.",
         False,
     ),
-    Action("annotate.answers", "d", "answers", "Answers", "What the coordinator has answered to your flags.", False),
-    Action("annotate.older", "left_square_bracket", "older", "Older", "Your label before this one.", False),
-    Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your label after it, or on.", False),
-    Action("annotate.auto", "ampersand", "auto", "Auto-advance", "Go on by itself after a label, or not.", False),
+    Action("annotate.answers", "d", "answers", "Answers", "Read the coordinator's answers to your flags.", False),
+    Action("annotate.older", "left_square_bracket", "older", "Older", "Your previous label.", False),
+    Action("annotate.newer", "right_square_bracket", "newer", "Newer", "Your next label, or the queue.", False),
+    Action("annotate.auto", "ampersand", "auto", "Auto-advance", "Turn auto-advance after a label on or off.", False),
     person_action("annotate"),
     *looking_actions("annotate"),
 )
@@ -105,10 +105,10 @@ PARTIAL_SCORES: dict[float, str] = {
     0.75: "three quarters (0.75)",
     1.0: "all (1)",
 }
-"""Partial scores on offer, and their words."""
+"""The partial scores, and their texts."""
 
 
-_ASK = "What should the coordinator know? Enter alone only calls them"
+_ASK = "What should the coordinator know? Enter alone only flags the item"
 
 
 class Queued(NamedTuple):
@@ -243,7 +243,7 @@ class AnnotateScreen(ItemFlow):
             return
         if not self._current.item.asks_type:
             self.found_idle()
-            self.notify("Others settle the type of this question, or have settled it.", markup=False)
+            self.notify("Others decide the type of this question, or have decided it.", markup=False)
             return
         self.ask_type()
 
@@ -306,7 +306,7 @@ class AnnotateScreen(ItemFlow):
     def action_tag(self) -> None:
         if self.is_free() and self._current is not None:
             tags = [Choice(code, words) for code, words in TAGS.items()]
-            menu = ChoiceMenu("Beside the verdict", tags, chosen=self._marks.tags)
+            menu = ChoiceMenu("Marks", tags, chosen=self._marks.tags)
             self.app.push_screen(menu, partial(self._tagged, self._current))
 
     def _tagged(self, texts: CardTexts, tag: str | None) -> None:

@@ -38,7 +38,7 @@ _RULES: Final = "rules"
 _OTHER: Final = "other"
 _ME: Final = "me"
 _SEVERAL: Final = "several"
-_WHO: Final = "Your name, as labels have it"
+_WHO: Final = "Your name, as shown with labels"
 
 
 class ProjectProgress(NamedTuple):
@@ -81,7 +81,7 @@ class ProjectProgress(NamedTuple):
         wants = {
             "a file": bool(self.counts.items),
             self._verifier: not self.counts.items or bool(self.judged),
-            "gold: a column of the file, or people who label": not self.judged or self.gold or self.code,
+            "gold: a column of the file, or annotators' labels": not self.judged or self.gold or self.code,
         }
         return [what for what, is_there in wants.items() if not is_there]
 
@@ -106,13 +106,11 @@ def steps(found: ProjectProgress) -> tuple[BeginStep, ...]:
 def _file(found: ProjectProgress) -> BeginStep:
     counts = found.counts
     if counts.questions and not counts.items:
-        waits = (
-            f"{counted(counts.questions, 'question')} without completions: a file of those, or of solutions, is next"
-        )
+        waits = f"{counted(counts.questions, 'question')} without completions: next: a file of completions or solutions"
         return BeginStep("File", waits, False)
     if not counts.items:
-        return BeginStep("File", "your questions, reference answers and completions; nothing is here yet", False)
-    listed = f"; {counted(counts.quarantined, 'row')} refused, in quarantine (:x)"
+        return BeginStep("File", "your questions, reference answers and completions; none imported yet", False)
+    listed = f"; {counted(counts.quarantined, 'row')} rejected, in quarantine (:x)"
     refused = listed if counts.quarantined else ""
     names = ", ".join(one.name for one in counts.datasets)
     return BeginStep("File", f"{counted(counts.items, 'item')} of {names}{refused}", True)
@@ -121,40 +119,40 @@ def _file(found: ProjectProgress) -> BeginStep:
 def _verifiers(found: ProjectProgress) -> BeginStep:
     if at_work := [run for run in found.runs if run.state in ACTIVE]:
         run = at_work[0]
-        return BeginStep("Verifiers", f"{run.verifier} is at work: {run.done:,} of {run.items:,}", True)
+        return BeginStep("Verifiers", f"{run.verifier} is running: {run.done:,} of {run.items:,}", True)
     if not found.judged:
         easy = "execution runs solutions against their tests" if found.code else "rules needs no model server"
-        return BeginStep("Verifiers", f"none has judged yet; {easy}", False)
+        return BeginStep("Verifiers", f"none has been run yet; {easy}", False)
     have = "have" if len(found.judged) > 1 else "has"
     said = f"{', '.join(found.judged)} {have} judged"
     behind = max(found.newest, key=lambda run: run.new)
     if behind.new:
         came = f"{counted(behind.new, 'new item')} {waits(behind.new)} for {behind.verifier}"
-        return BeginStep("Verifiers", f"{said}; {came}: start it again, it goes on where it was", False)
+        return BeginStep("Verifiers", f"{said}; {came}: start it again to continue", False)
     return BeginStep("Verifiers", said + "".join(f"; {words}" for words in found.passing), True)
 
 
 def _people(found: ProjectProgress) -> BeginStep:
     those = [one for one in found.counts.people if one.done or one.left or one.settled]
     if not those:
-        waits = "not needed for a figure: the file says what is right" if found.gold else "nobody labels yet"
+        waits = "not needed for a metric: the file has gold" if found.gold else "no annotators yet"
         return BeginStep("People", waits, False)
     return BeginStep("People", "; ".join(map(_work_of, those)), True)
 
 
 def _work_of(one: PersonProgress) -> str:
     labels = [f"{one.done:,} done, {one.left:,} left"] if one.done or one.left else []
-    return f"{one.name} {', '.join([*labels, *([f'{one.settled:,} settled'] if one.settled else [])])}"
+    return f"{one.name} {', '.join([*labels, *([f'{one.settled:,} resolved'] if one.settled else [])])}"
 
 
 def _figure(found: ProjectProgress) -> BeginStep:
     by = "subtype" if found.typed is not False else "data set"
     what = "each problem's pass matrix" if found.code else f"accuracy by {by}"
     if found.missing:
-        return BeginStep("First figure", f"{what}; it waits for {', then '.join(found.missing)}", False)
-    offered = "; by subtype once questions have types: they can be told from the references"
+        return BeginStep("First metric", f"{what}; it still needs {', then '.join(found.missing)}", False)
+    offered = "; by subtype once questions have types: they can be derived from the references"
     told = "" if found.code or found.typed else offered
-    return BeginStep("First figure", f"{what}{told}", True)
+    return BeginStep("First metric", f"{what}{told}", True)
 
 
 class BeginScreen(LiveScreen):
@@ -169,9 +167,9 @@ class BeginScreen(LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         *(
             Action(f"begin.step-{number}", str(number), f"step({number})", name, f"Go to step {number}.", footer=False)
-            for number, name in enumerate(("File", "Verifiers", "People", "First figure"), 1)
+            for number, name in enumerate(("File", "Verifiers", "People", "First metric"), 1)
         ),
-        Action("begin.types", "t", "types", "Types", "Answer types, told from the references."),
+        Action("begin.types", "t", "types", "Types", "Derive answer types from the references."),
     )
 
     def __init__(self) -> None:
@@ -180,10 +178,10 @@ class BeginScreen(LiveScreen):
         self._offered_types = False
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "from a file to a first figure; any step can be skipped and come back to")
+        yield TitleBar(self.TITLE_TEXT, "from a file to a first metric; any step can be skipped and resumed")
         yield OptionList(id="begin-steps", markup=False)
         yield Static(
-            "enter or a number opens a step. What is stored stays, whatever comes of the next one.",
+            "enter or a number opens a step. Stored data stays, whatever happens in the next one.",
             id="begin-about",
             markup=False,
         )
@@ -244,7 +242,7 @@ class BeginScreen(LiveScreen):
 
     def _verify(self) -> None:
         if self._has_items():
-            choices = [*self._ready(), Choice(_OTHER, "another verifier, or a judge: choose and fill in")]
+            choices = [*self._ready(), Choice(_OTHER, "another verifier, or a judge: choose and configure")]
             self.app.push_screen(ChoiceMenu("Which verifier?", choices, wide=True), self._start)
 
     def _ready(self) -> Iterator[Choice]:
@@ -276,7 +274,7 @@ class BeginScreen(LiveScreen):
         if self._has_items():
             choices = [
                 Choice(_ME, "just me: every item once"),
-                Choice(_SEVERAL, "several people: names, and how many label each item"),
+                Choice(_SEVERAL, "several people: their names, and labels per item"),
             ]
             self.app.push_screen(ChoiceMenu("Who labels?", choices, wide=True), self._labels)
 
@@ -303,7 +301,7 @@ class BeginScreen(LiveScreen):
         standing = self.standing
         if standing is None or standing.missing:
             waits = ", then ".join(standing.missing) if standing else "the counts"
-            self.notify(f"The figure waits for {waits}.", markup=False)
+            self.notify(f"The metric still needs {waits}.", markup=False)
         elif standing.code:
             self.workbench.open_screen("code")
         elif not standing.typed and not self._offered_types:

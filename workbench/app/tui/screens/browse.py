@@ -109,11 +109,13 @@ class BrowseScreen(CatalogScreen, FilterScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("browse.search", "slash", "search", "Search", "Search ids, questions, references and completions."),
-        Action("browse.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
+        Action("browse.filter", "f", "filter", "Filter", "Show only items that meet conditions."),
         Action("browse.jump", "at", "jump", "Jump", "Go to a row number or to an item's id."),
-        Action("browse.details", "d", "details", "Details", "Show the row's texts beside the table."),
-        Action("browse.triage", "m", "triage", "Triage", "Give verdicts against gold on these items causes.", False),
-        Action("browse.again", "r", "again", "Read again", "Read the items anew.", footer=False),
+        Action("browse.details", "d", "details", "Details", "Show the row's texts next to the table."),
+        Action(
+            "browse.triage", "m", "triage", "Triage", "Assign causes to verdicts against gold on these items.", False
+        ),
+        Action("browse.again", "r", "again", "Read again", "Read the items again.", footer=False),
         Action("browse.back", "escape,q", "back", "Back", "Clear the search, then the filter, then go back."),
     )
 

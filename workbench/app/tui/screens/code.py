@@ -45,15 +45,17 @@ class CodeScreen(CatalogScreen, LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code.open", "enter", "open_row", "Open", "Open the problem: its solutions against its tests."),
         Action("code.search", "slash", "search", "Search", "Search task ids, entry points and prompts."),
-        Action("code.filter", "f", "filter", "Filter", "Show problems by what comes of their solutions."),
+        Action("code.filter", "f", "filter", "Filter", "Filter problems by their solutions' outcomes."),
         Action("code.jump", "at", "jump", "Jump", "Go to a row number or to a task id."),
-        Action("code.run", "w", "choose_run", "Run", "Choose whose outcomes are counted: run and suite."),
+        Action("code.run", "w", "choose_run", "Run", "Choose the run and suite of the outcomes."),
         Action("code.start", "a", "start", "Start", "Run the solutions against a suite of tests."),
         Action("code.metrics", "V", "rankings", "Rankings", "Show how verifiers rank solutions against their tests."),
-        Action("code.tests", "i", "tests", "Tests", "List the tests of all problems: passed by all, by none, apart."),
+        Action(
+            "code.tests", "i", "tests", "Tests", "List the tests of all problems: passed by all, by none, set apart."
+        ),
         Action("code.evolution", "o", "rounds", "Evolution", "Show how suites of tests grow harder by rounds."),
         Action("code.dataset", "D", "dataset", "Data set", "Show the problems of one data set.", footer=False),
-        Action("code.again", "r", "again", "Read again", "Read the problems anew.", footer=False),
+        Action("code.again", "r", "again", "Read again", "Read the problems again.", footer=False),
         Action("code.back", "escape,q", "back", "Back", "Clear the search, then the filters, then go back."),
     )
 
@@ -139,7 +141,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def action_choose_run(self) -> None:
         if not self.runs:
-            self.notify("Nothing has been run yet: a starts a suite of tests.", markup=False)
+            self.notify("No solution has been run yet: a starts a suite of tests.", markup=False)
             return
         choices = [
             Choice(str(place), f"{printable(run.suite)} · {run_words(run)}") for place, run in enumerate(self.runs)
@@ -165,8 +167,8 @@ class CodeScreen(CatalogScreen, LiveScreen):
 
     def further_exports(self) -> Mapping[str, Callable[[], None]]:
         return {
-            "Save what came of the tests: fill in the export …": partial(choose_export, self),
-            "Save a training file (sft, pairs): the export …": self.workbench.open_training_file,
+            "Export test outcomes …": partial(choose_export, self),
+            "Export a training file (sft, pairs) …": self.workbench.open_training_file,
         }
 
     # -- opening -----------------------------------------------------------------------------------
@@ -194,7 +196,7 @@ class CodeScreen(CatalogScreen, LiveScreen):
         from workbench.app.tui.screens.code_tests import CodeTestsScreen
 
         if self.asked.run is None:
-            self.notify("Nothing has been run yet: a starts a suite of tests.", markup=False)
+            self.notify("No solution has been run yet: a starts a suite of tests.", markup=False)
             return
         self.app.push_screen(CodeTestsScreen(self.asked.run, self.asked.dataset))
 

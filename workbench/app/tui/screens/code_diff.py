@@ -53,7 +53,7 @@ class Comparing:
 
 
 CHANGE: Final = "change"
-"""The mark of the first line of every stretch that differs."""
+"""The mark of the first line of every difference."""
 
 SPLIT: Final = " │ "
 
@@ -85,11 +85,11 @@ class CodeDiffScreen(WorkbenchScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-diff.next", "n", "change(1)", "Next change", "Go to the next change."),
-        Action("code-diff.previous", "N", "change(-1)", "Change before", "Go to the change before.", footer=False),
-        Action("code-diff.swap", "S", "swap", "Swap", "Make the first of the second."),
+        Action("code-diff.previous", "N", "change(-1)", "Previous change", "Go to the previous change.", footer=False),
+        Action("code-diff.swap", "S", "swap", "Swap", "Swap the two solutions."),
         Action("code-diff.beside", "o", "beside", "Beside", "Side by side, or removed lines above added ones."),
         Action("code-diff.whole", "h", "whole", "Whole", "Show all lines, or only those near a change."),
-        Action("code-diff.every", "w", "every", "All tests", "List all tests, or only those that tell the two apart."),
+        Action("code-diff.every", "w", "every", "All tests", "List all tests, or only those with different outcomes."),
         Action("code-diff.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
     )
 
@@ -176,18 +176,18 @@ class CodeDiffScreen(WorkbenchScreen):
     def _telling(self, left: MatrixSolution, right: MatrixSolution, apart: int) -> str:
         suite = printable(self.matrix.suite)
         if self.matrix.own:
-            return f"In suite {suite} each solution has tests of its own"
+            return f"In suite {suite} each solution has its own tests"
         if not (left.outcomes and right.outcomes):
             return "Not both have been run"
         if not apart:
-            return f"No test of suite {suite} tells them apart"
+            return f"No test of suite {suite} distinguishes them"
         return f"{counted(apart, 'test')} of suite {suite} {'tell' if apart > 1 else 'tells'} them apart"
 
     # -- actions -----------------------------------------------------------------------------------
 
     def action_change(self, step: int) -> None:
         if not self.query_one(Reader).jump(CHANGE, step):
-            self.notify("Nothing differs.", markup=False)
+            self.notify("There are no differences.", markup=False)
 
     def action_swap(self) -> None:
         self.left, self.right = self.right, self.left

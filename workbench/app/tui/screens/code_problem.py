@@ -33,7 +33,7 @@ from workbench.core.selection import Condition
 from workbench.data.records.pass_matrix import MatrixSolution, PassMatrix
 from workbench.measuring.browsing import reveal_each
 
-_WHY_APART: Final = "Why is the test set apart?"
+_WHY_APART: Final = "Why set the test apart?"
 
 
 class TestDecision(Struct, frozen=True):
@@ -82,7 +82,7 @@ class CodeProblemScreen(LiveScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-problem.open", "enter", "open_solution", "Open", "Open the solution: its code, why it fails."),
         Action("code-problem.suite", "w", "next_suite(1)", "Suite", "Show the next suite of tests."),
-        Action("code-problem.suite-before", "W", "next_suite(-1)", "Suite before", "Show the suite before.", False),
+        Action("code-problem.suite-before", "W", "next_suite(-1)", "Previous suite", "Show the previous suite.", False),
         Action("code-problem.run", "at", "next_run", "Run", "Show the outcomes of the next run of this suite."),
         Action("code-problem.start", "a", "start", "Start", "Run the solutions against this suite of tests."),
         Action("code-problem.columns", "s", "columns", "Columns", "Order tests by pass rate, or as in the suite."),
@@ -92,22 +92,24 @@ class CodeProblemScreen(LiveScreen):
             "x",
             "exclude",
             "Set apart",
-            "Exclude a suspect test: it counts for nobody; asks why.",
+            "Exclude a suspect test from all metrics; asks why.",
         ),
         Action("code-problem.retry", "l", "retry", "Again", "Run the problem's solutions again.", footer=False),
-        Action("code-problem.undo", "z", "undo", "Undo", "Take the last decision on a test back.", footer=False),
+        Action("code-problem.undo", "z", "undo", "Undo", "Undo the last decision on a test.", footer=False),
         Action("code-problem.fold", "space", "fold", "Fold", "Fold solutions that fail alike, or open them."),
         Action("code-problem.fold-all", "h", "fold_all", "Fold all", "Fold all clusters, or open them all."),
-        Action("code-problem.verdicts", "v", "verdicts", "Verdicts", "Show what other verifiers say, beside gold."),
+        Action("code-problem.verdicts", "v", "verdicts", "Verdicts", "Show other verifiers' verdicts next to gold."),
         Action(
             "code-problem.diff", "vertical_line", "diff", "Diff", "Mark the solution; on a second one: compare the two."
         ),
         Action("code-problem.item", "i", "item", "Item", "Open the item: labels, verdicts, decisions.", footer=False),
         Action("code-problem.rankings", "V", "rankings", "Rankings", "Show how verifiers rank the solutions.", False),
-        Action("code-problem.evolution", "o", "rounds", "Evolution", "Show the rounds its tests have grown by.", False),
+        Action("code-problem.evolution", "o", "rounds", "Evolution", "Show the rounds of its tests' evolution.", False),
         Action("code-problem.panes", "d", "panes", "Panes", "Hide the texts below, for more rows.", footer=False),
         Action("code-problem.next", "right_square_bracket", "go(1)", "Next", "Open the next problem.", footer=False),
-        Action("code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "Open the problem before.", False),
+        Action(
+            "code-problem.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous problem.", False
+        ),
     )
 
     def __init__(
@@ -305,7 +307,7 @@ class CodeProblemScreen(LiveScreen):
 
     def _stored(self, test: TestDecision, reason: str | None, done: bool) -> None:
         self.line_stored(_WHY_APART, test)
-        counts = "counts again" if reason is None else "is set apart: no figure counts it"
+        counts = "counts again" if reason is None else "is set apart: no metric counts it"
         verdicts = ". Verdicts follow when the solutions are run again (l)." if done else "."
         self.notify(f"Test {test.position + 1} {counts}{verdicts}", markup=False)
         self.read_again()

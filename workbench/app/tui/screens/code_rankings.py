@@ -38,14 +38,14 @@ FIGURES: Final = {
     "mae": "MAE",
     "r2": "R²",
 }
-"""The figures of a verifier, in order."""
+"""The metrics of a verifier, in order."""
 
 BY_TRUTH: Final = "truth"
 """The order of the solutions by their true scores."""
 
 
 WIDE = 150
-"""Terminal columns from which figures have their intervals beside them."""
+"""Terminal columns from which metrics have their intervals next to them."""
 
 
 SELECTED = 5
@@ -60,7 +60,7 @@ class RankedProblem(NamedTuple):
 
 
 _EMPTY: Final = """\
-Here verifiers that score solutions, such as judges, are held against the order that the tests give: start one with \
+Here verifiers that score solutions, such as judges, are compared with the order given by the tests: start one with \
 :v and a. The order by tests alone stands on each problem (esc, enter): the best solution comes first.\
 """
 
@@ -84,15 +84,19 @@ class CodeRankingsScreen(WorkbenchScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-rankings.open", "enter", "open_solution", "Open", "Open the solution in the pass matrix."),
         Action("code-rankings.order", "s", "next_order(1)", "Sort by", "Sort by the next verifier's scores, or truth."),
-        Action("code-rankings.order-before", "S", "next_order(-1)", "Sort before", "Sort by the one before.", False),
+        Action(
+            "code-rankings.order-before", "S", "next_order(-1)", "Previous sort", "Sort by the previous one.", False
+        ),
         Action("code-rankings.next", "right_square_bracket", "go(1)", "Next", "Show the next problem."),
-        Action("code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "The problem before.", False),
+        Action(
+            "code-rankings.previous", "left_square_bracket", "go(-1)", "Previous", "Show the previous problem.", False
+        ),
         Action(
             "code-rankings.selected",
             "w",
             "selected",
             "Selected",
-            "At most 5 selected solutions a problem, or all again.",
+            "Show at most 5 selected solutions per problem, or all.",
         ),
         Action("code-rankings.pane", "tab", "app.focus_next", "Pane", "Go to the other table."),
     )
@@ -180,14 +184,14 @@ class CodeRankingsScreen(WorkbenchScreen):
             table.jump_to_id(next(iter(rows)))
         at = index_of(self._neighbours, self.question)
         place = "" if at is None else f" · {at + 1:,} of {len(self._neighbours):,}"
-        named = "nothing of it is chosen" if problem is None else printable(problem.task_id)
+        named = "none of its solutions is selected" if problem is None else printable(problem.task_id)
         said = f"{named}{place} · by {printable(self.by)} · ↑ ranked too high, ↓ too low"
         figures = "" if problem is None or self.report is None else on_problem(self.report, problem)
         self.query_one("#code-rankings-problem", Static).update(f"{said}\n{figures}")
 
     def trouble(self, error: BaseException | None) -> None:
         if isinstance(error, UsageError):
-            self.say("no figures yet")
+            self.say("no metrics yet")
             self.set_class(True, "empty")
             self.query_one("#code-rankings-notes", Static).update(f"{printable(without_command(error))}\n\n{_EMPTY}")
         else:
@@ -263,7 +267,7 @@ def notes(report: RankingReport) -> str:
     lacking = _counts(report.lacking)
     missing = [
         *(f"{printable(one.verifier)} left out: {one.judged:,} of {one.solutions:,} judged" for one in report.partial),
-        f"refused scores count as the lowest ({_counts(report.filled)})" if report.filled else "",
+        f"missing scores count as the lowest ({_counts(report.filled)})" if report.filled else "",
     ]
     parts = [
         "all solutions"
@@ -281,8 +285,8 @@ def _selection(report: RankingReport) -> list[str]:
         return []
     none = found.without_ground_truth + found.without_scores
     return [
-        f"no known ground truth in {found.stand_ins:,} of {counted(found.problems, 'problem')}: the fastest perfect "
-        "solution stands in"
+        f"no known ground truth in {found.stand_ins:,} of {counted(found.problems, 'problem')}: the fastest "
+        "perfect solution replaces it"
         if found.stand_ins
         else "",
         f"{counted(none, 'problem')} left out, with no perfect solution or no score" if none else "",

@@ -39,7 +39,7 @@ _FIRST_K: Final = "1"
 _LEFT_OUT: Final = {"few_tests": "out: few tests", "too_easy": "out: too easy"}
 
 Listed = Literal["problems", "steps", "models"]
-"""What stands below the rounds."""
+"""Content below the rounds."""
 
 _NONE_YET: Final = "No evolution yet: Code evolve, by ctrl+p, grows a suite of tests by rounds."
 
@@ -82,9 +82,11 @@ class CodeRoundsScreen(TableScreen, LiveScreen):
     TITLE_TEXT = "Evolution"
     PREFIX = "code-rounds"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("code-rounds.open", "enter", "open_row", "Open", "Open the problem, with the tests it has ended in."),
+        Action("code-rounds.open", "enter", "open_row", "Open", "Open the problem, with its final tests."),
         Action("code-rounds.list", "w", "next_list(1)", "List", "List problems, steps or models."),
-        Action("code-rounds.list-before", "W", "next_list(-1)", "List before", "List the kind before.", footer=False),
+        Action(
+            "code-rounds.list-before", "W", "next_list(-1)", "Previous list", "Show the previous list.", footer=False
+        ),
         Action(
             "code-rounds.evolution", "right_square_bracket", "next_evolution", "Evolution", "Show the next evolution."
         ),
@@ -244,9 +246,9 @@ _STEPS: Columns[StepRow] = (
     count("proposed", lambda one: one.proposed, room=8),
     count("taken", lambda one: one.taken, room=6),
     count("kept", lambda one: one.retained, room=6),
-    word("not taken", _rejected, room=(14, 60), tone="dim"),
+    word("rejected", _rejected, room=(14, 60), tone="dim"),
 )
-"""What each step of each round brought."""
+"""Results of each step of each round."""
 
 _MODELS: Columns[ModelRow] = (
     word("model", lambda one: one.model or "unknown", room=(12, 30)),
@@ -254,4 +256,4 @@ _MODELS: Columns[ModelRow] = (
     count("solutions", lambda one: one.solutions, room=9),
     column("pass@1 on the final suites", lambda one: one.pass_at.get(_FIRST_K), _barred, words=True, room=(26, 30)),
 )
-"""How each model's solutions fare against the result."""
+"""Results of each model's solutions on the final suites."""

@@ -63,10 +63,12 @@ class CodeSolutionScreen(WorkbenchScreen):
     HORIZONTAL_BREAKPOINTS = BREAKPOINTS
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-solution.next-test", "n", "go_test(1)", "Next test", "Go to the next test in the list."),
-        Action("code-solution.test-before", "N", "go_test(-1)", "Test before", "Go to the test before.", False),
+        Action("code-solution.test-before", "N", "go_test(-1)", "Previous test", "Go to the previous test.", False),
         Action("code-solution.every", "w", "every", "All tests", "List all tests, or only those it fails."),
         Action("code-solution.next", "right_square_bracket", "go(1)", "Next", "Open the next solution."),
-        Action("code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "Open the one before.", False),
+        Action(
+            "code-solution.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous solution.", False
+        ),
         Action("code-solution.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
         Action(
             "code-solution.diff",

@@ -48,10 +48,10 @@ class CodeTestsScreen(TableScreen, LiveScreen):
     TITLE_TEXT = "Tests"
     WORDS = WORDS
     PREFIX = "code-tests"
-    EMPTY = "No test here: the run has outcomes of no problem that is listed."
+    EMPTY = "No tests: the run has no outcomes of the listed problems."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("code-tests.open", "enter", "open_row", "Open", "Open the test's problem, with the cursor on the test."),
-        Action("code-tests.again", "r", "again", "Read again", "Count anew.", footer=False),
+        Action("code-tests.again", "r", "again", "Read again", "Count again.", footer=False),
     )
 
     def __init__(self, run: SuiteRun, dataset: str | None = None) -> None:

@@ -101,8 +101,8 @@ def _estimate(project: Project, wanted: CombinedQuery) -> CombinedReport:
 def _downstream(project: Project, wanted: CombinedQuery) -> CombinedReport:
     if not wanted.path:
         raise UsageError(
-            "Does a better verifier make a better model? That takes a file with what models score after training.",
-            "Name one: a line of it says which verifier, which benchmark and which score, as JSON or CSV.",
+            "Does a better verifier make a better model? This needs a file with scores of trained models.",
+            "Name one: each line has verifier, benchmark and score, as JSON or CSV.",
         )
     return downstream(project, Path(wanted.path), by=wanted.by, **counting(wanted))
 
@@ -119,7 +119,7 @@ _TASKS: Final[dict[Task, str]] = {
     "estimate": "Estimate",
     "downstream": "Downstream",
 }
-"""What can be asked, in the order of the keys."""
+"""The tasks, in the order of the keys."""
 
 _STANDINGS: Final[dict[Standing, Cell]] = {
     "": Cell(""),
@@ -131,11 +131,11 @@ _STANDINGS: Final[dict[Standing, Cell]] = {
 _STANDING = TableColumn("standing", "", 8, 8)
 
 _WORDS = 24
-"""Cells up to which a column of words is never cut."""
+"""Maximum cells of a column of words that is never cut."""
 
 
 TALL = 34
-"""Terminal lines from which more of the words is in sight."""
+"""Terminal lines from which more of the text is visible."""
 
 _READ = "combine"
 _COUNTING = "counting …"
@@ -147,7 +147,7 @@ _ONLY_FOR: dict[str, tuple[Task, ...]] = {
     "file": ("downstream",),
     "next_group": ("estimate", "downstream"),
 }
-"""Action -> what it is for."""
+"""Action -> its task."""
 
 
 class CombineScreen(FilterScreen, FigureScreen):
@@ -163,21 +163,35 @@ class CombineScreen(FilterScreen, FigureScreen):
     PREFIX, ABOVE, DETAIL, PANE = "combine", ("tabs", "head", "caption"), True, True
     asked: CombinedQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let them pick one of n.", footer=False),
+        Action("combine.best-of", "1", "task('best-of')", "Best of n", "Let verifiers pick one of n.", footer=False),
         Action("combine.estimate", "2", "task('estimate')", "Estimate", "Estimate accuracy from few labels.", False),
-        Action("combine.downstream", "3", "task('downstream')", "Downstream", "Set scores beside accuracy.", False),
+        Action(
+            "combine.downstream",
+            "3",
+            "task('downstream')",
+            "Downstream",
+            "Compare downstream scores with accuracy.",
+            False,
+        ),
         Action("combine.table", "w", "next_table", "Table", "Show the next table: the mix of labels, curves …"),
         Action("combine.file", "a", "file", "File", "Name the file of downstream scores."),
-        Action("combine.subject", "V", "choose_subject", "Of whom", "Choose whose accuracy is estimated."),
+        Action("combine.subject", "V", "choose_subject", "Subject", "Choose whose accuracy is estimated."),
         Action("combine.verifiers", "v", "choose_verifiers", "Verifiers", "Choose who picks or predicts."),
-        Action("combine.sizes", "at", "sizes", "Of how many", "Say of how many completions one is picked."),
+        Action("combine.sizes", "at", "sizes", "Sizes", "Set the numbers of completions to pick from."),
         Action("combine.by", "b", "next_group(1)", "By", "Break down by the next property (type, source …)."),
-        Action("combine.by-before", "B", "next_group(-1)", "By before", "The property before.", footer=False),
-        Action("combine.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action(
+            "combine.by-before",
+            "B",
+            "next_group(-1)",
+            "Previous by",
+            "Break down by the previous property.",
+            footer=False,
+        ),
+        Action("combine.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("combine.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
-        Action("combine.filter", "f", "filter", "Filter", "Count only items for which conditions hold."),
+        Action("combine.filter", "f", "filter", "Filter", "Count only items that meet conditions."),
         Action("combine.save", "e", "save", "Save", "Copy or save this table: CSV, Markdown, LaTeX."),
-        Action("combine.again", "r", "again", "Count again", "Count anew.", footer=False),
+        Action("combine.again", "r", "again", "Count again", "Count again.", footer=False),
         Action("combine.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."),
     )
 
@@ -237,7 +251,7 @@ class CombineScreen(FilterScreen, FigureScreen):
         error = event.worker.error
         if event.worker.group != _READ or event.state is not WorkerState.ERROR or error is None:
             return
-        self._clear("no figures")
+        self._clear("no metrics")
         self._tell()
         self.put_detail(_trouble(error))
         if isinstance(error, WorkbenchError):
@@ -310,9 +324,11 @@ class CombineScreen(FilterScreen, FigureScreen):
         if self.asked.task == "estimate":
             others = tuple(name for name in names if name != subject_of(self.asked, names))
             present = self.asked.predictors or without_baseline(others)
-            self.app.push_screen(ManyMenu("Whose verdicts predict gold?", others, present), self._predictors_chosen)
+            self.app.push_screen(ManyMenu("Which verifiers predict gold?", others, present), self._predictors_chosen)
             return
-        self.app.push_screen(ManyMenu("Who picks?", names, self.asked.verifiers or names), self._verifiers_chosen)
+        self.app.push_screen(
+            ManyMenu("Which verifiers pick?", names, self.asked.verifiers or names), self._verifiers_chosen
+        )
 
     def _predictors_chosen(self, names: tuple[str, ...] | None) -> None:
         if names is not None:
@@ -324,7 +340,7 @@ class CombineScreen(FilterScreen, FigureScreen):
 
     def _ask_subject(self, names: tuple[str, ...]) -> None:
         choices = [Choice(name, printable(name)) for name in names]
-        menu = ChoiceMenu("Whose accuracy?", choices, chosen={subject_of(self.asked, names)})
+        menu = ChoiceMenu("Which verifier's accuracy?", choices, chosen={subject_of(self.asked, names)})
         self.app.push_screen(menu, self._subject_chosen)
 
     def _subject_chosen(self, name: str | None) -> None:

@@ -58,7 +58,7 @@ class CompareScreen(TableScreen, FigureScreen):
     CSS_PATH = "compare.tcss"
     TITLE_TEXT = "Compare"
     WORDS: ClassVar = {
-        "right, wrong": "The verdict is as gold, or not. ✓ and ✗ are what A, B and gold say of a completion.",
+        "right, wrong": "Right: the verdict equals gold. ✓ and ✗ are the verdicts of A, B and gold on a completion.",
         **{word: WORDS[word] for word in ("acc", "BA", "MCC")},
     }
     PREFIX, WIDE = "compare", 116
@@ -66,7 +66,7 @@ class CompareScreen(TableScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("compare.open", "enter", "open_row", "Open", "Open the item with both verdicts, or the group."),
         Action("compare.where", "w", "next_tab(1)", "Where", "List the next kind of items: only A right, only B …"),
-        Action("compare.where-before", "W", "next_tab(-1)", "Where before", "List the kind before.", footer=False),
+        Action("compare.where-before", "W", "next_tab(-1)", "Previous kind", "List the previous kind.", footer=False),
         Action("compare.by", "b", "groups", "By type", "Count wins and losses by type; again: by subtype, domain …"),
         Action("compare.a", "comma", "pick('a')", "A", "Choose A from a list."),
         Action("compare.b", "full_stop", "pick('b')", "B", "Choose B from a list."),
@@ -83,18 +83,18 @@ class CompareScreen(TableScreen, FigureScreen):
             "left_square_bracket",
             "next_verifier(-1)",
             "B before",
-            "Compare A with the one before.",
+            "Compare A with the previous verifier.",
             footer=False,
         ),
-        Action("compare.swap", "S", "swap", "Swap", "Make A of B and B of A.", footer=False),
-        Action("compare.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action("compare.swap", "S", "swap", "Swap", "Swap A and B.", footer=False),
+        Action("compare.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("compare.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action(
             "compare.family",
             "vertical_line",
             "family",
             "All",
-            "Compare all verifiers: who differs, who errs with whom.",
+            "Compare all verifiers: differences and joint errors.",
         ),
         Action("compare.export", "e", "export", "Save", "Copy or save: CSV, Markdown, LaTeX.", footer=False),
     )

@@ -15,7 +15,7 @@ from textual.widgets import Button, Static
 from workbench.app.tui.keymap import Action, bindings
 
 _MANY_LINES = 10
-"""From so many lines on the text can take the focus, to be scrolled."""
+"""Lines from which the text can take the focus for scrolling."""
 
 _ENTER = {"confirm-no": "No", "confirm-yes": "Yes"}
 
@@ -26,8 +26,8 @@ class ConfirmScreen(ModalScreen[bool]):
     CSS_PATH = "confirm.tcss"
     AUTO_FOCUS: ClassVar[str] = "#confirm-no"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("confirm.yes", "y", "answer(True)", "Yes", "Do it."),
-        Action("confirm.no", "escape,q", "answer(False)", "No", "Leave it."),
+        Action("confirm.yes", "y", "answer(True)", "Yes", "Confirm."),
+        Action("confirm.no", "escape,q", "answer(False)", "No", "Cancel."),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
 

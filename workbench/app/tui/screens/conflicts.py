@@ -43,7 +43,7 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Column, Columns, column, count, word
 
 _COLUMNS: Columns[ConflictClass] = (
-    word("against each other", lambda kind: kind_words(kind), room=(30, 70)),
+    word("conflict", lambda kind: kind_words(kind), room=(30, 70)),
     count("conflicts", lambda kind: kind.count, room=9, tone="bold"),
     word("about", lambda kind: about(kind), room=(11, 14), tone="dim"),
 )
@@ -53,11 +53,11 @@ class ConflictsScreen(TableScreen, PersonScreen):
     """Counts only: the labels of an item are read when a kind is opened."""
 
     TITLE_TEXT = "Conflicts by kind"
-    PREFIX, EMPTY = "conflicts", "There is no conflict for {name} to settle."
+    PREFIX, EMPTY = "conflicts", "There is no conflict for {name} to resolve."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("conflicts.open", "enter", "open", "Open", "Show the conflicts of this kind."),
-        Action("conflicts.undo", "z", "undo", "Undo", "Take your last decision back, on however many it was taken."),
-        Action("conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Settle them one at a time."),
+        Action("conflicts.undo", "z", "undo", "Undo", "Retract your last decision, on all its items."),
+        Action("conflicts.single", "L", "app.open_screen('adjudicate')", "One by one", "Resolve them one at a time."),
         Action("conflicts.reload", "r", "reload", "Reload", "Count again."),
         person_action("conflicts"),
     )
@@ -98,7 +98,7 @@ class ConflictsScreen(TableScreen, PersonScreen):
             self.table.focus()
         total = sum(kind.count for kind in kinds)
         self.say(
-            f"{self.shown_name(self._person) if self._person else 'nobody'} · {total:,} to settle · enter opens a kind"
+            f"{self.shown_name(self._person) if self._person else 'nobody'} · {total:,} to resolve · enter opens a kind"
         )
 
     def opened(self, row: int) -> None:
@@ -141,7 +141,7 @@ class SettleMany(ModalScreen[str | None]):
     SettleMany #settle-box {{ {_BOX} }}
     SettleMany Input {{ margin-top: 1; }}
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Leave it")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
 
     def __init__(self, count: int, how: Content, *, needs_note: bool = False) -> None:
         super().__init__()
@@ -152,8 +152,8 @@ class SettleMany(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         many = f"{self._count:,} {'conflict' if self._count == 1 else 'conflicts'}"
         with Vertical(id="settle-box") as box:
-            box.border_title = Content(f"Settle {many}")
-            box.border_subtitle = Content("enter: settle · escape: leave it")
+            box.border_title = Content(f"Resolve {many}")
+            box.border_subtitle = Content("enter: resolve · escape: cancel")
             yield Static(Content.assemble((many, "bold"), " at once as ", self._how), markup=False)
             asked = "a note is needed" if self._needs_note else "a note on each of them, or nothing"
             yield Line(placeholder=asked, compact=True)
@@ -172,7 +172,7 @@ class LeftOutList(ModalScreen[None]):
     LeftOutList {{ align: center middle; }}
     LeftOutList #left-out-box {{ {_BOX} }}
     """
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space,escape,q", "dismiss", "Go on")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space,escape,q", "dismiss", "Continue")]
 
     def __init__(self, settled: int, left_out: Sequence[NotSettled]) -> None:
         super().__init__()
@@ -181,8 +181,8 @@ class LeftOutList(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="left-out-box") as box:
-            box.border_title = Content(f"{self._settled:,} settled ✓ · {len(self._left_out):,} left out")
-            box.border_subtitle = Content("enter: go on")
+            box.border_title = Content(f"{self._settled:,} resolved ✓ · {len(self._left_out):,} left out")
+            box.border_subtitle = Content("enter: continue")
             lines = (f"{printable(one.completion_id)}  {one.why}" for one in self._left_out)
             yield Static(Content("\n".join(lines)), markup=False)
 
@@ -205,14 +205,12 @@ class ConflictClassScreen(TableScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("conflict-class.select", "space", "select", "Pick", "Select the item, or not."),
         Action("conflict-class.all", "asterisk", "select_all", "All", "Select all of them, or none."),
-        Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Settle the selected: correct."),
-        Action("conflict-class.incorrect", "0", "settle('incorrect')", "Incorrect", "Settle the selected: incorrect."),
-        Action("conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Settle the selected: unsuitable."),
-        Action("conflict-class.type", "t", "type", "Type", "Settle the selected: an answer type."),
-        Action(
-            "conflict-class.open", "enter", "open", "Alone", "Settle this one by itself, with all its texts.", False
-        ),
-        Action("conflict-class.undo", "z", "undo", "Undo", "Take your last decision back, all of it.", False),
+        Action("conflict-class.correct", "1", "settle('correct')", "Correct", "Resolve the selected: correct."),
+        Action("conflict-class.incorrect", "0", "settle('incorrect')", "Incorrect", "Resolve the selected: incorrect."),
+        Action("conflict-class.unsuitable", "x", "unsuitable", "Unsuitable", "Resolve the selected: unsuitable."),
+        Action("conflict-class.type", "t", "type", "Type", "Resolve the selected: an answer type."),
+        Action("conflict-class.open", "enter", "open", "Alone", "Resolve this one alone, with all its texts.", False),
+        Action("conflict-class.undo", "z", "undo", "Undo", "Retract your last decision, on all its items.", False),
         Action("conflict-class.reload", "r", "reload", "Reload", "Read the conflicts again.", False),
     )
 
@@ -332,7 +330,7 @@ class ConflictClassScreen(TableScreen):
 
     def action_type(self) -> None:
         if self._ready():
-            self.app.push_screen(TypePicker(prompt="Which answer type have they?"), self._type_chosen)
+            self.app.push_screen(TypePicker(prompt="Which answer type do they have?"), self._type_chosen)
 
     def _type_chosen(self, subtype: str | None) -> None:
         if subtype is not None:
@@ -349,7 +347,7 @@ class ConflictClassScreen(TableScreen):
         opened = self._opened
         chosen = [subject for subject in opened.cases if subject in self._selected]
         full = Ruling(verdict=ruling.verdict, reason=ruling.reason, subtype=ruling.subtype, note=note)
-        self.say(f"settling {len(chosen):,} …")
+        self.say(f"resolving {len(chosen):,} …")
         self.in_background(partial(self._session.settle, opened, chosen, full), self._settled, group="settling")
 
     def _settled(self, done: Settled) -> None:
@@ -357,7 +355,7 @@ class ConflictClassScreen(TableScreen):
         if done.left_out:
             self.app.push_screen(LeftOutList(done.settled, done.left_out))
         else:
-            self.notify(f"{counted(done.settled, 'conflict')} settled ✓ · z takes all of it back", markup=False)
+            self.notify(f"{counted(done.settled, 'conflict')} resolved ✓ · z takes all of it back", markup=False)
         self.action_reload()
 
     def action_undo(self) -> None:

@@ -69,27 +69,28 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("disagreements.open", "enter", "open_item", "Open", "Open the item with all evidence, and decide."),
         Action("disagreements.queue", "w", "choose_queue", "Queue", "Choose another queue: seven, with their counts."),
-        Action("disagreements.triage", "m", "triage", "Triage", "Give the queue's errors causes, case by case."),
+        Action("disagreements.triage", "m", "triage", "Triage", "Assign causes to the queue's errors, case by case."),
         Action(
             "disagreements.split",
             "at",
             "next_split",
             "k",
-            "How many verifiers against the others: the next k.",
+            "Change k, the number of verifiers against the others.",
         ),
         Action("disagreements.verifiers", "v", "choose_verifiers", "Verifiers", "Choose which verifiers take part."),
         Action(
-            "disagreements.subject", "V", "choose_against", "Against", "Only where one verifier stands against.", False
+            "disagreements.subject",
+            "V",
+            "choose_against",
+            "Against",
+            "Show only items where one verifier disagrees.",
+            False,
         ),
-        Action("disagreements.filter", "f", "filter", "Filter", "Show only items for which conditions hold."),
-        Action(
-            "disagreements.reasons", "d", "reasons", "Why", "Say what is counted here and why the item is in the queue."
-        ),
-        Action("disagreements.hide", "h", "hide", "Hide", "Leave out what has been reviewed, or list it again."),
+        Action("disagreements.filter", "f", "filter", "Filter", "Show only items that meet conditions."),
+        Action("disagreements.reasons", "d", "reasons", "Why", "Explain the queue and why the item is in it."),
+        Action("disagreements.hide", "h", "hide", "Hide", "Hide or show reviewed items."),
         Action("disagreements.errors", "o", "errors", "Errors", "Count the errors marked, by verifier and kind."),
-        Action(
-            "disagreements.next", "n", "next_open", "Next", "Go to the next item nobody has reviewed.", footer=False
-        ),
+        Action("disagreements.next", "n", "next_open", "Next", "Go to the next unreviewed item.", footer=False),
         Action(
             "disagreements.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported.", False
         ),
@@ -98,10 +99,10 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             "z",
             "take_back",
             "Undo",
-            "Take the decision on this item back, or your last one.",
+            "Retract the decision on this item, or your last one.",
             False,
         ),
-        Action("disagreements.again", "r", "again", "Read again", "Read the queue anew.", footer=False),
+        Action("disagreements.again", "r", "again", "Read again", "Read the queue again.", footer=False),
         Action(
             "disagreements.back", "escape,q", "back", "Back", "Close the line, else clear the filter, else go back."
         ),
@@ -256,9 +257,9 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
 
     def action_choose_against(self) -> None:
         if self.found is not None:
-            choices = [Choice("", "all rows, whoever stands against")]
+            choices = [Choice("", "all rows")]
             choices += [Choice(name, printable(name)) for name in self.found.queue.verifiers]
-            menu = ChoiceMenu("Only rows where this one stands against", choices, first=0, chosen=(self.asked.against,))
+            menu = ChoiceMenu("Only rows where this verifier disagrees", choices, first=0, chosen=(self.asked.against,))
             self.app.push_screen(menu, self._against_chosen)
 
     def _against_chosen(self, name: str | None) -> None:
@@ -349,9 +350,7 @@ class DisagreementsScreen(FilterScreen, FigureScreen):
             RemarkPiece(view.progress(len(found.reviewed), len(found.queue))),
             RemarkPiece(f"row {self.table.position}", 4),
             RemarkPiece("reviewed hidden" if wanted.hidden else "", 2),
-            RemarkPiece(
-                f"{len(found.order):,} where {printable(wanted.against)} stands against" if wanted.against else ""
-            ),
+            RemarkPiece(f"{len(found.order):,} where {printable(wanted.against)} disagrees" if wanted.against else ""),
             self.filter_piece,
             RemarkPiece(view.taking_part(wanted.verifiers, found.everybody), 2),
             RemarkPiece(f"gold {wanted.gold}" if wanted.gold != "final" else "", 3),
@@ -427,10 +426,10 @@ class ErrorCountsScreen(WorkbenchScreen):
     CSS_PATH = "error_counts.tcss"
     TITLE_TEXT = "Errors by kind"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("errors.open", "enter", "open_cell", "Open", "Open the items behind the figure, one by one."),
+        Action("errors.open", "enter", "open_cell", "Open", "Open the counted items, one by one."),
         Action("errors.by", "b", "next_part", "By", "Count by subtype, by type, or over all items only."),
         Action("errors.export", "e", "export", "Export", "Save or copy the table."),
-        Action("errors.again", "r", "again", "Read again", "Count anew.", footer=False),
+        Action("errors.again", "r", "again", "Read again", "Count again.", footer=False),
     )
 
     def __init__(self) -> None:
@@ -525,5 +524,5 @@ def _sentence(line: ErrorLine, category: ErrorCategory | None) -> str:
     said = f"{printable(line.verifier)} on {where}: {counted(count, 'marked error')}"
     if category is not None:
         return f"{said} of kind {category}: {ERROR_CATEGORIES[category]}"
-    more = f" {line.outdated:,} more: gold has come to agree with the verifier." if line.outdated else ""
+    more = f" {line.outdated:,} more: gold now agrees with the verifier." if line.outdated else ""
     return f"{said} of any kind.{more}"

@@ -49,10 +49,10 @@ Measure = Literal["difference", "phi", "both", "kappa"]
 MEASURES: Final[dict[Measure, str]] = {
     "difference": "row less column, in points · ▲ better ▼ worse ≈ not distinguishable (Holm's p)",
     "phi": "correlation of errors (phi): the lower, the better to combine",
-    "both": "items both judge wrongly (in brackets: by chance, given gold)",
+    "both": "items both judge wrongly (in brackets: expected by chance, given gold)",
     "kappa": "agreement of their verdicts beyond chance (Cohen's kappa)",
 }
-"""What a cell of the matrix shows."""
+"""Content of a matrix cell."""
 
 _MARKS = {"better": "▲", "worse": "▼", "not distinguishable": "≈"}
 
@@ -150,9 +150,9 @@ class FamilyScreen(FigureScreen):
     asked: FamilyQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("family.open", "enter", "open_pair", "Open", "Compare the two under the cursor."),
-        Action("family.measure", "o", "next_measure(1)", "Measure", "Show differences, errors in common, agreement."),
-        Action("family.measure-before", "O", "next_measure(-1)", "Before", "Show the measure before.", footer=False),
-        Action("family.who", "v", "choose", "Verifiers", "Choose who is compared."),
+        Action("family.measure", "o", "next_measure(1)", "Measure", "Show differences, joint errors, agreement."),
+        Action("family.measure-before", "O", "next_measure(-1)", "Before", "Show the previous measure.", footer=False),
+        Action("family.who", "v", "choose", "Verifiers", "Choose the verifiers to compare."),
         Action(
             "family.against",
             "vertical_line",
@@ -160,7 +160,7 @@ class FamilyScreen(FigureScreen):
             "Reference",
             "Compare all with the row's verifier; again: all pairs.",
         ),
-        Action("family.protocol", "p", "next_protocol", "Protocol", "Count undecided rows in the next way."),
+        Action("family.protocol", "p", "next_protocol", "Protocol", "Change how abstentions are counted."),
         Action("family.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
         Action("family.export", "e", "export", "Save", "Copy or save what the matrix shows: CSV, Markdown, LaTeX."),
     )
@@ -237,7 +237,7 @@ class FamilyScreen(FigureScreen):
         if self.sheet is None or a is None or b is None:
             return
         if a == b:
-            self.notify("Choose a cell where two meet.", markup=False)
+            self.notify("Choose a cell with two different verifiers.", markup=False)
             return
         asked = self.asked
         pair = Pair(a=a, b=b, protocol=asked.protocol, gold=asked.gold, words=asked.words, conditions=asked.conditions)
@@ -316,7 +316,7 @@ def together(sheet: FamilySheet) -> Content:
 
 def _apart(family: FamilyReport) -> str:
     if family.against is not None:
-        return f"all set against {printable(family.against)}; Holm's p over {counted(len(family.family), 'pair')}"
+        return f"all compared with {printable(family.against)}; Holm's p over {counted(len(family.family), 'pair')}"
     place = {one.verifier: str(number) for number, one in enumerate(family.members, 1)}
     groups = [", ".join(place[name] for name in group) for group in family.groups or [] if len(group) > 1]
     return f"not distinguishable: {' · '.join(groups)}" if groups else "every two differ"

@@ -19,7 +19,7 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, identifier, word
 
 _OPEN, _ANSWERED = Cell("⚑", "warning"), Cell("✓", "success")
-_CALLS = Cell("calls you, without a question", "dim")
+_CALLS = Cell("no question", "dim")
 _COLUMNS: Columns[Flag] = (
     column("", lambda flag: flag.is_open, lambda is_open: _OPEN if is_open else _ANSWERED, words=True, room=1),
     word("who", lambda flag: flag.annotator, room=(8, 14), tone="bold"),
@@ -121,7 +121,7 @@ def _detail(flag: Flag) -> Content:
             )
             for one in flag.earlier
         ),
-        Content.assemble((f"{printable(flag.annotator)}  ", "bold"), printable(flag.asked) or "calls you"),
+        Content.assemble((f"{printable(flag.annotator)}  ", "bold"), printable(flag.asked) or "no question"),
         Content.styled(printable(flag.question), "$text-muted"),
     ]
     if flag.answered_at:

@@ -69,7 +69,7 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
         beside = "a screen, or the end of an item's id" if self._items else "a screen"
         with Vertical() as box:
             box.border_title = Content("Go to")
-            box.border_subtitle = Content("tab completes · enter goes · escape closes")
+            box.border_subtitle = Content("tab completes · enter opens · escape closes")
             with Horizontal():
                 yield Static(": ", markup=False)
                 yield CompletingInput(placeholder=beside, suggester=titles, compact=True)
@@ -96,8 +96,8 @@ class GoToScreen(ModalScreen[str | list[int] | None]):
 
     def _without_screen(self) -> str:
         if not self._items:
-            return "No screen is called so."
-        return "No screen is called so; enter looks for an item. Commands: esc, then ^p."
+            return "There is no screen of this name."
+        return "There is no screen of this name; enter looks for an item. Commands: esc, then ^p."
 
     def _say(self, text: str) -> None:
         beside = self.query_one("#go-to-beside", Static)

@@ -50,7 +50,9 @@ class HelpScreen(ModalScreen[None]):
     CSS_PATH = "help.tcss"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("help.close", "escape,q", "dismiss", "Close", "Go back to the screen."),
-        Action("help.turn", "question_mark,f1", "turn", "Every key", "Show what each key means; again: the screen's."),
+        Action(
+            "help.turn", "question_mark,f1", "turn", "Every key", "Show the meaning of all keys; again: the screen's."
+        ),
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(ACTIONS)]
     of_every_key: reactive[bool] = reactive(False, init=False)
@@ -67,7 +69,7 @@ class HelpScreen(ModalScreen[None]):
         yield Footer(show_command_palette=False)
 
     def _title(self) -> Content:
-        of = "what each means, everywhere" if self.of_every_key else self.below.TITLE_TEXT or "this screen"
+        of = "meaning of all keys" if self.of_every_key else self.below.TITLE_TEXT or "this screen"
         return Content(f"Keys · {of}")
 
     def action_turn(self) -> None:
@@ -97,7 +99,7 @@ class HelpScreen(ModalScreen[None]):
         parts.append(
             Content.styled(
                 "Every key can be moved in workbench.toml, table [keymap]; the ids are in the documentation. "
-                "The command palette finds the same by name.",
+                "The command palette finds actions by name.",
                 "$foreground-muted",
             )
         )
@@ -130,4 +132,4 @@ def every_key(app: WorkbenchApp) -> Iterator[tuple[str, list[HelpLine]]]:
         return HelpLine(" ".join(app.shown_keys("", meaning.keys)), meaning.text)
 
     yield "On every screen", [line(meaning) for meaning in MEANINGS if not meaning.at_desks]
-    yield "Where people label and settle", [line(meaning) for meaning in MEANINGS if meaning.at_desks]
+    yield "Where people label and adjudicate", [line(meaning) for meaning in MEANINGS if meaning.at_desks]

@@ -23,7 +23,7 @@ from workbench.labelling.annotating import AnnotationSession, OwnEntry
 from workbench.labelling.rulings import Role
 
 SHOWN = 500
-"""Labels that are listed; older ones are reached from Annotate."""
+"""Maximum number of listed labels; older ones are reached from Annotate."""
 
 _EMPTY = "No label or decision is here yet: a opens Annotate, L the conflicts."
 
@@ -36,9 +36,11 @@ class HistoryScreen(PersonScreen):
     CSS_PATH = "history.tcss"
     TITLE_TEXT = "History"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("history.open", "enter", "open", "Correct", "Open the item, and label or decide anew."),
-        Action("history.annotate", "a", "app.open_screen('annotate')", "Annotate", "Go on labelling."),
-        Action("history.adjudicate", "L", "app.open_screen('adjudicate')", "Adjudicate", "Go on settling conflicts."),
+        Action("history.open", "enter", "open", "Correct", "Open the item to correct the label or decision."),
+        Action("history.annotate", "a", "app.open_screen('annotate')", "Annotate", "Continue labelling."),
+        Action(
+            "history.adjudicate", "L", "app.open_screen('adjudicate')", "Adjudicate", "Continue resolving conflicts."
+        ),
         Action("history.reload", "r", "reload", "Reload", "Read the list again."),
         person_action("history"),
     )

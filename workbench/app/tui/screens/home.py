@@ -36,26 +36,26 @@ if TYPE_CHECKING:
     from workbench.runs.run_status import Watch
 
 WIDE = 140
-"""Terminal columns from which the panels stand in two columns."""
+"""Terminal columns from which the panels form two columns."""
 TALL = 34
 """Terminal lines from which more verifiers have a line."""
 
 _VERIFIERS = {False: 5, True: 12}
 _RUNS_SHOWN = 5
 _LEAST = 9
-"""Lines that what is open may always take."""
+"""Minimum lines reserved for open tasks."""
 _LATE = "late"
 _RESTS = 10
-"""So many times as long as it took, measuring rests: what follows a run at work costs a tenth of a core."""
+"""Pause after a measurement, as a multiple of its duration: following an active run costs a tenth of a core."""
 
 _HINTS = {
-    "states": "Nothing has been imported yet: {begin} leads from a file to a first figure.",
+    "states": "Nothing has been imported yet: {begin} leads from a file to a first metric.",
     "pool": "Questions without completions: a pool to curate and draw from (command: Curate status).",
     "datasets": "None yet.",
-    "people": "Nobody labels yet: {begin} asks who does, or Assign, among the commands.",
+    "people": "There are no annotators yet: {begin} adds them, or Assign, among the commands.",
     "runs": "No verifier has been run. Start one in Verifiers & runs.",
 }
-"""What an empty panel says."""
+"""Text of an empty panel."""
 
 
 class Seen(NamedTuple):
@@ -115,13 +115,15 @@ class HomeScreen(LiveScreen):
                 f"home.matter-{number}",
                 str(number),
                 f"open_matter({number})",
-                f"Matter {number}",
-                "Go where the matter with this number is dealt with.",
+                f"Task {number}",
+                "Open the task with this number.",
                 footer=False,
             )
             for number in range(1, NUMBERED + 1)
         ),
-        Action("home.back", "escape,q", "app.help_quit", "Back", "Nothing lies behind Home: says how to leave.", False),
+        Action(
+            "home.back", "escape,q", "app.help_quit", "Back", "Home is the first screen: shows how to leave.", False
+        ),
     )
 
     def __init__(self) -> None:
@@ -402,7 +404,7 @@ def _states(found: Status, width: int) -> Content:
         found, width
     )
     if found.quarantined:
-        refused = f"\n! rows refused at import, in quarantine (:x): {found.quarantined:,}"
+        refused = f"\n! rows rejected at import, in quarantine (:x): {found.quarantined:,}"
         text += Content.styled(refused, "$text-warning")
     return text
 

@@ -54,8 +54,8 @@ _IMPORT: Final = "import"
 _SETTLE_S: Final = 0.3
 _FIRST: Final = ("question", "reference", "completion", "gold", "type", "subtype", "domain", "model", "source")
 _TYPES: Final = {"type", "subtype"}
-_OF_VERDICTS: Final = "of the columns with verdicts or scores; each that is taken is a verifier's"
-_OF_EQUAL: Final = "rows without ids that say the same: one item, or samples that count one by one"
+_OF_VERDICTS: Final = "columns with verdicts or scores; each selected one becomes a verifier"
+_OF_EQUAL: Final = "equal rows without ids: one item, or samples that count separately"
 _ABOUT: Final = "rows of CSV, TSV, XLSX, JSON, Parquet or logs"
 
 
@@ -117,9 +117,11 @@ class ImportScreen(FormScreen):
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("import.store", "f4,ctrl+r", "store", "Import", "Import what is shown.", priority=True),
         Action("import.pick", "f2", "pick", "Pick file", "Pick the file from a tree of folders.", priority=True),
-        Action("import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file anew.", priority=True, footer=False),
+        Action(
+            "import.preview", "f3,ctrl+t", "preview", "Preview", "Read the file again.", priority=True, footer=False
+        ),
         Action("import.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
-        Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("import.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
         Action("import.page-up", "pageup", "page(-1)", "Page up", "Scroll the preview up.", False, priority=True),
         Action("import.page-down", "pagedown", "page(1)", "Page down", "Scroll the preview down.", priority=True),
         Action("import.back", "escape,q", "back", "Back", "Stop the import, else go back."),
@@ -235,7 +237,7 @@ class ImportScreen(FormScreen):
         fields += [OptionField(name, "", columns, found.get(name, "")) for name in asked]
         names = [Choice(column, _with_values(look, column)) for column in look.judging]
         fields.append(OptionField(_VERDICTS, _OF_VERDICTS, names, shlex.join(look.verdicts), several=True))
-        kept = [Choice("", "one item"), Choice(_KEPT, "samples of their own")]
+        kept = [Choice("", "one item"), Choice(_KEPT, "separate samples")]
         return [*fields, OptionField(_EQUAL, _OF_EQUAL, kept, "")]
 
     # -- what would become of it -------------------------------------------------------------------
@@ -282,7 +284,7 @@ class ImportScreen(FormScreen):
         columns = {name: values[name] for name in ITEM_FIELDS if name in values}
         for name in REQUIRED if self._has_completions(columns) else ():
             if not columns[name]:
-                said = f"Say which column holds the {name}."
+                said = f"Choose the column of the {name}."
                 raise OptionError(said, option=name, wrong=said)
         taken = [column for column in columns.values() if column]
         chosen = [column for column in shlex.split(values.get(_VERDICTS, "")) if column not in taken]
@@ -321,7 +323,7 @@ class ImportScreen(FormScreen):
     def _previewed(self, report: ImportReport) -> None:
         self.report = report
         if not self._field(_DATASET).value:
-            self._field(_DATASET).hint(f"not set: it will be called {printable(report.dataset)}")
+            self._field(_DATASET).hint(f"not set: its name will be {printable(report.dataset)}")
         self.query_one("#import-preview Static", Static).update(import_view.preview(report))
 
     def action_page(self, way: int) -> None:
@@ -366,7 +368,7 @@ class ImportScreen(FormScreen):
 
     def _tell_progress(self, path: Path) -> None:
         size = max(path.stat().st_size, 1) if path.exists() else 1
-        self.say(f"importing: {min(self._bytes / size, 1):.0%} · escape stops it, and what is stored stays")
+        self.say(f"importing: {min(self._bytes / size, 1):.0%} · escape stops it; stored rows stay")
 
     def _rest(self) -> None:
         if self._progress is not None:
@@ -385,7 +387,7 @@ class ImportScreen(FormScreen):
         if self.is_importing:
             self.workers.cancel_group(self, _IMPORT)
             self._rest()
-            self.notify("Stopped. What is stored stays; importing the file again goes on.", markup=False)
+            self.notify("Stopped. Stored rows stay; importing the file again continues.", markup=False)
         else:
             self.workbench.action_go_back()
 

@@ -50,7 +50,7 @@ from workbench.measuring.reviewing.deciding import reviews_of
 ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     *reviewing_actions("item"),
     Action("item.next", "right_square_bracket", "go(1)", "Next", "Open the next item of the list."),
-    Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the item before.", footer=False),
+    Action("item.previous", "left_square_bracket", "go(-1)", "Previous", "Open the previous item.", footer=False),
     Action("item.pane", "tab", "app.focus_next", "Pane", "Go to the next pane."),
     Action(
         "item.answer",
@@ -79,13 +79,13 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     Action(
         "item.verdict", "v", "choose(1)", "Verdict", "Choose the next verdict: its answers are marked.", footer=False
     ),
-    Action("item.verdict-before", "V", "choose(-1)", "Verdict before", "Choose the verdict before.", footer=False),
+    Action("item.verdict-before", "V", "choose(-1)", "Previous verdict", "Choose the previous verdict.", footer=False),
     Action(
         "item.transcript",
         "T",
         "transcript",
         "Transcript",
-        "Show the calls that the chosen verdict rests on.",
+        "Show the calls behind the chosen verdict.",
         footer=False,
     ),
     Action(
@@ -102,10 +102,10 @@ ITEM_ACTIONS: Final[tuple[Action, ...]] = (
     Action("item.raw", "o", "raw", "Raw", "Show the stored text itself, and back.", footer=False),
     Action("item.think", "h", "think", "Think", "Open or fold <think> blocks.", footer=False),
     Action("item.code", "i", "code", "Tests", "Open the code problem: solutions against tests.", footer=False),
-    Action("item.write", "e", "write", "Write", "Write the item to a JSON file beside the database.", footer=False),
+    Action("item.write", "e", "write", "Write", "Write the item to a JSON file next to the database.", footer=False),
     *coordinating_actions("item"),
-    Action("item.adjudicate", "L", "adjudicate", "Adjudicate", "Settle what two annotators differ on."),
-    Action("item.back", "escape,q", "back", "Back", "Go back to the screen before."),
+    Action("item.adjudicate", "L", "adjudicate", "Adjudicate", "Resolve a conflict between annotators."),
+    Action("item.back", "escape,q", "back", "Back", "Go back to the previous screen."),
 )
 
 
@@ -298,7 +298,7 @@ class ItemScreen(Reviewing):
     def action_go(self, step: int) -> None:
         beside = self._beside(step)
         if beside is None:
-            self.notify("There is no item further on." if step > 0 else "This is the first item.", markup=False)
+            self.notify("This is the last item." if step > 0 else "This is the first item.", markup=False)
             return
         self._index, self.review_said = (self._index or 0) + step, ""
         self._open(beside)
@@ -403,7 +403,7 @@ class ItemScreen(Reviewing):
         elif asked:
             self.notify("Choose one of the judges' verdicts with v.", markup=False)
         else:
-            self.notify("No model server was asked for this verdict.", markup=False)
+            self.notify("This verdict needed no model server.", markup=False)
 
     def action_what_if(self) -> None:
         verdicts = () if self._shown is None else self._shown.item.verdicts
@@ -411,7 +411,7 @@ class ItemScreen(Reviewing):
             self._what_if((self.chosen or verdicts[0]).verifier)
         elif verdicts:
             choices = [Choice(one.verifier, f"{one.verifier}: {one.verdict}") for one in verdicts]
-            self.app.push_screen(ChoiceMenu("Whose options?", choices), self._what_if)
+            self.app.push_screen(ChoiceMenu("Which verifier's options?", choices), self._what_if)
         else:
             self.notify("No verifier has judged this item yet.", markup=False)
 
@@ -497,6 +497,6 @@ def _open(screen: WorkbenchScreen, completion: int, question: int | None) -> Non
     from workbench.app.tui.screens.code_problem import CodeProblemScreen
 
     if question is None:
-        screen.notify("This item is no solution of a code problem.", markup=False)
+        screen.notify("This item is not a solution of a code problem.", markup=False)
     else:
         screen.app.push_screen(CodeProblemScreen(question, solution=completion))

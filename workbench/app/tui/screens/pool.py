@@ -140,7 +140,7 @@ def _words(one: SourceStatus, *, whole: bool, stale: int) -> Content:
     ]
     text = Content.assemble((printable(one.source), "bold"), "\n", "\n".join(map(printable, lines)))
     if stale:
-        text += Content.styled(f"\n! {stale:,} duplicates of a question that is out itself", "$text-warning")
+        text += Content.styled(f"\n! {stale:,} duplicates of a question that is itself excluded", "$text-warning")
     return text
 
 

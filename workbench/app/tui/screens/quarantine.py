@@ -35,8 +35,10 @@ class QuarantineScreen(TableScreen, LiveScreen):
     CSS_PATH = "quarantine.tcss"
     TITLE_TEXT = "Quarantine"
     PREFIX, DETAIL = "quarantine", True
-    EMPTY = "No row stands in quarantine: every row of every file was taken."
-    ACTIONS: ClassVar[tuple[Action, ...]] = (Action("quarantine.reload", "r", "reload", "Reload", "Read them again."),)
+    EMPTY = "Quarantine is empty: every row of every file was accepted."
+    ACTIONS: ClassVar[tuple[Action, ...]] = (
+        Action("quarantine.reload", "r", "reload", "Reload", "Read the rows again."),
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,7 +53,7 @@ class QuarantineScreen(TableScreen, LiveScreen):
         self.set_class(not data, "empty")
         if data:
             self.table.focus()
-        self.say(f"{counted(len(data), 'row')} refused; mended, and its file imported again, a row leaves")
+        self.say(f"{counted(len(data), 'row')} rejected; a fixed row leaves when its file is imported again")
         self.highlighted(0)
 
     def action_reload(self) -> None:

@@ -27,12 +27,12 @@ from workbench.core.text.figures import counted
 _FILE: Final = "file"
 _PORT: Final = "port"
 _ABOUT: Final = {
-    _FILE: 'JSON lines with a "match" and a "raw" reply, or a "request" and its "response"; the sample\'s stands here',
-    _PORT: "where to listen on this machine; empty: any free one. A judge that is there already wants its own again",
+    _FILE: 'JSON lines with a "match" and a "raw" reply, or a "request" and its "response"; by default the sample\'s',
+    _PORT: "port on this machine; empty: any free one. An existing judge needs its former port",
 }
 _LIFE: Final = (
-    "A server lives as long as this app, or until it is stopped here. A run that asks it then pauses by itself, and "
-    "can be resumed once the file is served at the same port again."
+    "A server runs as long as this app, or until it is stopped here. A run that uses it then pauses, and can be "
+    "resumed once the file is served at the same port again."
 )
 
 
@@ -48,8 +48,8 @@ class ReplayScreen(FormScreen):
     TITLE_TEXT = "Replay"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("replay.serve", "f4,ctrl+r", "serve", "Serve", "Serve the recorded replies.", priority=True),
-        Action("replay.stop", "f8", "stop", "Stop", "End what is served.", priority=True),
-        Action("replay.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("replay.stop", "f8", "stop", "Stop", "Stop serving.", priority=True),
+        Action("replay.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
     )
 
     def __init__(self, then: Callable[[ReplayServer], None] | None = None, port: str = "") -> None:
@@ -57,7 +57,7 @@ class ReplayScreen(FormScreen):
         self._then, self._port = then, port
 
     def compose(self) -> ComposeResult:
-        yield TitleBar(self.TITLE_TEXT, "recorded replies stand for a model server; no model is asked")
+        yield TitleBar(self.TITLE_TEXT, "recorded replies replace a model server; no model is called")
         with VerticalScroll(id="replay-form", can_focus=False):
             yield option_field(FormField(name=_FILE, about=_ABOUT[_FILE], value=_sample(), is_path=True))
             yield option_field(FormField(name=_PORT, about=_ABOUT[_PORT], value=self._port))
@@ -94,10 +94,10 @@ class ReplayScreen(FormScreen):
 
     def _serve(self, file: str, port: str) -> ReplayServer:
         if not file:
-            raise OptionError("No file is named.", option=_FILE, wrong="Something has to stand here.")
+            raise OptionError("No file is named.", option=_FILE, wrong="A value is required.")
         number = int(port) if port.isascii() and port.isdigit() else None if port else 0
         if number is None or number > 65_535:
-            wrong = f"{port!r} is no port: a number up to 65535."
+            wrong = f"{port!r} is not a port: write a number up to 65535."
             raise OptionError(wrong, option=_PORT, wrong=wrong)
         return self.workbench.replays.start(Path(file).expanduser(), number)
 
@@ -105,7 +105,7 @@ class ReplayScreen(FormScreen):
         self._show_served()
         if server.refused:
             left_out = (
-                f"{counted(server.refused, 'line')} of {server.file.name} left out: no recorded reply stands there."
+                f"{counted(server.refused, 'line')} of {server.file.name} left out: they are not recorded replies."
             )
             self.notify(printable(left_out), severity="warning", markup=False)
         if self._then is not None and self.is_current:

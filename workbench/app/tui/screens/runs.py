@@ -71,9 +71,9 @@ class RunDetailScreen(LiveScreen):
 
 
 _COUNT_PAUSE = 4.0
-"""Counting by word rests this many times as long as it took."""
+"""Pause after counting by word, as a multiple of its duration."""
 _AFTER_FAILURE_S = 5.0
-_NO_RUNS = "No verifier has been run yet. Start one: it runs in a process of its own."
+_NO_RUNS = "No verifier has been run yet. Start one: it runs in a separate process."
 
 
 class RunsScreen(TableScreen, LiveScreen):
@@ -95,10 +95,10 @@ class RunsScreen(TableScreen, LiveScreen):
         Action("runs.start", "a", "start", "Start", "Start a verifier."),
         Action("runs.add", "A", "app.open_screen('add_judge')", "Add judge", "Add a judge on a model server."),
         Action("runs.pause", "space", "pause", "Pause", "Stop the run after its current verdicts; ctrl+r goes on."),
-        Action("runs.resume", "ctrl+r,f4", "resume", "Resume", "Go on with a run that has stopped."),
-        Action("runs.retry", "l", "retry", "Retry", "Judge the items again that failed or had no more time."),
+        Action("runs.resume", "ctrl+r,f4", "resume", "Resume", "Resume a run that has stopped."),
+        Action("runs.retry", "l", "retry", "Retry", "Judge failed and timed-out items again."),
         Action("runs.cancel", "x", "cancel", "Cancel", "Stop the run; its verdicts stay."),
-        Action("runs.transcript", "T", "transcript", "Calls", "Show what was asked and written, call by call."),
+        Action("runs.transcript", "T", "transcript", "Calls", "Show requests and replies, call by call."),
         Action("runs.details", "d", "details", "Details", "Show the run's reasons, message and log."),
     )
 
@@ -131,7 +131,7 @@ class RunsScreen(TableScreen, LiveScreen):
     def show(self, data: list[RunInfo]) -> None:
         self.runs = data
         active = sum(run.state in ACTIVE for run in data)
-        self.say(f"{printable(self.project.path.name)} · {counted(len(data), 'run')}, {active} at work")
+        self.say(f"{printable(self.project.path.name)} · {counted(len(data), 'run')}, {active} active")
         self.fill()
         if self._first is not None:
             self.table.jump_to_id(self._first)
@@ -289,7 +289,7 @@ class RunsScreen(TableScreen, LiveScreen):
 
     def _done(self, run: RunInfo) -> None:
         state, _ = run_view.state_words(run)
-        had = f" · {run.reused:,} of {run.selected:,} items have a verdict already" if run.reused else ""
+        had = f" · {run.reused:,} of {run.selected:,} items already have a verdict" if run.reused else ""
         self.notify(f"{state}{had}", title=f"{printable(run.verifier)}, run {run.run}", markup=False)
         self.table.jump_to_id(run.run)
         self.read_again()

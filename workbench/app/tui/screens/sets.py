@@ -49,7 +49,7 @@ class SetDiffScreen(TableScreen):
     """
 
     CSS_PATH = "set_diff.tcss"
-    TITLE_TEXT = "What differs"
+    TITLE_TEXT = "Differences"
     PREFIX, ABOVE = "diff", ("caption",)
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-diff.open", "enter", "open_row", "Items", "Show the row's item, or its question's, in Browse."),
@@ -105,18 +105,18 @@ class SetsScreen(TableScreen, LiveScreen):
         Action("sets.build", "a", "build", "Build", "Build a set: picks, balanced, hard, or a draw of questions."),
         Action("sets.publish", "e", "publish", "Publish", "Write finished sets into a folder with a data card."),
         Action("sets.accuracy", "v", "accuracy", "Accuracy", "Show verifiers' accuracy on the set's items."),
-        Action("sets.diff", "vertical_line", "diff", "Diff", "Show what differs from the version before."),
+        Action("sets.diff", "vertical_line", "diff", "Diff", "Show differences from the previous version."),
         Action(
             "sets.diff-other",
             "backslash",
             "diff_other",
             "Diff with",
-            "Show what differs from another set.",
+            "Show differences from another set.",
             footer=False,
         ),
         Action("sets.pool", "o", "pool", "Pool", "Show the pool of questions, source by source."),
         Action(
-            "sets.again", "r", "again", "Read again", "Read the set anew, its judges' later runs too.", footer=False
+            "sets.again", "r", "again", "Read again", "Read the set again, with its judges' later runs.", footer=False
         ),
         Action("sets.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", footer=False),
     )
@@ -226,7 +226,7 @@ class SetsScreen(TableScreen, LiveScreen):
         if not others:
             self.notify("There is no other set yet.", markup=False)
             return
-        self.app.push_screen(ChoiceMenu("What differs from", [Choice(name, name) for name in others]), self._diff)
+        self.app.push_screen(ChoiceMenu("Compare with", [Choice(name, name) for name in others]), self._diff)
 
     def _diff(self, old: str | None) -> None:
         if old is not None and (line := self.chosen) is not None:
@@ -248,7 +248,7 @@ class SetsScreen(TableScreen, LiveScreen):
         self.app.push_screen(BuildSetScreen(form, self._built))
 
     def _built(self, report: SetReport) -> None:
-        state = "it stood there already" if report.unchanged else "frozen"
+        state = "it existed already" if report.unchanged else "frozen"
         self.notify(
             f"{report.tuples:,} tuples of {report.questions:,} questions; {state}",
             title=f"{printable(report.name)}@{report.version}",
@@ -273,7 +273,7 @@ def _in_set(line: SetLine) -> Condition:
 # -- A form that builds a set: filled in, planned, frozen.
 
 
-_WAITING = "Nothing was frozen: items still wait for labels, see above."
+_WAITING = "Nothing was frozen: items still need labels, see above."
 
 
 class Freeze(Protocol):
@@ -296,7 +296,7 @@ class SetPlanScreen(WorkbenchScreen):
     TITLE_TEXT = "Plan of a set"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("set-plan.freeze", "enter", "freeze(False)", "Freeze", "Freeze the set under its name."),
-        Action("set-plan.version", "a", "freeze(True)", "As new version", "Freeze it beside one that differs."),
+        Action("set-plan.version", "a", "freeze(True)", "As new version", "Freeze it as a new version."),
         Action("set-plan.back", "escape,q", "app.go_back", "Back", "Go back to the form; nothing is written."),
     )
 
@@ -348,8 +348,10 @@ class BuildSetScreen(FormScreen):
     CSS_PATH = "build_set.tcss"
     TITLE_TEXT = "Build a set"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("build-set.plan", "f3,ctrl+t", "plan", "Plan (enter)", "Show what the set would be.", priority=True),
-        Action("build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("build-set.plan", "f3,ctrl+t", "plan", "Plan (enter)", "Show the planned set.", priority=True),
+        Action(
+            "build-set.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."
+        ),
     )
 
     def __init__(self, form: BuildForm, then: Callable[[SetReport], None]) -> None:
@@ -397,7 +399,7 @@ class BuildSetScreen(FormScreen):
 # -- A form that publishes finished sets: where to, under which licence; and what was written.
 
 
-_ABOUT: Final = "what stood when a set was frozen: items, labels, data card, leaderboard, checksums"
+_ABOUT: Final = "data as of the freeze: items, labels, data card, leaderboard, checksums"
 _YES: Final = "yes"
 
 
@@ -413,7 +415,7 @@ class PublishSetScreen(FormScreen):
     TITLE_TEXT = "Publish"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("publish.write", "f4,ctrl+r", "write", "Write (enter)", "Write the folder.", priority=True),
-        Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("publish.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
         Action("publish.back", "escape,q", "back", "Back", "Go back to the sets, once nothing is being written."),
     )
 
@@ -426,13 +428,13 @@ class PublishSetScreen(FormScreen):
         yield TitleBar(self.TITLE_TEXT, _ABOUT)
         folder = self.project.path.parent / SetName.parse(self._begin_with).name.replace("/", "-")
         names = [Choice("no", "no: pseudonyms"), Choice(_YES, "yes")]
-        replace = [Choice("no", "no"), Choice(_YES, "yes: one that was published, and that nobody has touched since")]
+        replace = [Choice("no", "no"), Choice(_YES, "yes: if it was published, and is unchanged since")]
         with VerticalScroll(id="publish-form", can_focus=False):
-            yield OptionField("folder", "where to; it appears whole or not at all", value=str(folder))
+            yield OptionField("folder", "the folder; it appears whole or not at all", value=str(folder))
             yield OptionField("licence", "of labels, selection and card, such as cc-by-4.0; sources keep their own")
             sets = [Choice(name, name) for name in self._finished]
             yield OptionField("sets", "those in the folder", sets, self._begin_with, several=True)
-            yield OptionField("title", "what the card calls it; the sets' names")
+            yield OptionField("title", "title on the card; by default the sets' names")
             yield OptionField("languages", "ISO 639 codes with blanks between them, such as en")
             yield OptionField("names", "annotators' names in the labels", names)
             yield OptionField("replace", "a folder that is there", replace)
@@ -450,7 +452,7 @@ class PublishSetScreen(FormScreen):
         if self._writing:
             return
         if not typed["folder"] or not typed["sets"]:
-            self.complain("Say which sets, and where to.")
+            self.complain("Choose the sets and the folder.")
             return
         self._tell(writing=True)
         self.complain("")

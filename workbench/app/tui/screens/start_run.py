@@ -60,7 +60,7 @@ class ChosenVerifier(NamedTuple):
 
 
 _ASKED_FOR: Final = "llm-judge"
-"""The kind that most people look for who don't take the default: it stands before those that are made of judges."""
+"""The most wanted kind besides the default: it comes before those made of judges."""
 
 
 def choices(kinds: list[VerifierInfo]) -> list[ChosenVerifier]:
@@ -180,8 +180,8 @@ _WHERE = "items"
 _NAME = "name"
 _BATCH = "batch"
 _BATCHES = {
-    "no": "each call by itself, answered at once",
-    "yes": "all together, within a day, at half the price",
+    "no": "single calls, answered at once",
+    "yes": "batches, within a day, at half the price",
 }
 
 
@@ -212,11 +212,13 @@ class SetUpRunScreen(ServerTestScreen):
             "f7",
             "replay",
             "Replay",
-            "Let recorded replies answer, the sample's at first.",
+            "Serve recorded replies instead, initially the sample's.",
             priority=True,
         ),
-        Action("set-up-run.save", "f6", "save", "Save", "Keep it under its name.", priority=True),
-        Action("set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
+        Action("set-up-run.save", "f6", "save", "Save", "Save it under its name.", priority=True),
+        Action(
+            "set-up-run.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."
+        ),
     )
 
     def __init__(
@@ -233,12 +235,12 @@ class SetUpRunScreen(ServerTestScreen):
             about = "which items: conditions such as type=A state=final; empty: all"
             yield option_field(FormField(name=_WHERE, about=about, value=self._filled.get(_WHERE, "")))
             if not self.chosen.is_configured:
-                about = f"what tables call it; empty: {self.chosen.name}. Other options take another name"
+                about = f"its name in tables; empty: {self.chosen.name}. Other options need another name"
                 yield option_field(FormField(name=_NAME, about=about, value=self._filled.get(_NAME, "")))
             else:
                 yield Static(self._ready, id="set-up-ready", markup=False)
             if self.asks_server:
-                about = "how its calls are asked; OpenAI, Anthropic, Gemini and Mistral take them together"
+                about = "how calls are sent; OpenAI, Anthropic, Gemini and Mistral accept batches"
                 yield option_field(FormField(name=_BATCH, about=about, choices=_BATCHES, value="no"))
             yield Vertical(id="set-up-sections")
         yield Static(classes="form-tested", markup=False)
@@ -366,7 +368,7 @@ class SetUpRunScreen(ServerTestScreen):
 
     def _saved(self, name: str, path: Path) -> None:
         key = self.workbench.shown_keys("set-up-run.start", "f4,ctrl+r")[0]
-        self.notify(f"It stands in {path}. {key} starts it.", title=f"{printable(name)} saved", markup=False)
+        self.notify(f"Saved to {path}. {key} starts it.", title=f"{printable(name)} saved", markup=False)
 
 
 def _tried(screen: SetUpRunScreen, project: Project, trust: bool) -> ShownTrial:
@@ -406,7 +408,7 @@ class TrialScreen(WorkbenchScreen):
         self._verifier, self._then = name, then
 
     def compose(self) -> ComposeResult:
-        remark = f"{_right(self.shown)}; none of these verdicts is kept"
+        remark = f"{_right(self.shown)}; these verdicts are not stored"
         yield TitleBar(f"{printable(self._verifier)}, tried", remark)
         with VerticalScroll(id="trial"):
             yield Static(trial_text(self.shown), markup=False)
@@ -422,9 +424,9 @@ class TrialScreen(WorkbenchScreen):
 
 _NO_GOLD: Final = "none"
 _ROOM: Final = 74
-"""Cells of a line."""
+"""Width of a line in cells."""
 _READ: Final = 2000
-"""Characters of a text that a line is made from."""
+"""Maximum characters of a text in a line."""
 
 
 def _right(shown: ShownTrial) -> str:

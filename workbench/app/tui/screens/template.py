@@ -28,7 +28,7 @@ from workbench.runs import own_templates
 from workbench.runs.own_templates import MAX_BYTES, TemplateDraft, TemplateShape
 from workbench.runs.previewing import PreviewedCall
 
-_FILE: Final = "file beside the database"
+_FILE: Final = "file next to the database"
 _PAUSE_S: Final = 0.3
 
 
@@ -46,8 +46,8 @@ class TemplateScreen(FormScreen):
     CSS_PATH = "template.tcss"
     TITLE_TEXT = "Template"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("template.preview", "ctrl+t,f3", "preview", "Preview", "Show what it would ask.", priority=True),
-        Action("template.save", "ctrl+r,f4", "save", "Save", "Keep it as a file, and try it.", priority=True),
+        Action("template.preview", "ctrl+t,f3", "preview", "Preview", "Show the resulting request.", priority=True),
+        Action("template.save", "ctrl+r,f4", "save", "Save", "Save it as a file, and try it.", priority=True),
         Action("template.back", "escape", "back", "Back", "Leave without saving."),
     )
 
@@ -108,8 +108,8 @@ class TemplateScreen(FormScreen):
             self.in_background(work, self._tell, group="template-shape")
 
     def _tell(self, shape: TemplateShape) -> None:
-        lacks = f" · shows no {', no '.join(shape.lacks)}" if shape.lacks else ""
-        said = f"{counted(shape.calls, 'call')} an item · read by {printable(shape.parser)}{lacks}"
+        lacks = f" · without {' and '.join(shape.lacks)}" if shape.lacks else ""
+        said = f"{counted(shape.calls, 'call')} per item · parsed by {printable(shape.parser)}{lacks}"
         self._put_shape(said)
 
     def _put_shape(self, said: str) -> None:

@@ -17,12 +17,11 @@ from workbench.measuring.records.watching import TrainingReport, Trainings
 from workbench.measuring.watching import watched
 from workbench.measuring.watching_tables import ALIKE, STEPS, WORDINGS, sentences
 
-_LISTS: Final = ("steps", "alarms", "what looks alike")
+_LISTS: Final = ("steps", "alarms", "near-duplicates")
 
 
 _UNLABELLED: Final = (
-    "Nothing is labelled yet, so nothing tells what was right. "
-    "Next: Assign (ctrl+p) gives them to people, :a labels them."
+    "Nothing is labelled yet, so correctness is unknown. Next: Assign (ctrl+p) gives them to people, :a labels them."
 )
 
 
@@ -41,12 +40,12 @@ class TrainingsScreen(TableScreen, LiveScreen):
     TITLE_TEXT = "Trainings"
     PREFIX, ABOVE, DETAIL = "trainings", ("said",), True
     EMPTY = (
-        "No training is watched here. A reward with an audit puts a share of what it judges into a project:\n\n"
+        "No training is watched here. A reward with an audit stores a share of its judged items in a project:\n\n"
         'workbench.reward("rules", audit="p.db")'
     )
     ACTIONS: ClassVar[tuple[Action, ...]] = (
         Action("trainings.open", "enter", "open_row", "Items", "List the completions behind the row."),
-        Action("trainings.kinds", "w", "list", "Next list", "Steps, alarms, or accepted completions that look alike."),
+        Action("trainings.kinds", "w", "list", "Next list", "Steps, alarms, or near-duplicate accepted completions."),
         Action("trainings.next", "right_square_bracket", "next", "Next", "The next training.", footer=False),
         Action("trainings.reload", "r", "reload", "Reload", "Read it again."),
     )
@@ -90,7 +89,7 @@ class TrainingsScreen(TableScreen, LiveScreen):
         if one is None:
             self.put_detail("")
         elif self._list == 0:
-            self.put_detail(f"{counted(one.undecided, 'completion')} undecided, {one.dropped:,} not looked at.")
+            self.put_detail(f"{counted(one.undecided, 'completion')} undecided, {one.dropped:,} not judged.")
         else:
             self.put_detail(Content(printable(one.example)))
 
@@ -98,7 +97,7 @@ class TrainingsScreen(TableScreen, LiveScreen):
         report = self.training
         if report is None or row >= len(self.listed):
             return
-        if self._list == _LISTS.index("what looks alike"):
+        if self._list == _LISTS.index("near-duplicates"):
             from workbench.app.tui.screens.item import ItemScreen
 
             items = report.alike[row].items

@@ -102,7 +102,9 @@ class CallsScreen(FindingScreen):
 def _actions(screen: str, *more: Action) -> tuple[Action, ...]:
     return (
         Action(f"{screen}.next", "right_square_bracket", "go(1)", "Next call", "Show the next call."),
-        Action(f"{screen}.previous", "left_square_bracket", "go(-1)", "Call before", "Show the call before.", False),
+        Action(
+            f"{screen}.previous", "left_square_bracket", "go(-1)", "Previous call", "Show the previous call.", False
+        ),
         Action(f"{screen}.pane", "tab", "app.focus_next", "Pane", "Go to the other pane.", False),
         Action(f"{screen}.reply", "C", "reply", "Reply", "Go to the reply of the call."),
         Action(f"{screen}.raw", "o", "raw", "Raw", "Show both bodies as they were sent, and back."),
@@ -158,7 +160,7 @@ class TranscriptScreen(CallsScreen):
         if self._calls:
             self.show_call(next(iter(self._calls)))
         else:
-            self.reader.set_title("No call: nothing was asked for this verdict")
+            self.reader.set_title("No calls: this verdict needed none")
 
     def call(self, row: int) -> CallShown:
         return self._calls[row]
@@ -243,14 +245,14 @@ class WrittenScreen(CallsScreen):
         info, replies = found
         self.say(printable(f"{info.verifier}, run {info.run}"))
         reused = info.usage.reused if info.usage is not None else 0
-        words = [counted(len(replies), "call"), f"{reused:,} more were there already" if reused else ""]
+        words = [counted(len(replies), "call"), f"{reused:,} more were reused" if reused else ""]
         self.query_one("#transcript-facts", Static).update(" · ".join(word for word in words if word))
         self._places = {one.id: place for place, one in enumerate(replies)}
         self.query_one(VirtualTable).show_records(_written_columns(self._places), ((one.id, one) for one in replies))
         if replies:
             self.show_call(replies[0].id)
         else:
-            self.reader.set_title("No call: this run has asked for nothing itself")
+            self.reader.set_title("No calls: this run made none itself")
 
     def call(self, row: int) -> CallShown:
         """Read the call now: a large pool's replies don't fit into memory."""
@@ -327,7 +329,7 @@ class SearchTreeScreen(WorkbenchScreen):
         title, search = found
         self.say(printable(title))
         if search is None:
-            self.query_one("#search-facts", Static).update("No search can be read behind this verdict.")
+            self.query_one("#search-facts", Static).update("This verdict has no readable search.")
             return
         self.search = search
         self.query_one("#search-facts", Static).update(_search_facts(search))
@@ -431,7 +433,7 @@ def _said_half(rollout: SearchRollout) -> Cell:
 def _search_facts(search: TreeSearch) -> Content:
     mark, style = _MARKS[search.correct]
     word = {True: "correct", False: "incorrect", None: "no answer"}[search.correct]
-    how = "no rollout was rewarded: what most of them say" if search.no_reward else "the drawn rollout's prediction"
+    how = "no rollout was rewarded: the majority's answer" if search.no_reward else "the drawn rollout's prediction"
     parts = (
         "" if search.score is None else f"chance of correct {search.score:.2f}",
         f"global evaluation {_MARKS[search.g][0]}",

@@ -32,17 +32,17 @@ from workbench.statistics.records.report import AccuracyRow
 from workbench.tables.files import written
 
 _AHEAD = 12
-"""Cases that are read together, before they are asked for."""
+"""Number of cases read ahead together."""
 _COMPARED = 400
-"""Open cases among which like ones are looked for."""
+"""Number of open cases searched for similar ones."""
 _STORE, _LOOKS = "triage-store", "triage-looks"
 _OF_A_CASE = frozenset(("give", "other", "send_back", "pick", "open_item", "what_if"))
-"""What is done to the case on the screen."""
+"""Actions on the case on the screen."""
 _NEW = "new"
 _OWN = 8
-"""So many causes of reviewers' own are offered again."""
-_WHY_ANEW = "Why is it labelled anew?"
-_NAME_IT = "What is the cause called?"
+"""Maximum number of custom causes that are offered again."""
+_WHY_ANEW = "Why label it again?"
+_NAME_IT = "Name of the cause"
 
 
 class _Read(NamedTuple):
@@ -104,19 +104,17 @@ class TriageScreen(InSight):
             )
             for digit, cause in enumerate(KEYED, 1)
         ),
-        Action("triage.other", "0", "other", "Other cause", "Choose another cause, or name one of your own."),
-        Action("triage.gold", "g", "send_back", "Gold", "Gold is in doubt: people label the item anew; asks why."),
-        Action("triage.like", "space", "pick", "Alike", "Give the next cause to all cases like this one."),
+        Action("triage.other", "0", "other", "Other cause", "Choose another cause, or name a custom one."),
+        Action("triage.gold", "g", "send_back", "Gold", "Gold is in doubt: have the item labelled again; asks why."),
+        Action("triage.like", "space", "pick", "Alike", "Give the next cause to all similar cases."),
         Action("triage.next", "right_square_bracket", "go(1)", "Skip", "Go to the next case."),
-        Action("triage.previous", "left_square_bracket", "go(-1)", "Before", "Go to the case before."),
-        Action(
-            "triage.undo", "z", "take_back", "Undo", "Take back the cause that was given last, with all it was for."
-        ),
+        Action("triage.previous", "left_square_bracket", "go(-1)", "Before", "Go to the previous case."),
+        Action("triage.undo", "z", "take_back", "Undo", "Undo the last cause, on all its cases."),
         Action("triage.open", "enter", "open_item", "Open", "Open the item with all its texts and evidence."),
         Action(
             "triage.elsewhere", "n", "elsewhere", "Open cases", "Go to the verifier with the most open cases.", False
         ),
-        Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose whose errors to read.", False),
+        Action("triage.verifiers", "v", "choose_verifier", "Verifier", "Choose the verifier.", False),
         Action(
             "triage.what-if", "ctrl+t,f3", "what_if", "What if", "Try other options of the verifier that errs.", False
         ),
@@ -233,7 +231,7 @@ class TriageScreen(InSight):
             self._record_looks()
             self._read_ahead()
         elif item in self._cases:
-            self.said = "No verifier differs from gold on that item any more."
+            self.said = "All verifiers agree with gold on that item now."
             self._show_next()
             return
         else:
@@ -262,7 +260,7 @@ class TriageScreen(InSight):
             self.said = ""
             self._show(place)
         else:
-            self.notify("There is no case further on." if step > 0 else "This is the first case.", markup=False)
+            self.notify("This is the last case." if step > 0 else "This is the first case.", markup=False)
 
     def action_choose_verifier(self) -> None:
         self.in_background(partial(triage.verifiers, self.project), self._ask_verifier, group="verifiers")
@@ -272,7 +270,9 @@ class TriageScreen(InSight):
             Choice(row.verifier, f"{printable(row.verifier)}: right on {percent(row.accuracy)} % of {row.n:,}")
             for row in found
         ]
-        menu = ChoiceMenu("Whose errors?", choices, chosen=() if self.scope is None else self.scope.verifiers)
+        menu = ChoiceMenu(
+            "Which verifier's errors?", choices, chosen=() if self.scope is None else self.scope.verifiers
+        )
         self.app.push_screen(menu, self._change_to)
 
     def _change_to(self, verifier: str | None) -> None:
@@ -293,7 +293,7 @@ class TriageScreen(InSight):
             self.picked = not self.picked
             self._draw()
         else:
-            self.notify("No other open case is like this one.")
+            self.notify("No other open case is similar.")
 
     def action_give(self, digit: int) -> None:
         if self.is_decision():
@@ -321,7 +321,7 @@ class TriageScreen(InSight):
         known = {str(place): cause for place, cause in enumerate((*UNKEYED, *own[:_OWN]))}
         counts = Counter(mark.cause for mark in self.tally.marks) if self.tally is not None else Counter[Cause]()
         choices = [Choice(key, other_cause(cause, counts[cause])) for key, cause in known.items()]
-        choices.append(Choice(_NEW, "a cause of your own: name it …"))
+        choices.append(Choice(_NEW, "a custom cause …"))
 
         def chosen(key: str | None) -> None:
             if key == _NEW:
@@ -405,7 +405,7 @@ class TriageScreen(InSight):
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group == _STORE and event.state is WorkerState.ERROR:
             job, self._job, self._storing = self._job, None, False
-            self.said = "That could not be stored."
+            self.said = "That could not be saved."
             if job is not None and job.items:
                 self._pending.difference_update(job.items)
                 self._show(self._items.index(job.items[0]))
@@ -421,12 +421,12 @@ class TriageScreen(InSight):
         by = coordinator_name()
         marks = self._given[-1] if self._given else triage.last_given(project, scope, by=by)
         if not marks:
-            return _Finished("There is no cause of yours to take back.", ())
+            return _Finished("You have no cause to undo.", ())
         deciding.take_back_each(project, marks, by=by)
         if self._given:
             self._given.pop()
         items = tuple(dict.fromkeys(mark.completion for mark in marks))
-        return _Finished(f"taken back: {_words(marks)}", items, items[0])
+        return _Finished(f"undone: {_words(marks)}", items, items[0])
 
     # -- leaving, and what it has come to ----------------------------------------------------------
 
@@ -521,7 +521,7 @@ def _numbered(scope: TriageScope, case: TriageCase) -> str:
 
 def _words(marks: Sequence[Review]) -> str:
     if marks[0].kind == "reannotate":
-        return "sent back; people still label it anew"
+        return "sent back; it will still be labelled again"
     cause = triage.cause_of(marks[0].category or "other", marks[0].note).name
     items = len({mark.completion for mark in marks})
     return f"{cause} · {counted(items, 'case')}" if items > 1 else cause

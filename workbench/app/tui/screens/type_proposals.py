@@ -21,7 +21,7 @@ from workbench.tables.document import Cell
 from workbench.tables.table import Columns, column, word
 
 _IN, _OUT = Cell("● in", "success"), Cell("○ out", "dim")
-"""Whether a proposal is taken."""
+"""Whether a proposal is selected."""
 
 
 class _Offered(ProposedType, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ _COLUMNS: Columns[_Offered] = (
     column(
         "type", lambda one: one.subtype, lambda code: type_display(code) if code else "–", words=True, room=(14, 26)
     ),
-    word("told by", lambda one: one.column or ("form" if one.subtype else "–"), room=(7, 14)),
+    word("derived from", lambda one: one.column or ("form" if one.subtype else "–"), room=(7, 14)),
     word("reference", lambda one: one.reference, room=(16, 40)),
     word("question", lambda one: one.question, room=(20, 60)),
 )
@@ -51,8 +51,8 @@ class TypeProposalsScreen(TableScreen):
     PREFIX, BELOW = "types", ("said",)
     EMPTY = "Every question has an answer type already."
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("types.accept", "f4,ctrl+r", "accept", "Accept", "Settle the types that are in."),
-        Action("types.take", "space", "take", "In or out", "Take the proposal under the cursor, or leave it."),
+        Action("types.accept", "f4,ctrl+r", "accept", "Accept", "Accept the selected types."),
+        Action("types.take", "space", "take", "Select", "Select the proposal under the cursor, or not."),
         Action("types.type", "t", "choose", "Type", "Choose another type for the question."),
     )
 
@@ -84,7 +84,7 @@ class TypeProposalsScreen(TableScreen):
         taken = sum(one.taken for one in self.offered)
         left = len(self.offered) - taken
         stay = f", {left:,} {'stays' if left == 1 else 'stay'} without a type" if left else ""
-        self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} taken{stay}")
+        self.say(f"{counted(len(self.offered), 'question')} without a type, {taken:,} selected{stay}")
         self.table.show_records(_COLUMNS, enumerate(self.offered))
 
     def _change(self, row: int, subtype: str | None, *, taken: bool) -> None:
@@ -115,7 +115,7 @@ class TypeProposalsScreen(TableScreen):
     def action_accept(self) -> None:
         settled = [(one.of, one.subtype) for one in self.offered if one.taken and one.subtype is not None]
         if not settled:
-            self.notify("No type is taken.", markup=False)
+            self.notify("No type is selected.", markup=False)
             return
         work = partial(settle_types, self.project, settled, by=coordinator_name())
         self.in_background(work, self._settled, group="types-accept")
@@ -123,14 +123,14 @@ class TypeProposalsScreen(TableScreen):
     def _settled(self, done: LabelsImported) -> None:
         left = len(self.offered) - sum(one.taken for one in self.offered)
         stay = f" {counted(left, 'question')} {'stays' if left == 1 else 'stay'} without a type." if left else ""
-        self.notify(f"{counted(done.imported, 'type')} settled; figures by type have them now.{stay}", markup=False)
+        self.notify(f"{counted(done.imported, 'type')} accepted; metrics by type use them now.{stay}", markup=False)
         self.workbench.action_go_back()
 
 
 def _told_by(found: list[ProposedType]) -> str:
     column = next((one.column for one in found if one.column is not None), None)
     if column is None:
-        return "Told from the references' form, without a model; nothing is stored yet."
+        return "Derived from the form of the references, without a model; nothing is stored yet."
     many = sum(one.column is not None for one in found)
-    rest = "the rest by the references' form; nothing is stored yet."
+    rest = "the rest from the form of the references; nothing is stored yet."
     return f"{many:,} told by the file's column {printable(column)}, {rest}"

@@ -1,4 +1,4 @@
-"""Validity: what each verifier's verdicts follow besides correctness, one sentence per finding."""
+"""Validity: what each verifier's verdicts depend on besides correctness, one sentence per finding."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ValidityScreen(TableScreen, FigureScreen):
     PREFIX, ABOVE, DETAIL, PANE, PALETTE = "validity", ("caption",), True, True, True
     asked: FigureQuery
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("validity.all", "h", "show_all", "All/standing out", "Show every check, or only what stands out."),
+        Action("validity.all", "h", "show_all", "All/significant", "Show every check, or only significant ones."),
         Action("validity.gold", "g", "next_gold", "Gold", "Compare with another gold: final, people, imported."),
     )
 
@@ -93,10 +93,10 @@ class ValidityScreen(TableScreen, FigureScreen):
 def _mark(finding: ValidityFinding) -> Cell:
     compares = finding.check in COMPARING
     if finding.stands_out:
-        return Cell("◆ stands out" if compares else "◆ seen", "warning")
+        return Cell("◆ significant" if compares else "◆ seen", "warning")
     if finding.estimate is None:
         return Cell("· too few", "dim")
-    return Cell("· as chance" if compares else "· none seen", "dim")
+    return Cell("· not significant" if compares else "· none observed", "dim")
 
 
 def _figure(finding: ValidityFinding) -> str:
@@ -122,7 +122,7 @@ _COLUMNS: Columns[ValidityFinding] = (
 def _caption(report: ValidityReport) -> str:
     sources = ", ".join(f"{number:,} {name}" for name, number in report.gold.items() if number)
     return (
-        f"gold {report.gold_choice} ({sources or 'none'}) · differences in points of acceptance, of equal gold and type"
+        f"gold {report.gold_choice} ({sources or 'none'}) · differences in points of acceptance, at equal gold and type"
     )
 
 
@@ -137,4 +137,4 @@ def _words(finding: ValidityFinding, report: ValidityReport) -> Content:
 def _nothing(report: ValidityReport | None) -> str:
     if report is None or not report.findings:
         return "No verifier has a complete run yet: start one in Verifiers & runs."
-    return "Nothing stands out. Press h for every check."
+    return "Nothing is significant. Press h for every check."

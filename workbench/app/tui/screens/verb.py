@@ -31,7 +31,7 @@ from workbench.core.text.figures import counted
 from workbench.tables.files import write_beside
 
 _SHOWN: Final = 1_000_000
-"""Characters of what a verb says that are shown; a file takes all."""
+"""Maximum shown characters of a verb's output; a file has all."""
 _RUN: Final = "verb"
 
 
@@ -49,10 +49,10 @@ class VerbOutputScreen(FindingScreen):
     CSS_PATH = "verb_output.tcss"
     TITLE_TEXT = "Result"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("verb-output.run", "f4,ctrl+r", "run", "Do it", "Do what was only tried.", priority=True),
-        Action("verb-output.save", "e", "save", "Save", "Write all of it to a file beside the database."),
+        Action("verb-output.run", "f4,ctrl+r", "run", "Run", "Run what was only tried.", priority=True),
+        Action("verb-output.save", "e", "save", "Save", "Write all of it to a file next to the database."),
         Action("verb-output.copy", "Y", "copy", "Copy", "Copy all of it."),
-        Action("verb-output.command", "ctrl+y", "command", "As command", "Show and copy the command that says this."),
+        Action("verb-output.command", "ctrl+y", "command", "As command", "Show and copy the equivalent command."),
         *finding_actions("verb-output"),
     )
 
@@ -72,17 +72,17 @@ class VerbOutputScreen(FindingScreen):
 
     def compose(self) -> ComposeResult:
         done = "done" if self._do is None else f"only tried · {self._run_key} does it"
-        yield TitleBar(self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not done"))
+        yield TitleBar(self.TITLE_TEXT, done if self.ran.code == 0 else _ENDINGS.get(self.ran.code, "not run"))
         yield Reader(id="verb-output")
         yield PromptBar()
         yield Footer(show_command_palette=False)
 
     def on_mount(self) -> None:
         self.reader.focus()
-        text = self.text or "It is done; there is nothing to say."
+        text = self.text or "Done, without output."
         lines = text[:_SHOWN].rstrip("\n").split("\n")
         if len(text) > _SHOWN:
-            lines.append(f"… and {len(text) - _SHOWN:,} more characters: a file takes them all.")
+            lines.append(f"… and {len(text) - _SHOWN:,} more characters: a file has them all.")
         lines += [f"Written: {path}" for path in self._written]
         shown = (RenderedLine((Span(printable(line.expandtabs(4))),), (0, 0)) for line in lines)
         self.reader.show(RenderedText(tuple(shown), {}))
@@ -121,7 +121,7 @@ class VerbOutputScreen(FindingScreen):
         show_command(self, self._command)
 
 
-_ENDINGS: Final = {3: "done, but some were refused", 130: "stopped", -2: "stopped"}
+_ENDINGS: Final = {3: "done, but some were rejected", 130: "stopped", -2: "stopped"}
 
 
 class VerbScreen(FormScreen):
@@ -135,12 +135,12 @@ class VerbScreen(FormScreen):
     CSS_PATH = "verb.tcss"
     TITLE_TEXT = "Command"
     ACTIONS: ClassVar[tuple[Action, ...]] = (
-        Action("verb.run", "f4,ctrl+r", "run", "Run", "Do it.", priority=True),
+        Action("verb.run", "f4,ctrl+r", "run", "Run", "Run it.", priority=True),
         Action("verb.try", "f3,ctrl+t", "try", "Try", "Show what it would do; nothing is written.", priority=True),
-        Action("verb.more", "f9", "more", "More", "Show the fields that few need, or hide them.", priority=True),
+        Action("verb.more", "f9", "more", "More", "Show or hide rarely used fields.", priority=True),
         Action("verb.command", "ctrl+y", "command", "As command", "Show and copy it as a command.", priority=True),
-        Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the one before)."),
-        Action("verb.back", "escape,q", "back", "Back", "Stop what runs, else go back."),
+        Action("verb.next", "tab", "app.focus_next", "Next", "Go to the next field (shift+tab: the previous one)."),
+        Action("verb.back", "escape,q", "back", "Back", "Stop the run, or go back."),
     )
 
     def __init__(self, verb: Verb, begin: dict[str, str] | None = None) -> None:
@@ -194,7 +194,7 @@ class VerbScreen(FormScreen):
         action = next(action for action in self.ACTIONS if action.run == "more")
         key = self.workbench.shown_keys(action.id, action.keys)[0]
         line = self.query_one("#verb-later", Static)
-        line.update(f"{key}: {counted(len(later), 'more field')}, which few need: {', '.join(self.form.later)}")
+        line.update(f"{key}: {counted(len(later), 'more field')} (rarely used):  {', '.join(self.form.later)}")
         line.display = not shown
         self._more = shown
 
@@ -306,7 +306,7 @@ class VerbScreen(FormScreen):
         if self.is_at_work:
             self.workers.cancel_group(self, _RUN)
             self._rest()
-            self.notify("It was stopped; what is stored stays.", markup=False)
+            self.notify("It was stopped; stored data stays.", markup=False)
         else:
             self.workbench.action_go_back()
 

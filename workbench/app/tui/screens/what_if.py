@@ -37,12 +37,10 @@ from workbench.runs.configuring import FormOption, with_template_inside
 from workbench.runs.own_templates import ITS_OWN, TEMPLATE
 
 SAMPLE: Final = 20
-"""Items that servers are asked about first."""
+"""Number of items that are sent to servers first."""
 _WORK: Final = "what-if"
 _NAME: Final = "name of the new verifier"
-_FIRST: Final = (
-    "Change an option and try it: which verdicts flip, fixed and broken, will stand here. Nothing is stored."
-)
+_FIRST: Final = "Change an option and try it: the changed verdicts, fixed and broken, appear here. Nothing is stored."
 
 
 class WhatIfScreen(TableScreen, FormScreen):
@@ -63,10 +61,10 @@ class WhatIfScreen(TableScreen, FormScreen):
         ),
         Action("what-if.save", "f4,ctrl+r", "save", "Save", "Start a new verifier with these options.", priority=True),
         Action("what-if.open", "enter", "open_row", "Open", "Open the item under the cursor; on template, its text."),
-        Action("what-if.export", "e", "export", "Export", "Save or copy the figures, or the items that flip.", False),
+        Action("what-if.export", "e", "export", "Export", "Save or copy the metrics, or the changed items.", False),
         Action("what-if.template", "", "template", "Template", "Edit the judge's template.", False),
-        Action("what-if.next", "tab", "app.focus_next", "Next", "Go to the next field, or to the items that flip."),
-        Action("what-if.back", "escape,q", "back", "Back", "Stop what is under way, else go back."),
+        Action("what-if.next", "tab", "app.focus_next", "Next", "Go to the next field, or to the changed items."),
+        Action("what-if.back", "escape,q", "back", "Back", "Stop the work, or go back."),
     )
 
     def __init__(self, verifier: str, item: int | None = None, basis: Basis | None = None) -> None:
@@ -209,10 +207,10 @@ class WhatIfScreen(TableScreen, FormScreen):
     def _offer(self, found: WhatIf) -> None:
         needed = found.report.needed
         assert needed is not None
-        choices = [Choice("", "Ask nobody"), Choice("all", f"Ask about all of them: {_takes(needed, needed.items)}")]
+        choices = [Choice("", "Send nothing"), Choice("all", f"Send all of them: {_takes(needed, needed.items)}")]
         if not found.report.items.read:
             some = min(SAMPLE, needed.items)
-            choices.insert(1, Choice("sample", f"Ask about {counted(some, 'item')} first: {_takes(needed, some)}"))
+            choices.insert(1, Choice("sample", f"Send {counted(some, 'item')} first: {_takes(needed, some)}"))
 
         def chosen(what: str | None) -> None:
             if what:
@@ -282,7 +280,7 @@ class WhatIfScreen(TableScreen, FormScreen):
         if self._working:
             self.workers.cancel_group(self, _WORK)
             self._working = False
-            self.put("said", "Stopped. What servers have answered is stored.")
+            self.put("said", "Stopped. All replies are stored.")
         else:
             self.workbench.action_go_back()
 
@@ -320,7 +318,7 @@ def _item_text(item: ItemDetail, verifier: str, found: WhatIf | None) -> Content
 
 
 _LONGEST: Final = 600
-"""Characters of a question that are shown."""
+"""Maximum characters of a shown question."""
 
 
 def _mark(word: str | None) -> Content:

@@ -24,7 +24,7 @@ from workbench.training.records import RewardRefusal
 
 
 RETRY_S = 1
-"""Seconds after which a request that found no room is worth another try."""
+"""Seconds after which to retry a request that found no room."""
 _PLACE = re.compile(r"^(?P<wrong>.*) - at `\$\.?(?P<field>.*)`$", re.DOTALL)
 _NAMED = re.compile(r"field `([^`]*)`")
 _LONGEST = 1_000
@@ -70,7 +70,7 @@ def wrong_body(error: Exception) -> RequestRefused:
         case RecursionError():
             return RequestRefused(400, "The body is nested too deeply.")
         case UnicodeDecodeError():
-            return RequestRefused(400, "The body is no UTF-8 text.")
+            return RequestRefused(400, "The body is not UTF-8 text.")
     place = _PLACE.match(str(error))
     wrong, field = (str(error), "") if place is None else (place["wrong"], place["field"])
     if (named := _NAMED.search(wrong)) is not None:
@@ -80,12 +80,12 @@ def wrong_body(error: Exception) -> RequestRefused:
 
 LOG = logging.getLogger("workbench.reward")
 BODY_S = 30.0
-"""Seconds a body may take to come, and none of its parts may."""
+"""Maximum seconds for a body to arrive, and for each of its parts."""
 SLOWEST = 1 << 16
-"""Bytes a second that a body has to bring at least, once those are over."""
+"""Minimum bytes per second of a body after that time."""
 MOST_BODY = 128 << 20
 MOST_IN_FLIGHT = 256 << 20
-"""What is taken by default; see `RequestRules`."""
+"""Default limits; see `RequestRules`."""
 HEALTH = "/health"
 _HOST = re.compile(r"(?P<name>[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_.])?)(?::\d{1,5})?")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -154,7 +154,7 @@ class RewardGate:
             Refused: It is of another type, too large or too slow, there is no room for it, or the server stops.
         """
         if self.stopping:
-            raise RequestRefused(503, "The server stops. Ask again soon.", closes=True)
+            raise RequestRefused(503, "The server is stopping. Try again soon.", closes=True)
         if request.content_type != "application/json" or "Content-Encoding" in request.headers:
             raise RequestRefused(415, "Send plain JSON: Content-Type: application/json.", closes=True)
         room = _Room(self, request.content_length or 0)
@@ -188,7 +188,7 @@ class RewardGate:
                 room.require(len(body) + len(part))
                 body += part
         except (TimeoutError, ConnectionError, web.RequestPayloadError) as error:
-            raise RequestRefused(408, "The body did not come.", closes=True) from error
+            raise RequestRefused(408, "The body did not arrive.", closes=True) from error
 
     async def until_idle(self) -> None:
         """Wait until every accepted request is answered."""
@@ -241,10 +241,10 @@ class _Room:
         rules = self._gate.rules
         if size > rules.max_body:
             raise RequestRefused(
-                413, f"At most {rules.max_body:,} bytes are taken at a time (--max-body).", closes=True
+                413, f"At most {rules.max_body:,} bytes are accepted per request (--max-body).", closes=True
             )
         if not self._gate.has_room(size - self.taken):
-            raise RequestRefused(503, "Too much is under way. Ask again soon.", closes=True)
+            raise RequestRefused(503, "Too many requests are in progress. Try again soon.", closes=True)
         self._gate.take(size - self.taken)
         self.taken = size
 

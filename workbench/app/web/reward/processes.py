@@ -24,9 +24,9 @@ _SLOT: Final = 1 << 17
 _HEAD: Final = struct.Struct("<QI")
 _BYTES: Final = struct.Struct("<Q")
 _PAUSE_S: Final = 0.2
-"""Before a process is replaced: one that can't live must not take all the time."""
+"""Seconds before a process is replaced: one that keeps dying must not use all the time."""
 _SAME: Final = ("workbench_reward_info", "workbench_reward_ready")
-"""What is not a sum: each process says it of itself."""
+"""Metrics that are not sums: each process reports its own."""
 
 
 class ProcessState(Struct, frozen=True, kw_only=True):

@@ -56,7 +56,7 @@ from workbench.training.tested import with_tests
 
 Judging = Callable[[Sequence[VerifierInput]], Awaitable[list[Verdict]]]
 Shape = Callable[[bytes | bytearray, Judging, Scale], Awaitable[Struct]]
-"""Reads a body, has its items judged, and gives the answer."""
+"""Reads a body, judges its items, and returns the answer."""
 Body = TypeVar("Body")
 
 
@@ -107,7 +107,7 @@ async def reward_shape(body: bytes | bytearray, judging: Judging, scale: Scale) 
         return (await _answers([item], judging, scale))[0]
     unknown = sorted(fields.keys() - {"items"})
     if unknown:
-        raise RequestRefused(400, f"There is nothing beside items, such as {unknown[0][:100]!r}.", unknown[0])
+        raise RequestRefused(400, f"items allows no other field, such as {unknown[0][:100]!r}.", unknown[0])
     try:
         items = _read(fields["items"], list[RewardItem])
     except msgspec.ValidationError as error:
@@ -220,7 +220,7 @@ def _judged(path: str, shape: Shape, served: Served, gate: RewardGate) -> Handle
 
 
 _GONE = 499
-"""The status that is counted for a request whose client has gone."""
+"""The status counted for a request whose client has disconnected."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _URGENCY = re.compile(r"(?:^|[,;\s])u=([0-7])(?:$|[,;\s])")
 
@@ -286,7 +286,7 @@ async def _shaped(shape: Shape, body: bytes | bytearray, judging: Judging, scale
     try:
         return await shape(body, judging, scale)
     except Busy as error:
-        raise RequestRefused(503, "Too many items wait. Ask again soon.") from error
+        raise RequestRefused(503, "Too many items are waiting. Try again soon.") from error
     except (WorkbenchError, msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise wrong_body(error) from error
 
@@ -337,7 +337,7 @@ def _json(document: Struct, status: int = 200) -> web.Response:
 HTTP_LOG = logging.getLogger("workbench.reward.http")
 without_traces(HTTP_LOG)
 IDLE_S = 60.0
-"""How long a connection may stand without a whole request."""
+"""Seconds a connection may be idle without a complete request."""
 MOST_CONNECTIONS = 1_000
 _FULL = (
     f"HTTP/1.1 503 Service Unavailable\r\nRetry-After: {RETRY_S}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -489,7 +489,7 @@ def serve(
 
 _TELL_S = 0.25
 _FEW = 4
-"""Processes at most, where nobody says how many: each has as many workers as one alone."""
+"""Default maximum of processes: each has as many workers as one alone."""
 
 
 def _is_alone(chosen: RewardVerifier) -> bool:
@@ -508,9 +508,9 @@ def _serve_beside(
 ) -> None:
     if chosen.journal is not None or chosen.audit is not None:
         what = "asks model servers" if chosen.journal is not None else "is audited"
-        raise UsageError(f"{chosen.name!r} {what}: one process alone writes its database.", "Leave --processes out.")
+        raise UsageError(f"{chosen.name!r} {what}: only one process can write its database.", "Leave --processes out.")
     if chosen.cluster is not None:
-        raise UsageError("One process gives solutions out to the nodes of a cluster.", "Leave --processes out.")
+        raise UsageError("Only one process can assign solutions to the nodes of a cluster.", "Leave --processes out.")
     board = Board(processes)
     if workers is None and chosen.by_tests:
         workers = max(1, (os.cpu_count() or 1) // processes)

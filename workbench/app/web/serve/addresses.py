@@ -85,7 +85,7 @@ def public_url(text: str) -> str:
     except ValueError:
         good = port = None
     if not good or parts.query or parts.fragment:
-        raise UsageError(f"{text!r} is no public URL.", "Write https://NAME or https://NAME:PORT, without a path.")
+        raise UsageError(f"{text!r} is not a public URL.", "Write https://NAME or https://NAME:PORT, without a path.")
     # Browsers leave the scheme's own port out of an Origin.
     usual = {"http": 80, "https": 443}[parts.scheme]
     netloc = parts.netloc.rpartition(":")[0] if port == usual else parts.netloc

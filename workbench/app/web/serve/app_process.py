@@ -19,7 +19,7 @@ from workbench.core.text.inert import inert
 
 LOG = logging.getLogger("workbench.serve")
 GRACE_S = 8.0
-"""How long a process may take to end once its input has; the app's own patience is less."""
+"""Seconds a process may take to end after its input; the app's own limit is shorter."""
 DRIVER = "workbench.app.tui.served:ServedDriver"
 _KEPT = {
     *("PATH", "PYTHONPATH", "PYTHONHOME", "PYTHONUTF8"),
@@ -159,11 +159,11 @@ class AppProcess:
 
 
 LARGEST = 4 << 20
-"""Bytes of one message: keys, or a text pasted into a note."""
+"""Maximum bytes of a message: keys, or a text pasted into a note."""
 _MOST_KEYS = 64 << 10
-"""Characters of a message that the app is given: no line takes as many."""
+"""Maximum characters of a message to the app: longer than any line."""
 _PASTE, _PASTED = "\x1b[200~", "\x1b[201~"
-"""What a terminal puts before and behind a pasted text."""
+"""Terminal sequences before and after a pasted text."""
 _WIDTHS = range(20, 1_001)
 _HEIGHTS = range(5, 501)
 _LONGEST_PING = 64
@@ -236,4 +236,4 @@ def size_of(query: Mapping[str, str]) -> Size:
 def _size(width: object, height: object) -> Size:
     if type(width) is int and type(height) is int and width in _WIDTHS and height in _HEIGHTS:
         return Size(width, height)
-    raise ValueError("no size of a terminal")
+    raise ValueError("not a terminal size")

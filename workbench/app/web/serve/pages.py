@@ -11,7 +11,7 @@ _OWN = Path(__file__).parent / "static"
 _THEIRS = Path(str(files("textual_serve"))) / "static"
 
 OPEN_FILES = {f"/static/{name}": _OWN / name for name in ("page.css", "icon.svg", "enter.js")}
-"""What the page needs on which a link is used; anyone may load it."""
+"""Files of the login page; anyone may load them."""
 
 FILES = {
     "/static/app.js": _OWN / "app.js",
@@ -19,7 +19,7 @@ FILES = {
     "/static/xterm.css": _THEIRS / "css" / "xterm.css",
     "/static/mono.ttf": _THEIRS / "fonts" / "RobotoMono-VariableFont_wght.ttf",
 }
-"""What the app's page loads; for who is logged in."""
+"""Files of the app's page; for logged-in people only."""
 
 HEADERS = {
     # xterm makes style elements for its cursor and selection; no page has a text in it that is not in these files.
@@ -34,7 +34,7 @@ HEADERS = {
     "Cache-Control": "no-store",
     "Server": "workbench",
 }
-"""Sent with every response."""
+"""Headers of every response."""
 
 
 async def protect(_: web.Request, response: web.StreamResponse) -> None:

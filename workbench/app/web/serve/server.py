@@ -71,7 +71,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _OPEN = {"/enter", *OPEN_FILES}
 _BODY_S = 10.0
 LARGEST_BODY = 1_024
-"""Bytes; a link's token has 43."""
+"""Maximum bytes of a body; a link's token has 43."""
 _REFUSED = "This link is not valid, or was used already. Ask for a new one."
 
 
@@ -164,15 +164,15 @@ def _header(request: web.Request, name: str) -> str:
 LOG = logging.getLogger("workbench.serve")
 HTTP_LOG = logging.getLogger("workbench.serve.http")
 HEARTBEAT_S = 15.0
-"""How often a page is asked whether it is there."""
+"""Seconds between pings to a page."""
 WATCH_S = 5.0
-"""How often it is looked for logins that are good no more."""
+"""Seconds between checks for revoked logins."""
 IDLE_S = 30.0
-"""How long a connection may stand without a request."""
+"""Seconds a connection may be idle without a request."""
 MOST_CONNECTIONS = 500
-"""A process may usually have about a thousand descriptors, and each app takes some."""
+"""Maximum connections: a process usually has about a thousand descriptors, and each app uses some."""
 SHARE = 16
-"""Connections that one person always has; a browser opens six, and one for each window."""
+"""Connections guaranteed per person; a browser opens six, and one for each window."""
 _SHUTDOWN_S = 2.0
 
 

@@ -18,7 +18,7 @@ from workbench.core.text.inert import inert
 LOG = logging.getLogger("workbench.serve")
 
 CLOSING_S = 2.0
-"""How long a browser may take to agree to the end of a connection."""
+"""Seconds a browser may take to confirm the end of a connection."""
 
 
 class Ending(IntEnum):

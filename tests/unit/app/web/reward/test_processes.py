@@ -187,7 +187,7 @@ def test_what_writes_a_database_has_one_process(tmp_path: Path) -> None:
     options = {"base_url": "http://localhost:9/v1", "model": "m"}
     judge = chosen("llm-judge", options, tmp_path / "p.db", trust=True, asking=True)
     rules = RequestRules(address=Address("127.0.0.1", 0), token=None)
-    with pytest.raises(UsageError, match="one process alone writes"):
+    with pytest.raises(UsageError, match="only one process can write"):
         serve(judge, Scale(), rules, None, None, None, lambda address: None, 2)
 
 
@@ -203,5 +203,5 @@ def test_what_is_audited_has_one_process(tmp_path: Path) -> None:
     audited = ("--audit", tmp_path / "audit.db", "--port", 0, "--processes", 2)
     found = run("reward-server", "--verifier", "exact", *audited)
     assert found.returncode == 2
-    assert "one process alone writes its database" in found.stderr
+    assert "only one process can write its database" in found.stderr
     assert not (tmp_path / "audit.db").exists()

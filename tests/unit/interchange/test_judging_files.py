@@ -355,7 +355,7 @@ def test_a_new_columns_name_that_is_taken_is_told(tmp_path: Path) -> None:
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "p.db"), "is not a name for a file of rows"),
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), lines(folder / "out.jsonl", [])), "exists"),
         (lambda folder: (lines(folder / "in.jsonl", rows(1)), folder / "d.jsonl"), "is a folder"),
-        (lambda folder: (lines(folder / "i" / "in.jsonl", rows(1)).parent, folder / "i" / "o"), "lies in"),
+        (lambda folder: (lines(folder / "i" / "in.jsonl", rows(1)).parent, folder / "i" / "o"), "is inside"),
         (lambda folder: (folder / "missing.jsonl", folder / "out.jsonl"), "No such file"),
         (lambda folder: (lines(folder / "in.csv", ["question,answer,completion", "a,b,c"]), folder / "o.jsonl"), "csv"),
         (
